@@ -1,0 +1,44 @@
+"""The clock: a tick a second in every partition that needs to know how late it is.
+
+The only timer of the control plane. The time a tick tells is the broker's append time, so that
+the clock's own machine cannot be wrong; its number is for people. Two clocks do no harm.
+"""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - the one component whose business it is
+
+from components.runtime.clients import partitions_of, producer
+from components.runtime.emitter import Emitter
+from components.runtime.loop import Stop, turn_until_stopped
+from components.runtime.settings import BadSettings, Settings
+from events.codec import encode
+from events.records import ClockTicked
+from events.topics import BY_SHORT, CLOCK, CONTAINERS
+
+PERIOD_S = 1.0
+TICKED = (CLOCK, CONTAINERS)
+
+
+def serve(settings: Settings, stop: Stop) -> int:
+    """Ticks until it is told to stop; the exit code."""
+    partitions = partitions_of(settings)
+    for topic in TICKED:
+        if topic not in partitions:
+            raise BadSettings(
+                f"the broker has no topic turbine.{topic}; create it with `turbine topics apply`"
+            )
+    # A tick that is late is worth nothing: it must not be sent when the broker comes back.
+    emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
+
+    def turn() -> None:
+        number = int(time.time() / PERIOD_S)
+        value = encode(ClockTicked(number=number))
+        headers = [("ce_type", b"ClockTicked"), ("ce_id", f"tick-{number}".encode())]
+        for topic in TICKED:
+            for partition in range(partitions[topic]):
+                emitter.write(BY_SHORT[topic].name, partition, b"clock", value, headers)
+        emitter.forgive()
+        stop.wait(PERIOD_S - time.time() % PERIOD_S)
+
+    return turn_until_stopped(turn, stop)

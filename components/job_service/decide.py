@@ -1,0 +1,263 @@
+"""Accepts or rejects what is wanted of a job (Turbine III-A); lets overrides expire."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from components.runtime.step import Component
+from events.config import Invalid, validate_config
+from events.identity import is_job_id, valid_until_ms
+from events.merge import change_layer, merge_layers
+from events.records import (
+    Body,
+    ConfigChangeProposed,
+    JobConfigChanged,
+    JobConfigRejected,
+    JobDeleted,
+    Layer,
+    LayerVersions,
+    OverrideExpired,
+)
+from events.strict_json import Malformed, canonical_json, parse_json
+from events.topics import JOURNAL, LAYERS
+from projections.ingress import Ask
+from projections.jobs import (
+    BASE,
+    FOLDED_KINDS,
+    INGRESS_TOPICS,
+    ONCALL,
+    REQUESTS,
+    Job,
+    apply,
+    dump,
+    fold,
+    load,
+)
+
+LAYER_BYTES = 64 * 1024
+EXPECTED_BYTES = 128 * 1024
+"""A decision carries one layer and the merged config, and an event is at most 256 KiB."""
+OPERATOR_DOOR = REQUESTS.index("operator")
+PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)
+"""In which order waiting requests are answered: who mitigates an outage does not queue."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request is rejected: a code for programs, a sentence for people, a path."""
+
+    reason: str
+    explanation: str
+    path: str = ""
+
+
+def decide(job: Job, now_ms: int) -> Iterator[Body]:
+    """What should be said of the job now: expiries, then one verdict for each waiting request."""
+    for at, layer in enumerate(job.layers):
+        if layer.expires_ms is not None and layer.expires_ms <= now_ms:
+            body: Body = _expiry(job, at, layer.expires_ms)
+            yield body
+            job = apply(job, body)
+    for door in PEOPLE_FIRST:
+        for ask in job.ingress[door].asks:
+            if not ask.answered:
+                body = _verdict(job, door, ask, now_ms)
+                yield body
+                job = apply(job, body)
+
+
+def wake_ms(job: Job, now_ms: int) -> int | None:
+    """The next expiry of an override."""
+    due = (layer.expires_ms for layer in job.layers if layer.expires_ms is not None)
+    return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
+
+
+def _expiry(job: Job, at: int, expires_ms: int) -> OverrideExpired:
+    return OverrideExpired(
+        job=job.name,
+        layer=_layer(at),
+        version=job.layers[at].version + 1,
+        versions=_bumped(job, at),
+        expected_json=canonical_json(merge_layers(_configs(job, at, {}))),
+        expires_ms=expires_ms,
+    )
+
+
+def _verdict(job: Job, door: int, ask: Ask, now_ms: int) -> Body:
+    refusal = _untimely(ask, now_ms)
+    if refusal is not None:
+        return _rejected(job, door, ask, refusal)
+    if not isinstance(ask.body, ConfigChangeProposed):
+        return _deleted(job, door, ask)
+    change = _change(job, door, ask.body, now_ms)
+    if isinstance(change, Refusal):
+        return _rejected(job, door, ask, change)
+    return change
+
+
+def _untimely(ask: Ask, now_ms: int) -> Refusal | None:
+    if ask.passed or valid_until_ms(ask.id) < now_ms:
+        return Refusal("too-late", "its validity passed before it could be decided; ask again")
+    if ask.body is None:
+        return Refusal(
+            "overloaded", "too many requests about this job are waiting; ask again later"
+        )
+    return None
+
+
+def _deleted(job: Job, door: int, ask: Ask) -> Body:
+    if not job.alive:
+        return _rejected(job, door, ask, _no_such_job(job))
+    return JobDeleted(
+        job=job.name,
+        change_id=ask.id,
+        # Every layer moves on, so that no change that was proposed to the deleted job can be
+        # accepted for one that is created anew under its name.
+        versions=LayerVersions(*(layer.version + 1 for layer in job.layers)),
+        author=getattr(ask.body, "author", ""),
+        reason=getattr(ask.body, "reason", ""),
+        traceparent=getattr(ask.body, "traceparent", None),
+    )
+
+
+def _change(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Body | Refusal:
+    refusal = _unwelcome(job, at, asked, now_ms)
+    if refusal is not None:
+        return refusal
+    try:
+        change = parse_json(asked.set_json, what="set_json")
+        if not isinstance(change, dict):
+            return Refusal("invalid", "set_json: expected a JSON object", "set_json")
+        layer = change_layer(json.loads(job.layers[at].config_json), change, asked.clear)
+    except Malformed as bad:
+        return Refusal("invalid", str(bad), bad.path)
+    layer_json = canonical_json(layer)
+    if len(layer_json.encode()) > LAYER_BYTES:
+        return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
+    merged = merge_layers(_configs(job, at, layer))
+    refusal = _unfit(merged) or _unfit_later(job, at, layer, asked.expires_ms)
+    if refusal is not None:
+        return refusal
+    expected_json = canonical_json(merged)
+    if len(expected_json.encode()) > EXPECTED_BYTES:
+        return Refusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
+    return JobConfigChanged(
+        job=job.name,
+        layer=_layer(at),
+        change_id=asked.change_id,
+        version=job.layers[at].version + 1,
+        versions=_bumped(job, at),
+        layer_json=layer_json,
+        expected_json=expected_json,
+        author=asked.author,
+        reason=asked.reason,
+        expires_ms=asked.expires_ms,
+        traceparent=asked.traceparent,
+    )
+
+
+def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Refusal | None:
+    """What can be told without looking at the config that is asked for."""
+    version = job.layers[at].version
+    if not is_job_id(job.name):
+        return Refusal(
+            "invalid",
+            "job: expected up to 128 of a-z, 0-9, '.', '_', '-', beginning and ending with a "
+            "letter or digit",
+            "job",
+        )
+    if at != BASE and not job.alive:
+        return _no_such_job(job)
+    if asked.expected_version is not None and asked.expected_version != version:
+        return Refusal("stale", _overtaken(job, at, asked.expected_version))
+    if at == ONCALL and not asked.reason.strip():
+        return Refusal("reason-required", "an oncall change needs a reason; say why", "reason")
+    if asked.expires_ms is not None and at != ONCALL:
+        return Refusal("expiry-not-allowed", "only an oncall change may expire", "expires_ms")
+    if asked.expires_ms is not None and asked.expires_ms <= now_ms:
+        return Refusal("invalid", "expires_ms: expected an instant to come", "expires_ms")
+    return None
+
+
+def _no_such_job(job: Job) -> Refusal:
+    return Refusal("no-such-job", f"there is no job {job.name}; a base change creates it")
+
+
+def _overtaken(job: Job, at: int, expected: int) -> str:
+    layer = job.layers[at]
+    by = f", set by {layer.author}" if layer.author else ""
+    return f"expected version {expected} of the {LAYERS[at]} layer, but it is {layer.version}{by}"
+
+
+def _unfit(merged: Json) -> Refusal | None:
+    found = validate_config(merged)
+    if isinstance(found, Invalid):
+        return Refusal("invalid", str(found), found.path)
+    return None
+
+
+def _unfit_later(job: Job, at: int, layer: Json, expires_ms: int | None) -> Refusal | None:
+    """The config must stand on its own once an override that expires is gone: nobody will be asked
+    then, and an expiry cannot be rejected."""
+    if at == ONCALL:
+        if expires_ms is None:
+            return None
+    elif job.layers[ONCALL].expires_ms is None:
+        return None
+    configs = _configs(job, at, layer)
+    configs[ONCALL] = {}
+    refusal = _unfit(merge_layers(configs))
+    if refusal is None:
+        return None
+    return Refusal(
+        refusal.reason, f"once the oncall override expires, {refusal.explanation}", refusal.path
+    )
+
+
+def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
+    return JobConfigRejected(
+        job=job.name,
+        ingress=REQUESTS[door],
+        change_id=ask.id,
+        reason=why.reason,
+        explanation=why.explanation,
+        path=why.path,
+        version=job.layers[BASE if door == OPERATOR_DOOR else door].version,
+        author=getattr(ask.body, "author", ""),
+        traceparent=getattr(ask.body, "traceparent", None),
+    )
+
+
+def _layer(at: int) -> Layer:
+    return cast("Layer", LAYERS[at])
+
+
+def _configs(job: Job, at: int, layer: Json) -> list[Json]:
+    return [
+        layer if i == at else json.loads(other.config_json) for i, other in enumerate(job.layers)
+    ]
+
+
+def _bumped(job: Job, at: int) -> LayerVersions:
+    return LayerVersions(*(layer.version + (i == at) for i, layer in enumerate(job.layers)))
+
+
+component: Component[Job] = Component(
+    name="job-service",
+    logic="job-service/1",
+    output=JOURNAL,
+    inputs=frozenset(INGRESS_TOPICS) | {JOURNAL},
+    folds=FOLDED_KINDS,
+    says=frozenset({"JobConfigChanged", "JobConfigRejected", "OverrideExpired", "JobDeleted"}),
+    fold=fold,
+    decide=decide,
+    effects=lambda _: (),
+    wake_ms=wake_ms,
+    dump=dump,
+    load=load,
+)

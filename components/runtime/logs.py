@@ -1,0 +1,55 @@
+"""Structured logs: one JSON object a line on standard error, for people and machines alike."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import structlog
+from structlog.typing import Processor
+
+
+class _Limit(logging.Filter):
+    """A broker that is down makes its clients log 80 lines a second: five a second are enough."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._second, self._count = 0, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.name.partition(".")[0] not in ("aiokafka", "faust", "mode"):
+            return True
+        if int(record.created) != self._second:
+            self._second, self._count = int(record.created), 0
+        self._count += 1
+        return self._count <= 5
+
+
+def configure_logs(level: int = logging.INFO) -> None:
+    """For a process of ours; libraries' own loggers come out in the same form."""
+    shared: list[Processor] = [
+        structlog.stdlib.add_log_level,
+        structlog.stdlib.add_logger_name,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    structlog.configure(
+        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.addFilter(_Limit())
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=shared,
+            processors=[
+                structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                structlog.processors.format_exc_info,
+                structlog.processors.JSONRenderer(),
+            ],
+        )
+    )
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(level)
+    for noisy in ("aiokafka", "faust", "mode"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)

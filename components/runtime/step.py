@@ -1,0 +1,330 @@
+"""The one step: fold what is read; say what the row calls for once all that was said is read back.
+
+Pure: no clock, no randomness, no I/O. The Faust shell, the reader loops, the simulator and the
+auditor all drive this file; nothing else folds or decides. docs/adr/0003 argues each rule.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Generic, TypeVar
+
+from events.codec import SKIPPED, Read, Record, encode
+from events.identity import decision_id
+from events.records import Body
+from events.topics import CLOCK
+
+R = TypeVar("R")
+
+AT_ONCE = 200
+"""Records about one key between two read-backs; a longer answer follows in pieces."""
+UNREAD_MS = 30_000
+"""Of ticks, until what was said and not read back is taken for lost and is decided again."""
+SKEW_MS = 5_000
+"""How far two brokers' clocks may differ; beyond it, evidence of the future is impossible."""
+ROOT = "root"
+"""The parent of the first decision about a key."""
+
+Possible = Callable[[str, int, int], bool | None]
+"""(place, next offset, by_ms): was all below it in the log by then? None: it may be yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a standing decision owes to another topic; its id is made from the decision's id."""
+
+    topic: str
+    id: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Component(Generic[R]):
+    """Four pure functions and a table entry: all that tells one component from another."""
+
+    name: str
+    logic: str  # the version of fold, decide and policy; a header of every decision
+    output: str  # the journal of its decisions, shared by all who decide about the same keys
+    inputs: frozenset[str]  # all it reads: its output and the topics of its effects too
+    folds: frozenset[str]  # kinds that move its row; others move the chain and positions
+    says: frozenset[str]  # the kinds it decides: how an auditor knows whose decision it reads
+    fold: Callable[[R | None, Read], R]  # total; never forgets a key
+    decide: Callable[[R, int], Iterable[Body]]  # urgent first
+    effects: Callable[[R], Iterable[Effect]]  # what standing decisions owe and nobody has read yet
+    wake_ms: Callable[[R, int], int | None]  # later than now
+    dump: Callable[[R], object]  # the row as plain JSON, for keeping; `load` is its inverse
+    load: Callable[[object], R]
+
+
+@dataclass(slots=True)
+class Held(Generic[R]):
+    """One key as its owner holds it. Kept whole over restarts, but for what is unread."""
+
+    row: R | None = None
+    vector: dict[str, int] = field(default_factory=dict)
+    """Closed: the positions folded, and the evidence of all that was folded."""
+    last: dict[str, str] = field(default_factory=dict)
+    """Topic to the id of its last standing decision about the key."""
+    early: dict[str, list[Read]] = field(default_factory=dict)
+    """Held back, per place: read before their evidence, or after one that was."""
+    tick_ms: int = 0
+    """The greatest tick in what was folded."""
+    frozen: bool = False
+    """A standing decision was met that this build cannot read."""
+    unread: dict[str, str] = field(default_factory=dict)
+    """Said and not read back: id to topic. Memory only: a restart reads it back or says it again."""
+    since_ms: int = 0
+
+
+@dataclass(slots=True)
+class Counts:
+    """What became of the records read: every one of them is in exactly one of these."""
+
+    folded: int = 0
+    void: int = 0  # a duplicate, a zombie's, the loser of a race, or impossible
+    impossible: int = 0  # of these: it claimed to know what was not there yet
+    repeated: int = 0  # read again, and folded or held back already
+
+
+class Owner(Generic[R]):
+    """Owns the keys of some partitions; made at each assignment, from what was kept or nothing."""
+
+    def __init__(
+        self,
+        component: Component[R],
+        places: Iterable[str],
+        possible: Possible,
+        *,
+        ends: dict[str, int] | None = None,
+        seen: dict[str, int] | None = None,
+        held: dict[str, Held[R]] | None = None,
+        heed: Callable[[Read, bool], None] | None = None,
+    ) -> None:
+        self.component = component
+        self.places = frozenset(places)
+        self.held = held if held is not None else {}
+        self.seen = dict(seen or {})  # where reading begins, then how far it has come
+        self.high_ms: dict[str, int] = {}  # per place: the greatest append time read
+        self.now_ms = 0
+        self.counts = Counts()
+        self.dirty = set(self.held)  # keys to look at
+        self.changed: set[str] = set()  # keys to keep
+        self.blocked = {key for key, one in self.held.items() if one.early}
+        self._possible = possible
+        self._heed = heed  # is told of each record, and whether it stands, in causal order
+        self.ends = {place: ends.get(place, 0) for place in self.places} if ends else {}
+        # Blocked key: positions of which one has to be read before it is worth another look.
+        self._unmet: dict[str, list[tuple[str, int]]] = {}
+        self._missing: tuple[str, int] | None = None
+        self._wakes: list[tuple[int, str]] = []
+        self._armed: dict[str, int] = {}
+
+    # --- reading
+
+    def tick(self, place: str, offset: int, at_ms: int) -> None:
+        """The log's own clock moved: `at_ms` is the broker's append time of the tick."""
+        self.pass_by(place, offset, at_ms)
+        self.now_ms = max(self.now_ms, at_ms)
+
+    def pass_by(self, place: str, offset: int, at_ms: int) -> None:
+        """A record that concerns no key (a tick, a dead letter) moves the position only."""
+        if offset >= self.seen.get(place, 0):
+            self.seen[place] = offset + 1
+        if at_ms > self.high_ms.get(place, 0):
+            self.high_ms[place] = at_ms
+
+    def read(self, read: Read) -> None:
+        """Folds the record, or holds it back until all that its author knew has been read."""
+        place, key = read.place, read.record.key
+        self.pass_by(place, read.offset, read.at_ms)
+        one = self.held.get(key)
+        if one is None:
+            one = self.held[key] = Held()
+        queue = one.early.get(place)
+        if read.offset < (queue[-1].offset + 1 if queue else one.vector.get(place, 0)):
+            self.counts.repeated += 1
+            return
+        self.dirty.add(key)
+        self.changed.add(key)
+        if not one.early and self._met(one, read) is True:
+            self._fold(one, read)
+            return
+        one.early.setdefault(place, []).append(read)
+        self.blocked.add(key)
+        self._settle(key, one)
+
+    def _settle(self, key: str, one: Held[R]) -> None:
+        """Causal order: a record is folded after all its author knew, whichever topic is faster."""
+        moved, missing = True, list[tuple[str, int] | None]()
+        while moved:
+            moved, missing = False, []
+            for place in sorted(one.early):
+                while queue := one.early.get(place):
+                    met = self._met(one, queue[0])
+                    if met is None:
+                        missing.append(self._missing)
+                        break
+                    self._fold(one, queue.pop(0), impossible=not met)
+                    moved = True
+                    self.dirty.add(key)
+                    self.changed.add(key)
+                    if not queue:
+                        del one.early[place]
+        self._unmet[key] = [at for at in missing if at is not None]
+        if not one.early:
+            self.blocked.discard(key)
+        if not one.early or None in missing:
+            del self._unmet[key]
+
+    def _met(self, one: Held[R], read: Read) -> bool | None:
+        """True: fold it. False: it knew the future, so it is void. None: hold it back."""
+        record, met = read.record, True
+        self._missing = None
+        by_ms = read.at_ms + SKEW_MS
+        if record.tick_ms > by_ms:
+            return False
+        for place, offset in record.evidence.items():
+            if place == read.place and offset > read.offset:
+                return False
+            seen = self.seen.get(place, 0)
+            if seen < offset or self.high_ms.get(place, 0) > by_ms:
+                possible = self._possible(place, offset, by_ms)
+                if possible is False or (possible is None and self.now_ms > by_ms + SKEW_MS):
+                    return False
+                if possible is None:
+                    met = False
+            if place in self.places:
+                if seen < offset and one.vector.get(place, 0) < offset:
+                    if met:
+                        self._missing = (place, offset)
+                    return None
+                early = one.early.get(place)
+                if early is not None and early[0].offset < offset:
+                    met = False
+        return met or None
+
+    def _fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
+        record, vector = read.record, one.vector
+        vector[read.place] = max(vector.get(read.place, 0), read.offset + 1)
+        if impossible:
+            self.counts.impossible += 1
+            self._void(read)
+            return
+        for place, offset in record.evidence.items():
+            if offset > vector.get(place, 0):
+                vector[place] = offset
+        one.tick_ms = max(one.tick_ms, record.tick_ms)
+        ours = one.unread.pop(record.id, None)
+        if record.parent:
+            topic = read.topic
+            if record.parent != one.last.get(topic, ROOT):
+                self._void(read)
+                return
+            one.last[topic] = record.id
+            if topic == self.component.output and not ours:
+                # Somebody else's stands, so what we said on the same parent is void.
+                one.unread = {i: t for i, t in one.unread.items() if t != topic}
+            one.frozen = one.frozen or record.body is None
+        self.counts.folded += 1
+        if record.body is not None and record.body is not SKIPPED:
+            one.row = self.component.fold(one.row, read)
+        if self._heed is not None:
+            self._heed(read, True)
+
+    def _void(self, read: Read) -> None:
+        self.counts.void += 1
+        if self._heed is not None:
+            self._heed(read, False)
+
+    # --- speaking
+
+    @property
+    def ready(self) -> bool:
+        """All inputs and the clock were read to the end seen at assignment, and a tick is known."""
+        return bool(self.now_ms) and all(self.seen.get(p, 0) >= n for p, n in self.ends.items())
+
+    def flush(self) -> list[tuple[str, Record]]:
+        """After each poll: what is to be said now about keys that changed or are due, once each."""
+        for key in sorted(self.blocked):
+            unmet = self._unmet.get(key)
+            if unmet is None or any(self.seen.get(at, 0) >= offset for at, offset in unmet):
+                self._settle(key, self.held[key])
+        while self._wakes and self._wakes[0][0] <= self.now_ms:
+            at_ms, key = heapq.heappop(self._wakes)
+            if self._armed.get(key) == at_ms:
+                del self._armed[key]
+                self.dirty.add(key)
+        if not self.dirty or not self.ready:
+            return []
+        keys, self.dirty = sorted(self.dirty), set()
+        return [said for key in keys for said in self._speak(key, self.held[key])]
+
+    def _speak(self, key: str, one: Held[R]) -> list[tuple[str, Record]]:
+        if one.row is None or one.frozen or one.early:
+            return []  # the next record about the key looks again
+        now_ms = max(self.now_ms, one.tick_ms)
+        if one.unread and now_ms - one.since_ms > UNREAD_MS:
+            one.unread = {}
+        out: list[tuple[str, Record]] = []
+        if not one.unread:
+            out = self._say(key, one, one.row, now_ms)
+            one.unread, one.since_ms = {record.id: topic for topic, record in out}, now_ms
+        if one.unread:
+            self._arm(key, one.since_ms + UNREAD_MS + 1)
+        else:
+            at_ms = self.component.wake_ms(one.row, now_ms)
+            assert at_ms is None or at_ms > now_ms, "a wake-up that is due already would never end"
+            if at_ms is not None:
+                self._arm(key, at_ms)
+        return out
+
+    def _say(self, key: str, one: Held[R], row: R, now_ms: int) -> list[tuple[str, Record]]:
+        component = self.component
+        parent = one.last.get(component.output, ROOT)
+        evidence = dict(one.vector)
+
+        def say(name: str, body: Body, parent: str, value: bytes) -> Record:
+            return Record(
+                key=key,
+                id=name,
+                kind=type(body).__name__,
+                value=value,
+                body=body,
+                parent=parent,
+                evidence=evidence,
+                tick_ms=now_ms,
+                logic=component.logic,
+                source=component.name,
+                trace=getattr(body, "traceparent", None) or "",
+                cause=getattr(body, "change_id", None) or "",
+            )
+
+        out = [
+            (effect.topic, say(effect.id, effect.body, "", encode(effect.body)))
+            for effect in islice(component.effects(row), AT_ONCE)
+        ]
+        for body in islice(component.decide(row, now_ms), AT_ONCE - len(out)):
+            value = encode(body)
+            name = decision_id(parent, key, type(body).__name__, value)
+            out.append((component.output, say(name, body, parent, value)))
+            parent = name
+        return out
+
+    def _arm(self, key: str, at_ms: int) -> None:
+        """One wake-up a key: an earlier one comes first, looks again and arms the next."""
+        if at_ms < self._armed.get(key, at_ms + 1):
+            self._armed[key] = at_ms
+            heapq.heappush(self._wakes, (at_ms, key))
+
+    def next_wake_ms(self) -> int | None:
+        """The earliest instant at which a flush may say something although nothing arrives."""
+        return self._wakes[0][0] if self._wakes else None
+
+
+def places_of(component: Component[R], partitions: Iterable[int]) -> frozenset[str]:
+    """The places a job-keyed owner of these partitions reads, the clock among them."""
+    topics = component.inputs | {CLOCK}
+    return frozenset(f"{topic}/{partition}" for partition in partitions for topic in topics)

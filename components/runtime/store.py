@@ -1,0 +1,217 @@
+"""How an owner's keys are kept over restarts, and which of the kept entries still hold. Pure.
+
+One compacted topic a component, one partition an owner. An owner first writes a claim; what it
+keeps names that claim by its offset. An entry holds only while its claim is the newest before it,
+so the topic's own order fences a frozen owner that wakes up after its successor claimed.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Generic, TypeVar
+
+from components.runtime.step import Component, Held, Owner
+from events.codec import SKIPPED, Read, Record, decode
+from events.errors import Unreadable
+from events.records import Body
+from events.topics import BY_SHORT
+
+R = TypeVar("R")
+
+CLAIM = "\x00claim/"
+"""Each claim has a key of its own: were one overwritten by compaction, the entries of the owner
+before it could be taken for a later one's."""
+POSITIONS = "\x00positions"
+EARLY = "\x00early/"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One record of the topic that keeps rows."""
+
+    key: str
+    value: bytes | None  # None: gone
+    claim: int  # the offset of the claim of the owner who wrote it; a header
+    offset: int = -1
+
+
+@dataclass(slots=True)
+class Restored(Generic[R]):
+    """What an owner starts from."""
+
+    held: dict[str, Held[R]] = field(default_factory=dict)
+    seen: dict[str, int] = field(default_factory=dict)
+    early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
+    again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
+
+
+class Keeper(Generic[R]):
+    """Says what is to be written so that an owner's changed keys survive it."""
+
+    def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
+        self.owner, self.claim, self.build = owner, claim, build
+        self._early = restored.early
+        owner.changed |= restored.again
+
+    def entries(self) -> Iterator[Entry]:
+        """Every changed key, then the positions: in this order, on one partition."""
+        owner = self.owner
+        for key in sorted(owner.changed):
+            yield from self._entries(key, owner.held[key])
+        owner.changed.clear()
+        state = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}
+        yield Entry(POSITIONS, _bytes(state), self.claim)
+
+    def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
+        """Records that are held back go under keys of their own: a row stays one message, and a
+        record that waits long is not written again with each change of its row."""
+        kept = self._early.pop(key, set())
+        waiting = {
+            f"{EARLY}{key}\x00{read.place}\x00{read.offset}": read
+            for queue in one.early.values()
+            for read in queue
+        }
+        for name in sorted(waiting.keys() - kept):
+            yield Entry(name, _bytes(_dump_read(waiting[name])), self.claim)
+        yield Entry(key, dump_held(self.owner.component, one), self.claim)
+        for name in sorted(kept - waiting.keys()):
+            yield Entry(name, None, self.claim)
+        if waiting:
+            self._early[key] = set(waiting)
+
+
+def _bytes(plain: object) -> bytes:
+    """One text for one value. Not the canonical form of configs: our own rows need no bounds."""
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def dump_held(component: Component[R], one: Held[R]) -> bytes:
+    """A key's row with its vector and chain, as canonical JSON."""
+    row = None if one.row is None else component.dump(one.row)
+    plain = {
+        "row": row,
+        "vector": one.vector,
+        "last": one.last,
+        "tick_ms": one.tick_ms,
+        "frozen": one.frozen,
+    }
+    return _bytes(plain)
+
+
+def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Restored[R]:
+    """What the entries say, or nothing at all where they cannot be trusted to be whole."""
+    holds, again, lost = _sift(entries)
+    positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
+    if lost or positions.get("logic") != component.logic:
+        return Restored()  # from nothing: the log has everything
+    out: Restored[R] = Restored(seen=positions["seen"])
+    for key, value in sorted(holds.items()):
+        if value is None:
+            continue
+        if key.startswith(EARLY):
+            _put_early(component, out, key, json.loads(value))
+        else:
+            _put_row(component, out, key, json.loads(value))
+    for one in out.held.values():
+        _order_early(one)
+    if positions["build"] != build and any(one.frozen for one in out.held.values()):
+        return Restored()  # another build may read what froze the key
+    out.again = {key.split("\x00")[2] if key.startswith(EARLY) else key for key in again}
+    out.again = {key for key in out.again if key in out.held}
+    return out
+
+
+def _sift(entries: Iterable[Entry]) -> tuple[dict[str, bytes | None], set[str], set[str]]:
+    """The newest entry of each key that holds; the keys to write again; the keys that are lost."""
+    claim = -1
+    holds: dict[str, bytes | None] = {}
+    again: set[str] = set()
+    lost: set[str] = set()
+    for entry in entries:
+        if entry.key.startswith(CLAIM):
+            claim = entry.offset
+        elif entry.claim == claim:
+            holds[entry.key] = entry.value
+            again.discard(entry.key)
+            lost.discard(entry.key)
+        elif entry.key in holds:
+            again.add(entry.key)  # a zombie's came last: compaction would keep that one
+        else:
+            lost.add(entry.key)  # only a zombie's is left: compaction has kept it
+    return holds, again, lost
+
+
+def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) -> None:
+    one = out.held.setdefault(key, Held())
+    one.row = None if plain["row"] is None else component.load(plain["row"])
+    one.vector, one.last = plain["vector"], plain["last"]
+    one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
+
+
+def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
+    read = _load_read(component, plain)
+    key = read.record.key
+    out.held.setdefault(key, Held()).early.setdefault(read.place, []).append(read)
+    out.early.setdefault(key, set()).add(name)
+
+
+def _order_early(one: Held[R]) -> None:
+    """What a row has folded since is not early any more: a rebuilt row leaves such entries behind,
+    and the keeper removes them with the row's next change."""
+    for place in sorted(one.early):
+        rest = [read for read in one.early[place] if read.offset >= one.vector.get(place, 0)]
+        one.early[place] = sorted(rest, key=lambda read: read.offset)
+        if not rest:
+            del one.early[place]
+
+
+def _dump_read(read: Read) -> object:
+    record = read.record
+    return {
+        "place": read.place,
+        "topic": read.topic,
+        "offset": read.offset,
+        "at_ms": read.at_ms,
+        "key": record.key,
+        "id": record.id,
+        "kind": record.kind,
+        "value": base64.b64encode(record.value).decode(),
+        "parent": record.parent,
+        "evidence": record.evidence,
+        "tick_ms": record.tick_ms,
+        "logic": record.logic,
+        "source": record.source,
+        "trace": record.trace,
+        "cause": record.cause,
+    }
+
+
+def _load_read(component: Component[R], plain: Any) -> Read:
+    """Decoded anew from its bytes: what the last build could not read, this one may."""
+    value, kind = base64.b64decode(plain["value"]), plain["kind"]
+    body: Body | None = None
+    if kind in BY_SHORT[plain["topic"]].records and kind not in component.folds:
+        body = SKIPPED
+    else:
+        try:
+            body = decode(value)
+        except Unreadable:
+            body = None
+    head = (
+        "key",
+        "id",
+        "kind",
+        "parent",
+        "evidence",
+        "tick_ms",
+        "logic",
+        "source",
+        "trace",
+        "cause",
+    )
+    record = Record(value=value, body=body, **{name: plain[name] for name in head})
+    return Read(plain["place"], plain["topic"], plain["offset"], plain["at_ms"], record)

@@ -1,0 +1,379 @@
+"""What a message that was read says, and which headers a record gets when it is written.
+
+Headers are CloudEvents 1.0 in binary mode.  `read_message` is the one intake of every shell: what
+it returns may be folded, what it refuses goes to the dead letters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any, cast
+
+from events.errors import Unreadable
+from events.framing import VALUE_BYTES_MAX, Headers, decode, encode, unframe, version_of
+from events.positions import VectorError, format_vector, parse_vector
+from events.records import RECORDS, Body
+from events.topics import BY_SHORT, TOPICS, Topic, partition_of, place
+
+__all__ = [
+    "SKIPPED",
+    "VALUE_BYTES_MAX",
+    "Headers",
+    "Read",
+    "Record",
+    "decode",
+    "encode",
+    "format_vector",
+    "headers_of",
+    "parse_vector",
+    "read_message",
+]
+
+HEADER_BYTES_MAX = 64 * 1024
+# The end of the year 9999: `ce_time` has four digits for it.
+TICK_MS_MAX = 253_402_300_799_999
+TYPE_PREFIX = "turbine."
+_CONTENT_TYPE = b"application/vnd.confluent.avro"
+_new = object.__new__
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class _Skipped(Body):
+    """Stands for a body that nobody asked to decode."""
+
+    __slots__ = ()
+
+
+SKIPPED = _Skipped()
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All but the body are headers or the key: every build can read them."""
+
+    key: str
+    id: str
+    kind: str
+    value: bytes
+    body: Body | None  # None: this build cannot read it
+    parent: str = ""  # "" unless it is a decision
+    evidence: Mapping[str, int] = field(default_factory=dict, hash=False)
+    tick_ms: int = 0
+    logic: str = ""
+    source: str = ""
+    trace: str = ""
+    cause: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A record where it lies in the log, with the broker's append time."""
+
+    place: str
+    topic: str
+    offset: int
+    at_ms: int
+    record: Record
+
+
+class _RecordDraft:
+    """A record that is still filled: without a guard that costs more than all else here."""
+
+    __slots__ = Record.__slots__
+
+
+class _ReadDraft:
+    __slots__ = Read.__slots__
+
+
+def _subject_field(cls: type[Body]) -> str:
+    fields = cast("Any", cls).__dataclass_fields__
+    return next((name for name in ("job", "container", "tier") if name in fields), "")
+
+
+# Which field of a record its key repeats.
+_SUBJECTS = {kind: _subject_field(cls) for kind, cls in RECORDS.items()}
+_CARRIED = {topic.short: frozenset(topic.records) for topic in TOPICS}
+_REQUESTS = frozenset(
+    kind for topic in TOPICS if topic.kind in {"ingress", "operator"} for kind in topic.records
+)
+# The clock writes to partitions, not to keys.
+_UNKEYED = frozenset({"ClockTicked"})
+
+
+def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
+    """The headers of a record on a topic (its short name), always in this order."""
+    assert record.parent or BY_SHORT[topic].kind not in {"journal", "tiers"}, (
+        f"{record.kind} {record.id} has no parent; every decision names one"
+    )
+    version = version_of(record.value)
+    when = (_EPOCH + timedelta(milliseconds=record.tick_ms)).isoformat(timespec="milliseconds")
+    texts = (
+        ("ce_specversion", "1.0"),
+        ("ce_id", record.id),
+        ("ce_type", TYPE_PREFIX + record.kind if record.kind else ""),
+        ("ce_source", record.source),
+        ("ce_subject", record.key),
+        ("ce_time", when.replace("+00:00", "Z") if record.tick_ms else ""),
+        ("ce_dataschema", version.urn if version else ""),
+        ("ce_causationid", record.cause),
+        ("ce_parent", record.parent),
+        ("ce_evidence", format_vector(record.evidence)),
+        ("ce_tick", str(record.tick_ms) if record.tick_ms else ""),
+        ("ce_logic", record.logic),
+        ("traceparent", record.trace),
+    )
+    headers = [(name, text.encode()) for name, text in texts if text]
+    headers.append(("content-type", _CONTENT_TYPE))
+    return headers
+
+
+def read_message(  # noqa: PLR0917 - the hot path: arguments by name cost a tenth of it
+    short: str,
+    partition: int,
+    offset: int,
+    at_ms: int,
+    key: bytes | None,
+    value: bytes | None,
+    headers: Headers | None,
+    partitions: int,
+    wanted: frozenset[str] | None = None,
+) -> Read:
+    """What a message says.  `partitions` is P; records of kinds not `wanted` are not decoded.
+
+    A decision is always read, if need be without its body, because its headers move the chain;
+    without those it is no decision.  Anything else that cannot be read to its end is `Unreadable`.
+    """
+    topic = BY_SHORT[short]
+    where = place(short, partition)
+    try:
+        found = _check_headers(headers)
+        if topic.kind in ("journal", "tiers"):
+            subject = _check_key(key, partition, topic.partitions or partitions)
+            record = _read_decision(topic, subject, value, found, wanted)
+        else:
+            assert topic.kind not in ("dead-letters", "rows"), f"{short} holds bytes, no records"
+            kind, body, value = _read_body(topic, value, found, wanted)
+            if kind in _UNKEYED:
+                subject = ""
+            else:
+                subject = _check_key(key, partition, topic.partitions or partitions)
+                _check_subject(topic, subject, kind, body)
+            record = _record(found, subject, f"{where}@{offset}", kind, value, body, parent="")
+    except Unreadable as error:
+        raise Unreadable(error.reason, f"{where} at offset {offset}: {error.sentence}") from error
+    read: Any = _new(_ReadDraft)
+    read.place = where
+    read.topic = short
+    read.offset = offset
+    read.at_ms = at_ms
+    read.record = record
+    read.__class__ = Read
+    done: Read = read
+    return done
+
+
+def _read_decision(
+    topic: Topic,
+    key: str,
+    value: bytes | None,
+    found: Mapping[str, bytes],
+    wanted: frozenset[str] | None,
+) -> Record:
+    """A decision by its headers; its body is None when this build cannot read it."""
+    parent = _text(found, "ce_parent")
+    if not parent or not found.get("ce_id"):
+        missing = "ce_id" if parent else "ce_parent"
+        raise Unreadable(
+            "not-a-decision",
+            f"the header {missing} is missing; only Turbine's components write to {topic.short}",
+        )
+    body: Body | None
+    try:
+        kind, body, value = _read_body(topic, value, found, wanted)
+    except Unreadable:
+        kind, body, value = _kind_of(found), None, value or b""
+    try:
+        return _record(found, key, "", kind, value, body, parent=parent)
+    except Unreadable as error:
+        raise Unreadable("not-a-decision", error.sentence) from error
+
+
+def _read_body(
+    topic: Topic,
+    value: bytes | None,
+    found: Mapping[str, bytes],
+    wanted: frozenset[str] | None,
+) -> tuple[str, Body, bytes]:
+    """The kind of record, what it says, and its framed value."""
+    if value is None:
+        raise Unreadable("no-value", "the message has no value; nothing is deleted by a tombstone")
+    carried = _CARRIED[topic.short]
+    kind = _kind_of(found)
+    if wanted is not None and kind not in wanted and kind in carried:
+        return kind, SKIPPED, value
+    body, value = unframe(value, found)
+    actual = type(body).__name__
+    if actual not in carried:
+        raise Unreadable(
+            "wrong-record",
+            f"a {actual} does not belong on {topic.short}; it carries {', '.join(topic.records)}",
+        )
+    # Readers skip by this header, so one that names another of our records would split them.
+    if kind != actual and kind in RECORDS:
+        raise Unreadable(
+            "wrong-type",
+            f"the header ce_type says {kind} and the value is a {actual}; correct the header",
+        )
+    return actual, body, value
+
+
+def _record(  # noqa: PLR0917 - as above
+    found: Mapping[str, bytes],
+    key: str,
+    place_id: str,
+    kind: str,
+    value: bytes,
+    body: Body | None,
+    *,
+    parent: str,
+) -> Record:
+    """The record; a request is known by its change id, anything else by its header or place."""
+    one: Any = _new(_RecordDraft)
+    one.key = key
+    one.id = _text(found, "ce_id") or place_id
+    one.kind = kind
+    one.value = value
+    one.body = body
+    one.parent = parent
+    one.evidence = _evidence_of(found["ce_evidence"]) if "ce_evidence" in found else {}
+    one.tick_ms = _tick_of(found["ce_tick"]) if "ce_tick" in found else 0
+    one.logic = _text(found, "ce_logic")
+    one.source = _text(found, "ce_source")
+    one.trace = _text(found, "traceparent")
+    one.cause = _text(found, "ce_causationid")
+    if kind in _REQUESTS and body is not SKIPPED:
+        request: Any = body
+        one.id = request.change_id
+        one.trace = one.trace or request.traceparent or ""
+    one.__class__ = Record
+    done: Record = one
+    return done
+
+
+def _text(found: Mapping[str, bytes], name: str) -> str:
+    value = found.get(name)
+    return value.decode() if value else ""
+
+
+def _kind_of(found: Mapping[str, bytes]) -> str:
+    """The kind of record that the header names, whichever prefix its writer's events have."""
+    value = found.get("ce_type")
+    return value.decode().rpartition(".")[2] if value else ""
+
+
+def _evidence_of(value: bytes) -> dict[str, int]:
+    try:
+        return parse_vector(value.decode())
+    except VectorError as error:
+        raise Unreadable(
+            "malformed-headers", f"the header ce_evidence is no position vector: {error}"
+        ) from error
+
+
+def _tick_of(value: bytes) -> int:
+    if value.isdigit() and len(value) <= 15 and (tick_ms := int(value)) <= TICK_MS_MAX:
+        return tick_ms
+    raise Unreadable(
+        "malformed-headers",
+        f"the header ce_tick is {value[:20]!r}; give milliseconds since 1970 UTC in digits",
+    )
+
+
+def _check_headers(headers: Headers | None) -> dict[str, bytes]:
+    """The headers by name.  Those that we use are UTF-8 and stand once."""
+    if not headers:
+        return {}
+    found: Any = dict(headers)
+    try:
+        # One look at all of them together is the usual case, and enough: a separator cannot lie
+        # within a character.
+        joined = b"\n".join(found.values())
+        joined.decode()
+    except (TypeError, UnicodeDecodeError):
+        return _sift_headers(headers)
+    if len(found) < len(headers) or len(joined) > HEADER_BYTES_MAX:
+        return _sift_headers(headers)
+    checked: dict[str, bytes] = found
+    return checked
+
+
+def _sift_headers(headers: Headers) -> dict[str, bytes]:
+    """The headers that we use, where others beside them are doubled, binary, empty or large."""
+    found: dict[str, bytes] = {}
+    for name, value in headers:
+        ours = name.startswith("ce_")
+        if not ours and name not in ("traceparent", "__value_schema_id"):
+            continue
+        if ours and name in found:
+            raise Unreadable("malformed-headers", f"the header {name} stands twice; send it once")
+        if name != "__value_schema_id" and not _is_utf8(value or b""):
+            if not ours:
+                continue  # a broken trace context breaks the trace, not the event
+            raise Unreadable("malformed-headers", f"the header {name} is not UTF-8; encode it so")
+        found[name] = value or b""
+    if sum(map(len, found.values())) > HEADER_BYTES_MAX:
+        raise Unreadable(
+            "malformed-headers",
+            f"the headers have more than {HEADER_BYTES_MAX} bytes; put less into them",
+        )
+    return found
+
+
+def _is_utf8(value: bytes) -> bool:
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _check_key(key: bytes | None, partition: int, partitions: int) -> str:
+    """The key as text; it has to lie in the partition where everybody looks for it."""
+    if not key:
+        raise Unreadable("no-key", "the message has no key; the key is the id of its subject")
+    text, home = _home_of(key, partitions)
+    if home != partition:
+        raise Unreadable(
+            "foreign-partitioner",
+            f"the key {text[:130]!r} belongs in partition {home} of {partitions}; set"
+            " partitioner=murmur2_random in the producer",
+        )
+    return text
+
+
+@lru_cache(maxsize=65_536)
+def _home_of(key: bytes, partitions: int) -> tuple[str, int]:
+    try:
+        return key.decode(), partition_of(key, partitions)
+    except UnicodeDecodeError as error:
+        raise Unreadable(
+            "key-not-text", f"the key {key[:40]!r} is not UTF-8; encode it so"
+        ) from error
+
+
+def _check_subject(topic: Topic, key: str, kind: str, body: Body) -> None:
+    """What others write says its subject twice, in the key and in the value: they must agree."""
+    name = _SUBJECTS[kind]
+    if topic.kind == "world" or not name or body is SKIPPED:
+        return
+    subject = getattr(body, name)
+    if subject != key:
+        raise Unreadable(
+            "wrong-key",
+            f"the key is {key[:130]!r} and the {kind} is about the {name} {subject[:130]!r};"
+            f" use the {name}'s id as the key",
+        )

@@ -1,0 +1,29 @@
+"""The four kinds of error, and no fifth.
+
+    refused       the asker is wrong or late: a `...Rejected` record, never an exception
+    unreadable    bytes that cannot be decoded: `Unreadable`; the shell writes a dead letter
+    outside       Kafka, Spark or HTTP failed: `OutsideFailure`; the shell tries again within a
+                  bound, then writes an outcome record and the core decides
+    impossible    an invariant broke: `assert`; the process dies before it commits
+
+A duplicate or a late record is none of them: folds treat it as nothing.
+"""
+
+from __future__ import annotations
+
+
+class Unreadable(Exception):  # noqa: N818 - it is named by its kind, as the dead letters are
+    """A message that says nothing we can use: a code for machines and a sentence for people."""
+
+    def __init__(self, reason: str, sentence: str) -> None:
+        super().__init__(f"{reason}: {sentence}")
+        self.reason = reason
+        self.sentence = sentence
+
+    def __reduce__(self) -> tuple[type[Unreadable], tuple[str, str]]:
+        # Exceptions are rebuilt from `args`, which hold one text here and two at construction.
+        return type(self), (self.reason, self.sentence)
+
+
+class OutsideFailure(Exception):  # noqa: N818 - it is named by its kind
+    """Something outside did not do its part after all attempts: what failed and what to do."""

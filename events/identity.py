@@ -1,0 +1,59 @@
+"""How ids are made: all of them are hashes of content, so who says the same says it once."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import uuid
+
+# Fixed for ever: another namespace would give every decision of the log another id.
+_NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:turbine:decision").bytes
+
+CHANGE_ID_LENGTH_MAX = 200
+# 15 digits of milliseconds reach to the year 33658 and stay within 2^53.
+_DIGITS_MAX = 15
+
+
+def _uuid5(content: bytes) -> str:
+    # `uuid.uuid5` of this Python takes text only, and a framed value is bytes.
+    digest = hashlib.sha1(_NAMESPACE + content, usedforsecurity=False).digest()
+    return str(uuid.UUID(bytes=digest[:16], version=5))
+
+
+def decision_id(parent: str, key: str, kind: str, value: bytes) -> str:
+    """The id of a decision: of its parent, its key, its kind of record and its framed value."""
+    said = key.encode()
+    # The length of the key stands before it, so that no two contents run together to one text.
+    return _uuid5(b"%b\0%b\0%d\0%b%b" % (parent.encode(), kind.encode(), len(said), said, value))
+
+
+def effect_id(decision_id: str, what: str) -> str:
+    """The id of what a standing decision owes another topic; `what` tells its effects apart."""
+    return _uuid5(b"effect\0%b\0%b" % (decision_id.encode(), what.encode()))
+
+
+def change_id(valid_until_ms: int, token: str) -> str:
+    """The id of a request; it says until when it is valid, so that no copy can say otherwise."""
+    made = f"{valid_until_ms}.{token}"
+    if not 0 < valid_until_ms < 10**_DIGITS_MAX or not token or len(made) > CHANGE_ID_LENGTH_MAX:
+        raise ValueError(
+            f"{made[:CHANGE_ID_LENGTH_MAX]!r} is no change id: give an instant in milliseconds"
+            f" since 1970 UTC and a token, {CHANGE_ID_LENGTH_MAX} characters in all at most"
+        )
+    return made
+
+
+def valid_until_ms(change_id: str) -> int:
+    """Until when a request is valid; 0 when its id does not say so, and then it never is."""
+    head, _, token = change_id.partition(".")
+    if not token or len(head) > _DIGITS_MAX or len(change_id) > CHANGE_ID_LENGTH_MAX:
+        return 0
+    return int(head) if head.isascii() and head.isdigit() else 0
+
+
+_JOB_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?")
+
+
+def is_job_id(text: str) -> bool:
+    """May a job have this name? It is a key, a path segment, a label and an argument as it is."""
+    return _JOB_ID.fullmatch(text) is not None

@@ -1,0 +1,153 @@
+"""What is wrong with a value that a pydantic model refuses: one field, in words of our own. Pure.
+
+pydantic's own messages change from version to version and carry addresses; these stand in
+decisions that are derived again later and compared byte by byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from events.strict_json import NUMBER_MAX, printable, shorten, write_path
+
+_EXPECTED = {
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "string_unicode": "text without halves of surrogate pairs",
+    "tuple_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "greater_than": "a number above {gt:g}",
+    "greater_than_equal": "a number of at least {ge:.0f}",
+    "less_than_equal": "a number of at most {le:.0f}",
+    "too_short": "a list of {min_length} or more",
+    "too_long": "a list of at most {max_length}",
+}
+"""By pydantic's type of error; what else can be wrong is explained from the field itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invalid:
+    """What is wrong with a config: the dotted path of one field, and what belongs there."""
+
+    path: str
+    expected: str
+    found: str
+
+    def __str__(self) -> str:
+        return f"{self.path or 'the config'}: expected {self.expected}, found {self.found}"
+
+
+class Explainer:
+    """Explains what one model refuses."""
+
+    def __init__(
+        self,
+        model: type[BaseModel],
+        patterns: Mapping[str, str],
+        unions: frozenset[tuple[str, ...]],
+    ) -> None:
+        """`patterns` says in words what each pattern allows; `unions` are the paths of tagged
+        unions, below which pydantic names the tag as if it were a key."""
+        self._fields = dict(_fields(model, ()))
+        self._patterns = patterns
+        self._unions = unions
+
+    def explain(self, error: ValidationError) -> Invalid:
+        """The first problem by path; keys are compared as text, places in a list as numbers."""
+        problems = [
+            (self._keys(one), one) for one in error.errors(include_url=False) if not _is_echo(one)
+        ]
+        keys, first = min(problems, key=lambda problem: (_order(problem[0]), problem[1]["type"]))
+        if first["type"] == "conflict":
+            context = first["ctx"]
+            return Invalid(context["at"], context["expected"], context["found"])
+        return Invalid(_text(keys), self._expected(keys, first), _found(keys, first))
+
+    def _keys(self, problem: ErrorDetails) -> tuple[str | int, ...]:
+        keys = problem["loc"]
+        for end in range(1, len(keys)):
+            if keys[:end] in self._unions:
+                return keys[:end] + keys[end + 1 :]
+        return keys
+
+    def _expected(self, keys: tuple[str | int, ...], problem: ErrorDetails) -> str:
+        kind, context = problem["type"], problem.get("ctx", {})
+        place = tuple(key for key in keys if isinstance(key, str))
+        if kind == "extra_forbidden":
+            known = sorted(path[-1] for path in self._fields if path[:-1] == place[:-1])
+            close = get_close_matches(place[-1][:64], known, 1)
+            return f"a known field, perhaps {close[0]}" if close else f"one of {', '.join(known)}"
+        if kind == "string_pattern_mismatch":
+            return self._patterns[context["pattern"]]
+        field = self._fields.get(place)
+        if kind == "literal_error" and field is not None:
+            return f"one of {', '.join(get_args(field.annotation))}"
+        if kind in _EXPECTED and place not in self._unions:
+            return _EXPECTED[kind].format(**context)
+        # A missing field, or a union that got neither of its kinds.
+        return str(field.description) if field is not None else "something else"
+
+
+def _fields(
+    model: type[BaseModel], path: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], FieldInfo]]:
+    for name, field in model.model_fields.items():
+        yield (*path, name), field
+        for inner in _models(field.annotation):
+            yield from _fields(inner, (*path, name))
+
+
+def _models(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for argument in get_args(annotation):
+        yield from _models(argument)
+
+
+def _is_echo(problem: ErrorDetails) -> bool:
+    """A list that is called short only because items in it were refused, each on its own."""
+    return problem["type"] == "too_short" and len(problem["input"]) >= problem["ctx"]["min_length"]
+
+
+def _order(keys: tuple[str | int, ...]) -> tuple[tuple[int, str], ...]:
+    return tuple((key, "") if isinstance(key, int) else (-1, key) for key in keys)
+
+
+def _text(keys: tuple[str | int, ...]) -> str:
+    """The path, which is anybody's text where the field is unknown: short and printable."""
+    path = printable(write_path(keys))
+    return path if len(path) <= 256 else path[:255] + "…"
+
+
+def _found(keys: tuple[str | int, ...], problem: ErrorDetails) -> str:
+    if problem["type"] == "missing":
+        return "nothing"
+    if problem["type"] == "extra_forbidden":
+        return shorten(str(keys[-1]))
+    return show(problem["input"])
+
+
+def show(value: object) -> str:
+    """A value in a few words: whole if it is short, else what kind it is."""
+    if isinstance(value, str):
+        return shorten(value)
+    if isinstance(value, list | tuple):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        return "an object"
+    if isinstance(value, int | float) and not abs(value) <= NUMBER_MAX:
+        return "no number within 2^53"
+    return json.dumps(value)

@@ -1,0 +1,323 @@
+"""Which topics there are: what lies on each, under which key, by whose hand and for how long.
+
+This table creates the topics and their ACLs and writes the contract page; nothing else names a
+topic.  A topic's *short* name is its name without the leading "turbine.", a *place* is
+"<short>/<partition>".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Literal
+
+Kind = Literal["ingress", "operator", "journal", "tiers", "facts", "world", "dead-letters", "rows"]
+
+PREFIX = "turbine."
+DEFAULT_PARTITIONS = 16
+LAYERS = ("base", "provisioner", "scaler", "oncall")
+
+CHANGES_BASE = "changes.base.v1"
+CHANGES_PROVISIONER = "changes.provisioner.v1"
+CHANGES_SCALER = "changes.scaler.v1"
+CHANGES_ONCALL = "changes.oncall.v1"
+OPERATOR = "operator.v1"
+JOURNAL = "journal.v1"
+TIERS = "tiers.v1"
+TASKS = "tasks.v1"
+LOADS = "loads.v1"
+CONTAINERS = "containers.v1"
+GRANTS = "grants.v1"
+PROFILES = "profiles.v1"
+CLOCK = "clock.v1"
+OUTCOMES = "outcomes.v1"
+ALERTS = "alerts.v1"
+DEAD_LETTERS = "dead-letters.v1"
+ROWS_JOB_SERVICE = "rows.job-service.v1"
+
+# Which ingress topic is the authority for which layer.
+CHANGES: Mapping[str, str] = MappingProxyType(
+    {
+        "base": CHANGES_BASE,
+        "provisioner": CHANGES_PROVISIONER,
+        "scaler": CHANGES_SCALER,
+        "oncall": CHANGES_ONCALL,
+    }
+)
+
+MIB = 1024 * 1024
+DAY_MS = 24 * 3_600_000
+# Longer than the 14 days of history that a workload profile is made from.
+FACTS_MS = 15 * DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One line of the table; `partitions` None means P, as many as all per-job topics have."""
+
+    name: str
+    short: str
+    key: str
+    per_job: bool
+    partitions: int | None
+    written_by: str
+    records: tuple[str, ...]
+    kind: Kind
+    config: Mapping[str, str]
+    doc: str
+
+
+def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str, str]:
+    return MappingProxyType(
+        {
+            "cleanup.policy": "delete",
+            "retention.ms": str(retention_ms),
+            # A size limit would let a flood of one author expire what others said.
+            "retention.bytes": "-1",
+            "max.message.bytes": str(message_bytes),
+            # Silence, validity and expiry are measured in the broker's time, never an author's.
+            "message.timestamp.type": "LogAppendTime",
+        }
+    )
+
+
+def _topic(
+    short: str,
+    key: str,
+    written_by: str,
+    kind: Kind,
+    doc: str,
+    *records: str,
+    per_job: bool = True,
+    partitions: int | None = None,
+    config: Mapping[str, str] | None = None,
+) -> Topic:
+    return Topic(
+        PREFIX + short,
+        short,
+        key,
+        per_job,
+        partitions,
+        written_by,
+        records,
+        kind,
+        _config() if config is None else config,
+        doc,
+    )
+
+
+def rows_topic(component: str) -> Topic:
+    """Where a component persists its rows: its own bytes, the newest of each key."""
+    kept = dict(_config(message_bytes=8 * MIB)) | {"cleanup.policy": "compact"}
+    return _topic(
+        f"rows.{component}.v1",
+        "job",
+        component,
+        "rows",
+        f"What the {component} knows of each key, to start from; the journal is the truth.",
+        config=MappingProxyType(kept),
+    )
+
+
+_ALERTS = ("AlertRaised", "AlertCleared")
+_OUTCOMES = (
+    "JobConfigChanged",
+    "JobConfigRejected",
+    "OverrideExpired",
+    "JobDeleted",
+    "SyncCommitted",
+    "SyncFailed",
+    "JobQuarantined",
+    "JobReleased",
+    "ScalingDecided",
+    "ScalingDeclined",
+    "ScalingVerified",
+    "ScalingReverted",
+)
+
+TOPICS: tuple[Topic, ...] = (
+    *(
+        _topic(
+            CHANGES[layer],
+            "job",
+            "whoever the ACL lets in: the topic is the authority",
+            "ingress",
+            f"Wishes to change the {layer} layer of a job's config.",
+            "ConfigChangeProposed",
+        )
+        for layer in LAYERS
+    ),
+    _topic(
+        OPERATOR,
+        "subject",
+        "operators",
+        "operator",
+        "What operators ask for, about a job, a container or a tier.",
+        "ReleaseRequested",
+        "PauseRequested",
+        "ResumeRequested",
+        "JobDeleteRequested",
+        "OffsetResetRequested",
+        "DrainRequested",
+        "UndrainRequested",
+        "PlacementApplyRequested",
+        per_job=False,
+    ),
+    _topic(
+        JOURNAL,
+        "job",
+        "job service, state syncer, task service, auto scaler",
+        "journal",
+        "All decisions about jobs: each names its parent, and the first valid child stands.",
+        *_OUTCOMES[:4],
+        "SyncPlanned",
+        "SyncStepStarted",
+        "SyncStepDone",
+        *_OUTCOMES[4:8],
+        "TaskSpecsPublished",
+        *_OUTCOMES[8:],
+        *_ALERTS,
+    ),
+    _topic(
+        TIERS,
+        "tier/placement or tier/capacity",
+        "shard manager, capacity manager",
+        "tiers",
+        "All decisions about tiers, chained as in the journal.",
+        "TierDefined",
+        "PlacementPlanned",
+        "ShardDropRequested",
+        "ShardAddRequested",
+        "ShardForceKilled",
+        "ContainerFailOverRequested",
+        "CapacityReported",
+        "CapacityLent",
+        "CapacityBorrowed",
+        "JobsPreempted",
+        *_ALERTS,
+        per_job=False,
+        partitions=1,
+    ),
+    _topic(
+        TASKS,
+        "job",
+        "task managers",
+        "facts",
+        "Lives of tasks.",
+        "TaskStarted",
+        "TaskStopped",
+        "TaskFailed",
+        "TaskStateExported",
+    ),
+    _topic(
+        LOADS,
+        "job",
+        "task managers",
+        "facts",
+        "What each task did in each minute.",
+        "TaskLoadReported",
+        config=_config(retention_ms=FACTS_MS),
+    ),
+    _topic(
+        CONTAINERS,
+        "container",
+        "task managers; the clock; shard manager (ContainerFailedOver only)",
+        "facts",
+        "Lives of containers, with ticks and fail-overs in the partition that decides.",
+        "ContainerStarted",
+        "ContainerHeartbeat",
+        "ShardDropped",
+        "ShardAdded",
+        "ShardLoadsReported",
+        "ContainerFailedOver",
+        "ClockTicked",
+        per_job=False,
+        config=_config(retention_ms=FACTS_MS),
+    ),
+    _topic(
+        GRANTS,
+        "job",
+        "capacity manager",
+        "facts",
+        "How much each job may use, as effects of decisions about tiers.",
+        "CapacityGranted",
+        "PreemptionRequested",
+    ),
+    _topic(
+        PROFILES,
+        "job",
+        "history job",
+        "facts",
+        "The history of each job, folded into slots of a day.",
+        "WorkloadProfiled",
+    ),
+    _topic(
+        CLOCK,
+        "none",
+        "clock",
+        "facts",
+        "The log's own clock, a tick a second in every partition.",
+        "ClockTicked",
+        per_job=False,
+        config=_config(retention_ms=FACTS_MS),
+    ),
+    _topic(
+        OUTCOMES,
+        "job",
+        "publisher",
+        "world",
+        "What stands in the journal about jobs, once more and in order, each once.",
+        *_OUTCOMES,
+    ),
+    _topic(
+        ALERTS,
+        "subject",
+        "publisher",
+        "world",
+        "The alerts that stand, once more and in order, each once.",
+        *_ALERTS,
+        per_job=False,
+    ),
+    _topic(
+        DEAD_LETTERS,
+        "source",
+        "any shell",
+        "dead-letters",
+        "What could not be read: original bytes and headers, position and reason.",
+        per_job=False,
+        partitions=1,
+        config=_config(message_bytes=8 * MIB),
+    ),
+    rows_topic("job-service"),
+)
+
+BY_NAME: Mapping[str, Topic] = MappingProxyType({topic.name: topic for topic in TOPICS})
+BY_SHORT: Mapping[str, Topic] = MappingProxyType({topic.short: topic for topic in TOPICS})
+
+
+@lru_cache(maxsize=65_536)  # one text per place: it stands in every record and every vector
+def place(short: str, partition: int) -> str:
+    """Where something lies in the log, such as "journal.v1/3"."""
+    return f"{short}/{partition}"
+
+
+def partition_of(key: str | bytes, partitions: int) -> int:
+    """The partition that the Java client gives a key: murmur2, made positive, modulo."""
+    return (_murmur2(key.encode() if isinstance(key, str) else key) & 0x7FFFFFFF) % partitions
+
+
+@lru_cache(maxsize=65_536)  # few keys, many records: the hash in Python costs 3 us, a hit 0.1 us
+def _murmur2(key: bytes) -> int:
+    m, mask = 0x5BD1E995, 0xFFFFFFFF
+    h = 0x9747B28C ^ len(key)
+    whole = len(key) & ~3
+    for at in range(0, whole, 4):
+        k = int.from_bytes(key[at : at + 4], "little") * m & mask
+        k = (k ^ (k >> 24)) * m & mask
+        h = h * m & mask ^ k
+    if whole < len(key):
+        h = (h ^ int.from_bytes(key[whole:], "little")) * m & mask
+    h = (h ^ (h >> 13)) * m & mask
+    return h ^ (h >> 15)

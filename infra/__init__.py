@@ -1,0 +1,1 @@
+"""What Turbine runs on: a Kafka for laptops and tests, and the topics of any Kafka."""

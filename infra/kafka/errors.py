@@ -1,0 +1,23 @@
+"""The ways in which a local broker can fail to be there, each one sentence for its reader.
+
+BrokerError
+├── Unavailable    a program that the broker needs is missing, too old, or failed
+├── BrokerInUse    another broker lives in the directory
+└── BrokerFailed   the broker did not start, or did not stop
+"""
+
+
+class BrokerError(Exception):
+    """A local broker cannot be had; the text is one sentence with the place and the remedy."""
+
+
+class Unavailable(BrokerError):  # noqa: N818 - it names a state of this machine, not a fault
+    """Java, Maven or the jars are not there."""
+
+
+class BrokerInUse(BrokerError):  # noqa: N818 - the directory is in order, and so is its broker
+    """A broker already lives in the directory."""
+
+
+class BrokerFailed(BrokerError):  # noqa: N818 - pairs with BrokerInUse
+    """The broker ended, or stayed silent, when it should not have."""

@@ -1,0 +1,151 @@
+"""What is known of a job: its four layers, what they add up to, and the requests about it.
+
+Read from the ingress topics and the journal by the job service; a reader of the journal alone
+gets the same layers and versions, without the requests that wait.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from events.codec import Read
+from events.records import (
+    Body,
+    ConfigChangeProposed,
+    JobConfigChanged,
+    JobConfigRejected,
+    JobDeleted,
+    JobDeleteRequested,
+    LayerVersions,
+    OverrideExpired,
+)
+from events.topics import CHANGES, LAYERS, OPERATOR
+from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+
+BASE, PROVISIONER, SCALER, ONCALL = range(4)
+REQUESTS = (*LAYERS, "operator")
+"""The doors by which requests about a job come in; a verdict names the one it answers."""
+INGRESS_TOPICS = (*(CHANGES[layer] for layer in LAYERS), OPERATOR)
+
+FOLDED_KINDS = frozenset(
+    {
+        "ConfigChangeProposed",
+        "JobDeleteRequested",
+        "JobConfigChanged",
+        "JobConfigRejected",
+        "JobDeleted",
+        "OverrideExpired",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one authority wants of the job, and who said so last."""
+
+    version: int = 0  # counts the accepted changes; never goes back, not even by deletion
+    config_json: str = "{}"
+    author: str = ""
+    reason: str = ""
+    change_id: str = ""
+    expires_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job. Never forgotten: a deleted one keeps its versions and what it knows of requests."""
+
+    name: str
+    alive: bool = False
+    layers: tuple[Layer, ...] = (Layer(), Layer(), Layer(), Layer())
+    expected_json: str = "{}"
+    ingress: tuple[Ingress, ...] = field(default=(Ingress(),) * len(REQUESTS))
+
+    @property
+    def versions(self) -> LayerVersions:
+        """The layers' versions as a decision carries them."""
+        return LayerVersions(*(layer.version for layer in self.layers))
+
+
+def fold(job: Job | None, read: Read) -> Job:
+    """The job after the record. Total; what does not concern a job's config changes nothing."""
+    job = job or Job(read.record.key)
+    body = read.record.body
+    if isinstance(body, ConfigChangeProposed | JobDeleteRequested):
+        if read.topic not in INGRESS_TOPICS:
+            return job
+        at = INGRESS_TOPICS.index(read.topic)
+        ingress, _ = admit(
+            job.ingress[at], read.record.id, body, len(read.record.value), read.at_ms
+        )
+        return replace(job, ingress=_put(job.ingress, at, ingress))
+    return job if body is None else apply(job, body)
+
+
+def apply(job: Job, body: Body) -> Job:
+    """The job once a decision about it stands; deciders look ahead of their own words with it."""
+    match body:
+        case JobConfigChanged() if body.layer in LAYERS:
+            return _changed(job, LAYERS.index(body.layer), body)
+        case JobConfigRejected() if body.ingress in REQUESTS:
+            at = REQUESTS.index(body.ingress)
+            return replace(
+                job, ingress=_put(job.ingress, at, answer(job.ingress[at], body.change_id))
+            )
+        case OverrideExpired() if body.layer in LAYERS:
+            layers = _put(job.layers, LAYERS.index(body.layer), Layer(body.version))
+            return replace(job, layers=layers, expected_json=body.expected_json)
+        case JobDeleted():
+            layers = tuple(Layer(version) for version in _numbers(body.versions))
+            at = REQUESTS.index("operator")
+            ingress = _put(job.ingress, at, answer(job.ingress[at], body.change_id))
+            return Job(job.name, layers=layers, ingress=ingress)
+        case _:
+            return job
+
+
+def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
+    layer = Layer(
+        body.version, body.layer_json, body.author, body.reason, body.change_id, body.expires_ms
+    )
+    return Job(
+        job.name,
+        alive=job.alive or at == BASE,
+        layers=_put(job.layers, at, layer),
+        expected_json=body.expected_json,
+        ingress=_put(job.ingress, at, answer(job.ingress[at], body.change_id)),
+    )
+
+
+def _numbers(versions: LayerVersions) -> tuple[int, ...]:
+    return (versions.base, versions.provisioner, versions.scaler, versions.oncall)
+
+
+def _put(row: tuple[Any, ...], at: int, value: object) -> tuple[Any, ...]:
+    return (*row[:at], value, *row[at + 1 :])
+
+
+def dump(job: Job) -> object:
+    """Plain JSON of the row, for keeping; `load` is its inverse."""
+    return {
+        "name": job.name,
+        "alive": job.alive,
+        "layers": [
+            [x.version, x.config_json, x.author, x.reason, x.change_id, x.expires_ms]
+            for x in job.layers
+        ],
+        "expected": job.expected_json,
+        "ingress": [dump_ingress(ingress) for ingress in job.ingress],
+    }
+
+
+def load(plain: Any) -> Job:
+    """What `dump` wrote."""
+    return Job(
+        plain["name"],
+        alive=plain["alive"],
+        layers=tuple(Layer(*layer) for layer in plain["layers"]),
+        expected_json=plain["expected"],
+        ingress=tuple(load_ingress(ingress) for ingress in plain["ingress"]),
+    )

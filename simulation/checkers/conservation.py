@@ -1,0 +1,29 @@
+"""K5: conservation. Nothing that was read is unaccounted for; effects follow what stands, once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from events.codec import Read
+from simulation.checkers.history import History
+
+Owes = Callable[[Read], list[tuple[str, str]]]
+"""(topic, id) of each effect that a decision owes once it stands."""
+
+
+def check_conservation(history: History, owes: Owes) -> Iterator[str]:
+    """Every violation, as a sentence."""
+    for tally in history.tallies:
+        became = tally.folded + tally.void + tally.repeated + tally.passed + tally.held
+        if became != tally.read:
+            yield f"{tally.reader} read {tally.read} records, but {became} are accounted for"
+    due = {effect: read.record.id for read in history.standing for effect in owes(read)}
+    for at, reads in history.log.items():
+        topic = at.partition("/")[0]
+        names = [read.record.id for read in reads]
+        for effect, decision in due.items():
+            if effect[0] == topic and effect[1] not in names:
+                yield f"effect {effect} of {decision} was lost"
+    every = {effect for read in history.log[history.journal] for effect in owes(read)}
+    for effect in sorted((every - due.keys()) & history.sent):
+        yield f"effect {effect} was sent, but the decision that owes it does not stand"

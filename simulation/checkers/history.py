@@ -1,0 +1,77 @@
+"""One history, as plain records: what a simulated run, a chaos run or a real log leaves behind."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from events.codec import Read
+
+SKEW_MS = 5_000
+ROOT = "root"
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What one reader says became of the records it read."""
+
+    reader: str
+    read: int
+    folded: int
+    void: int
+    repeated: int
+    passed: int
+    held: int
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """What one reader holds of each key at the end: canonical text of row, vector and chain."""
+
+    reader: str
+    component: str
+    text: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class History:
+    """The log, place by place in offset order, and what its readers made of it."""
+
+    log: Mapping[str, Sequence[Read]]
+    journal: str  # the place of the decisions
+    sent: frozenset[tuple[str, str]] = frozenset()  # (topic, id) that some instance tried to say
+    tallies: Sequence[Tally] = ()
+    rows: Sequence[Rows] = ()
+    forged: frozenset[str] = frozenset()
+    waiting: Sequence[str] = field(default=())  # what waits for ever, one sentence each
+
+    @cached_property
+    def times(self) -> dict[str, list[int]]:
+        """Append times, place by place."""
+        return {at: [read.at_ms for read in reads] for at, reads in self.log.items()}
+
+    def impossible(self, read: Read) -> bool:
+        """Did its author claim to know what was not in the log when it was appended?"""
+        by_ms = read.at_ms + SKEW_MS
+        if read.record.tick_ms > by_ms:
+            return True
+        for at, offset in read.record.evidence.items():
+            if at == read.place and offset > read.offset:
+                return True
+            if offset > bisect_right(self.times.get(at, []), by_ms):
+                return True
+        return False
+
+    @cached_property
+    def standing(self) -> list[Read]:
+        """The decisions that count: each the first valid child of the one before it."""
+        last: dict[str, str] = {}
+        out: list[Read] = []
+        for read in self.log[self.journal]:
+            record = read.record
+            if record.parent == last.get(record.key, ROOT) and not self.impossible(read):
+                last[record.key] = record.id
+                out.append(read)
+        return out

@@ -1,0 +1,180 @@
+"""What goes wrong in one seed: a random subset of faults with random strength (swarm testing)."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from components.runtime.step import ROOT
+from events.codec import Record, encode
+from events.identity import change_id
+from events.records import ConfigChangeProposed, JobConfigChanged
+from events.topics import CHANGES, JOURNAL, place
+from simulation.log import PARTITION
+
+if TYPE_CHECKING:
+    from simulation.world import World
+
+KINDS = (
+    "crash",
+    "pause",
+    "rival",
+    "store lost",
+    "compaction",
+    "clock stopped",
+    "forged evidence",
+    "forged tick",
+    "forged parent",
+    "delivered again",
+    "upgrade",
+)
+LEAST_FAULTS, MOST_FAULTS = 50, 110
+MOST_PROCESSES = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Swarm:
+    """How hostile this seed is, and in which ways."""
+
+    kinds: tuple[str, ...]
+    faults: int
+    lost: float
+    late: float
+    poll_ms: int
+    over_the_wire: bool
+
+    @classmethod
+    def draw(cls, rng: random.Random) -> Swarm:
+        """Each kind is on in about two seeds of three; crashes always are."""
+        kinds = tuple(kind for kind in KINDS if kind == "crash" or rng.random() < 0.66)
+        return cls(
+            kinds=kinds,
+            faults=rng.randint(LEAST_FAULTS, MOST_FAULTS),
+            lost=rng.choice([0.0, 0.02, 0.06]),
+            late=rng.choice([0.0, 0.05, 0.15]),
+            poll_ms=rng.choice([300, 1_000, 4_000]),
+            over_the_wire=rng.random() < 0.04,
+        )
+
+
+class Faults:
+    """Strikes at random moments of the horizon, and counts what it did."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.rng = world.streams.fork("faults")
+        self.no_ticks_until_ms = 0
+
+    def begin(self) -> None:
+        """Draws all moments at once."""
+        for _ in range(self.world.swarm.faults):
+            kind = self.rng.choice(self.world.swarm.kinds)
+            self.world.clock.after(
+                self.rng.uniform(0, self.world.horizon_ms), lambda kind=kind: self._strike(kind)
+            )
+
+    def _strike(self, kind: str) -> None:
+        world, rng = self.world, self.rng
+        world.counts[f"fault: {kind}"] += 1
+        name = rng.choice(sorted(world.keeps))
+        build = self._build()
+        match kind:
+            case "crash" | "delivered again":
+                self._crash(rewind=kind == "delivered again")
+            case "pause":
+                process = rng.choice(world.processes) if world.processes else None
+                if process is not None:
+                    process.frozen_until_ms = world.clock.now_ms + rng.choice(
+                        [2_000, 35_000, 65_000, 400_000]
+                    )
+                    if rng.random() < 0.6 and len(world.processes) < MOST_PROCESSES:
+                        world.spawn(process.component.name, build)
+            case "rival" | "upgrade":
+                if len(world.processes) < MOST_PROCESSES:
+                    world.spawn(name, 2 if kind == "upgrade" else build)
+            case "store lost":
+                world.keeps[name].lose()
+            case "compaction":
+                world.keeps[name].compact()
+            case "clock stopped":
+                self.no_ticks_until_ms = world.clock.now_ms + rng.randint(60_000, 300_000)
+            case _:
+                self._forge(kind)
+
+    def _build(self) -> int:
+        """After an upgrade old builds come back as well: that is what a rollback is."""
+        upgraded = self.world.counts["fault: upgrade"] > 0
+        return 1 + (upgraded and self.rng.random() < 0.5)
+
+    def _crash(self, *, rewind: bool) -> None:
+        world, rng = self.world, self.rng
+        if not world.processes:
+            return
+        process = rng.choice(world.processes)
+        world.processes.remove(process)
+        if any(p.component.name == process.component.name for p in world.processes):
+            return
+        build, name = self._build(), process.component.name
+        world.clock.after(
+            rng.expovariate(1 / 20_000),
+            lambda: None if world.calm else world.spawn(name, build, rewind=rewind),
+        )
+
+    def _forge(self, kind: str) -> None:
+        """Says that it knew what is not there, or a tick that has not been, or a parent of its own."""
+        world, rng = self.world, self.rng
+        key = rng.choice(world.authors.keys)
+        job = world.job(key)
+        changed = JobConfigChanged(
+            job=key,
+            layer="base",
+            change_id=change_id(world.clock.now_ms + 1_000, "forged"),
+            version=job.layers[0].version + 1,
+            versions=job.versions,
+            layer_json='{"forged":true}',
+            expected_json='{"forged":true}',
+            author="forger",
+            reason="",
+        )
+        name = f"forged-{world.clock.now_ms}-{world.log.appended}"
+        world.forged.add(name)
+        record = Record(
+            key=key,
+            id=name,
+            kind="JobConfigChanged",
+            value=encode(changed),
+            body=changed,
+            parent=world.last(key) or ROOT,
+            source="job-service",
+        )
+        if kind == "forged parent":
+            record = replace(record, parent=f"no-{name}")
+        elif kind == "forged tick":
+            record = replace(record, tick_ms=world.clock.now_ms + 1_000_000)
+        elif rng.random() < 0.5:
+            # A little beyond the end: it will be there soon, but it was not when this was said.
+            at = place(rng.choice([JOURNAL, CHANGES["base"]]), PARTITION)
+            record = replace(record, evidence={at: world.log.end(at) + rng.choice([3, 10, 10**9])})
+        else:
+            self._forge_proposal(key)
+            return
+        world.log.append(JOURNAL, record)
+
+    def _forge_proposal(self, key: str) -> None:
+        world = self.world
+        name = change_id(world.clock.now_ms + 9_000, f"forged{world.log.appended}")
+        world.forged.add(name)
+        body = ConfigChangeProposed(change_id=name, job=key, author="forger", set_json="{}")
+        at = place(CHANGES["oncall"], PARTITION)
+        record = Record(
+            key=key,
+            id=name,
+            kind="ConfigChangeProposed",
+            value=encode(body),
+            body=body,
+            evidence={at: world.log.end(at) + 10**6},
+            trace="",
+            cause="",
+        )
+        world.log.append(CHANGES["base"], record)

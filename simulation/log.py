@@ -1,0 +1,124 @@
+"""The simulated log: one partition of every topic, with the ways in which a real one misbehaves."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from components.runtime.store import CLAIM, Entry
+from events.codec import SKIPPED, Read, Record, headers_of, read_message
+from events.topics import BY_SHORT, CLOCK, place
+from simulation.kernel import Clock
+
+PARTITION = 0
+PARTITIONS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A record as it lies in the log. `build` is the oldest build that can read it."""
+
+    offset: int
+    at_ms: int
+    record: Record
+    build: int
+
+
+class Log:
+    """Appends in the broker's time, reads by offset; what was appended never changes."""
+
+    def __init__(self, clock: Clock, *, over_the_wire: bool) -> None:
+        self.lines: dict[str, list[Line]] = {place(short, PARTITION): [] for short in BY_SHORT}
+        self.appended = 0
+        self._clock = clock
+        self._times: dict[str, list[int]] = {at: [] for at in self.lines}
+        self._wire = over_the_wire
+        self._last_ms = 0
+
+    def append(self, topic: str, record: Record, build: int = 1) -> Line:
+        """The record, at the end of its topic, in the broker's time."""
+        at = place(topic, PARTITION)
+        self._last_ms = max(self._last_ms, self._clock.now_ms)
+        line = Line(len(self.lines[at]), self._last_ms, record, build)
+        self.lines[at].append(line)
+        self._times[at].append(line.at_ms)
+        self.appended += 1
+        return line
+
+    def end(self, at: str) -> int:
+        """The next offset of the place."""
+        return len(self.lines[at])
+
+    def possible(self, at: str, offset: int, by_ms: int) -> bool | None:
+        """Was all below the offset there by then? None: it is beyond the end as yet."""
+        lines = self.lines.get(at)
+        if lines is None:
+            return False
+        if offset > len(lines):
+            return None
+        return offset <= bisect_right(self._times[at], by_ms)
+
+    def read(self, at: str, offset: int, folds: frozenset[str] | None, build: int) -> Read:
+        """The record as a reader of that build, which folds these kinds, gets to see it."""
+        line = self.lines[at][offset]
+        topic = at.partition("/")[0]
+        record = line.record
+        if self._wire and topic != CLOCK:
+            record = self._over_the_wire(topic, line)
+        seen = record.body
+        if line.build > build:
+            seen = None
+        elif folds is not None and record.kind not in folds:
+            seen = SKIPPED
+        if seen is not record.body:
+            record = replace(record, body=seen)
+        return Read(at, topic, offset, line.at_ms, record)
+
+    def _over_the_wire(self, topic: str, line: Line) -> Record:
+        """The same through headers and bytes: nothing may hide in the simulator's objects."""
+        record = line.record
+        read = read_message(
+            topic,
+            PARTITION,
+            line.offset,
+            line.at_ms,
+            record.key.encode(),
+            record.value,
+            headers_of(record, topic),
+            PARTITIONS,
+        )
+        assert read.record == record, (read.record, record)
+        return read.record
+
+
+class Keep:
+    """The topic that keeps one component's rows; compaction may strike at any moment."""
+
+    def __init__(self) -> None:
+        self.entries: list[Entry] = []
+        self._next = 0
+
+    def append(self, entry: Entry) -> int:
+        """The entry at the end; the offset it got."""
+        self.entries.append(replace(entry, offset=self._next))
+        self._next += 1
+        return self._next - 1
+
+    def claim(self, number: int) -> int:
+        """A new owner's claim; its offset fences all before it."""
+        return self.append(Entry(f"{CLAIM}{number}", b"{}", -1))
+
+    def compact(self) -> None:
+        """Only the newest entry of each key stays, whoever wrote it."""
+        newest = {entry.key: entry for entry in self.entries}
+        self.entries = sorted(newest.values(), key=lambda entry: entry.offset)
+
+    def lose(self) -> None:
+        """All that was kept is gone."""
+        self.entries = []
+
+
+def ends_of(log: Log, places: Iterable[str]) -> dict[str, int]:
+    """The ends of these places, the clock's among them."""
+    return {at: log.end(at) for at in places}

@@ -1,0 +1,219 @@
+"""The whole fleet in one process: components, authors and faults of one seed, on virtual time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
+
+from components.job_service.decide import component as job_service
+from components.runtime.step import Component, Owner
+from events.codec import Record
+from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, LOADS, OPERATOR, place
+from projections import ingress
+from projections.jobs import Job
+from simulation.authors import Authors
+from simulation.faults import Faults, Swarm
+from simulation.kernel import Clock, Streams
+from simulation.log import PARTITION, Keep, Log
+from simulation.process import TICKS, Emit, Process
+from simulation.small_scaler import component as small_scaler
+
+COMPONENTS: dict[str, Component[Any]] = {one.name: one for one in (job_service, small_scaler)}
+HORIZON_MS = 7_200_000
+TICK_MS = 1_000
+NEWEST_BUILD = 2
+START_MS = 1_000_000
+
+journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+"""What anyone sees of the jobs who reads the journal alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What an instance tried to say, whatever became of it."""
+
+    component: str
+    topic: str
+    record: Record
+
+
+class World:
+    """One seed: build it, `run` it, `heal` it, then let the checkers judge it."""
+
+    def __init__(self, seed: int, horizon_ms: int = HORIZON_MS) -> None:
+        self.seed, self.horizon_ms = seed, horizon_ms
+        self.clock = Clock(START_MS)
+        self.streams = Streams(seed)
+        self.swarm = Swarm.draw(self.streams.fork("swarm"))
+        self.log = Log(self.clock, over_the_wire=self.swarm.over_the_wire)
+        self.keeps = {name: Keep() for name in COMPONENTS}
+        self.processes: list[Process] = []
+        self.sent: list[Sent] = []
+        self.forged: set[str] = set()
+        self.counts: Counter[str] = Counter()
+        self.calm = False  # faults are over
+        self.whole, self.known = ingress.WHOLE, ingress.KNOWN
+        self.number = 0
+        self._send = self.streams.fork("send")
+        self._poll = self.streams.fork("poll")
+        self._read_at = 0
+        self._view: Owner[Job] = Owner(journal_view, [place(JOURNAL, PARTITION)], self.log.possible)
+        self.authors = Authors(self)
+        self.faults = Faults(self)
+
+    # --- what everyone may know
+
+    def job(self, key: str) -> Job:
+        """The job as the journal tells it at this moment."""
+        at = place(JOURNAL, PARTITION)
+        for offset in range(self._read_at, self.log.end(at)):
+            self._view.read(self.log.read(at, offset, journal_view.folds, NEWEST_BUILD))
+        self._read_at = self.log.end(at)
+        if ticks := self.log.lines[TICKS]:
+            self._view.tick(TICKS, ticks[-1].offset, ticks[-1].at_ms)
+        self._view.flush()
+        held = self._view.held.get(key)
+        return held.row if held is not None and held.row is not None else Job(key)
+
+    def vector(self, key: str) -> dict[str, int]:
+        """The evidence of one who reads the journal alone."""
+        self.job(key)
+        held = self._view.held.get(key)
+        return dict(held.vector) if held is not None else {}
+
+    def last(self, key: str) -> str | None:
+        """The last standing decision about the key."""
+        self.job(key)
+        held = self._view.held.get(key)
+        return held.last.get(JOURNAL) if held is not None else None
+
+    # --- processes
+
+    def spawn(self, name: str, build: int, *, rewind: bool = False) -> Process:
+        """Another instance of the component; whoever owned its keys is a zombie from now on."""
+        self.number += 1
+        process = Process(
+            COMPONENTS[name],
+            self.log,
+            self.keeps[name],
+            self.number,
+            build,
+            self.streams.fork(f"process {self.number}"),
+            self.deliver,
+            rewind,
+        )
+        self.processes.append(process)
+        self._schedule(process)
+        return process
+
+    def _schedule(self, process: Process) -> None:
+        gap_ms = self._poll.expovariate(1 / self.swarm.poll_ms)
+        self.clock.at(
+            max(int(self.clock.now_ms + gap_ms), process.frozen_until_ms),
+            lambda: self._turn(process),
+        )
+
+    def _turn(self, process: Process) -> None:
+        if self.calm or process not in self.processes:
+            return
+        for _ in range(self._poll.choice([1, 2, 5, 20])):
+            if process not in self.processes or not process.step():
+                break
+        if process in self.processes:
+            self._schedule(process)
+
+    def deliver(self, process: Process, emit: Emit) -> None:
+        """What the network makes of a write: it arrives, gets lost, comes late, or comes twice."""
+        name = process.component.name
+        build = NEWEST_BUILD if process.build > 1 and _new_words(emit.record) else 1
+        self.sent.append(Sent(name, emit.topic, emit.record))
+        chance = 1.0 if self.calm else self._send.random()
+        if chance < self.swarm.lost:
+            self.counts["write lost"] += 1
+            return
+        if chance < self.swarm.lost + self.swarm.late:
+            self.counts["write late"] += 1
+            delay_ms = self._send.expovariate(1 / 60_000)
+            self.clock.after(delay_ms, lambda: self._arrive(emit, build))
+            if self._send.random() < 0.5:
+                return  # late; else it is there now, and comes once more
+        self.log.append(emit.topic, emit.record, build)
+
+    def _arrive(self, emit: Emit, build: int) -> None:
+        self.log.append(emit.topic, emit.record, build)
+
+    # --- the two hours
+
+    def run(self) -> None:
+        """Everything goes on for the horizon, with faults."""
+        for name in COMPONENTS:
+            self.spawn(name, 1)
+        self.clock.after(1, self._tick)
+        self.authors.begin()
+        self.faults.begin()
+        self.clock.run_until(START_MS + self.horizon_ms)
+
+    def _tick(self) -> None:
+        if self.calm:
+            return
+        if self.clock.now_ms >= self.faults.no_ticks_until_ms:
+            self.log.append(CLOCK, Record("", "", "ClockTicked", b"", None))
+        self.clock.after(TICK_MS, self._tick)
+
+    def heal(self) -> list[Process]:
+        """No more faults: one instance of each component goes on until the log is still."""
+        self.calm = True
+        self.clock.run_until(self.clock.now_ms + 400_000)  # late writes arrive
+        live = {p.component.name: p for p in self.processes if p.build == NEWEST_BUILD}
+        self.processes = []
+        for name in COMPONENTS:  # one that lives on waits for what was lost; else a new one
+            if name in live:
+                self.processes.append(live[name])
+            else:
+                self.spawn(name, NEWEST_BUILD)
+        still, before, began_ms = 0, -1, self.clock.now_ms
+        while still < 25 or self.clock.now_ms < began_ms + 300_000:
+            assert self.clock.now_ms < began_ms + 7_200_000, "never still"
+            while any([process.finish() for process in self.processes]):
+                continue
+            still = still + 1 if self.said() == before else 0
+            before = self.said()
+            self.clock.run_until(self.clock.now_ms + 5_000)
+            self.log.append(CLOCK, Record("", "", "ClockTicked", b"", None))
+            self.authors.settle()
+        return self.processes
+
+    def lose_everything(self) -> list[Process]:
+        """All that was kept is gone once more: nothing may be said again."""
+        self.processes = []
+        for keep in self.keeps.values():
+            keep.lose()
+        fresh = [self.spawn(name, NEWEST_BUILD) for name in COMPONENTS]
+        while any([process.finish() for process in fresh]):
+            continue
+        return fresh
+
+    def said(self) -> int:
+        """How many records there are but for ticks and loads."""
+        spoken = (JOURNAL, ALERTS, OPERATOR, *CHANGES.values())
+        return sum(self.log.end(place(topic, PARTITION)) for topic in spoken)
+
+    def digest(self) -> str:
+        """The hash of all that lies in the log."""
+        hasher = hashlib.sha256()
+        for at, lines in sorted(self.log.lines.items()):
+            for line in lines:
+                record = line.record
+                evidence = sorted(record.evidence.items())
+                head = (at, line.at_ms, record.key, record.id, record.parent, evidence)
+                hasher.update(repr((head, record.tick_ms, record.value)).encode())
+        return hasher.hexdigest()[:16]
+
+
+def _new_words(record: Record) -> bool:
+    """Words that only the newer build knows: some of every kind of decision."""
+    return record.kind in ("OverrideExpired", "ScalingDeclined") or (
+        record.kind == "JobConfigRejected" and b"stale" in record.value
+    )

@@ -1,0 +1,114 @@
+"""The table of topics, and the partitioner that everybody has to share."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from events.records import RECORDS
+from events.topics import (
+    BY_NAME,
+    BY_SHORT,
+    CHANGES,
+    CLOCK,
+    CONTAINERS,
+    DEAD_LETTERS,
+    JOURNAL,
+    LAYERS,
+    LOADS,
+    OPERATOR,
+    OUTCOMES,
+    ROWS_JOB_SERVICE,
+    TIERS,
+    TOPICS,
+    partition_of,
+    place,
+    rows_topic,
+)
+
+# What org.apache.kafka.common.utils.Utils.murmur2 gives, from the Java client's own tests.
+JAVA = {
+    "21": -973932308,
+    "foobar": -790332482,
+    "a-little-bit-long-string": -985981536,
+    "a-little-bit-longer-string": -1486304829,
+    "lkjh234lh9fiuh90y23oiuhsafujhadof229phr9h19h89h8": -58897971,
+    "abc": 479470107,
+}
+
+
+@pytest.mark.parametrize("key", JAVA)
+@pytest.mark.parametrize("partitions", [1, 3, 16, 1000])
+def test_partitions_are_those_of_the_java_client(key: str, partitions: int) -> None:
+    assert partition_of(key, partitions) == (JAVA[key] & 0x7FFFFFFF) % partitions
+    assert partition_of(key.encode(), partitions) == partition_of(key, partitions)
+
+
+def test_names_are_found_by_either_form() -> None:
+    assert len(BY_NAME) == len(BY_SHORT) == len(TOPICS)
+    for topic in TOPICS:
+        assert topic.name == f"turbine.{topic.short}"
+        assert BY_NAME[topic.name] is BY_SHORT[topic.short] is topic
+        assert re.fullmatch(r"[a-z-]+(\.[a-z-]+)*\.v1", topic.short)
+        assert topic.doc.endswith(".")
+
+
+def test_every_record_lies_on_a_topic_and_every_topic_carries_records() -> None:
+    assert {kind for topic in TOPICS for kind in topic.records} == set(RECORDS)
+    bare = {topic.short for topic in TOPICS if not topic.records}
+    assert bare == {DEAD_LETTERS, ROWS_JOB_SERVICE}
+
+
+def test_decisions_have_one_topic_and_the_world_gets_only_what_stands_there() -> None:
+    journal = set(BY_SHORT[JOURNAL].records)
+    assert set(BY_SHORT[OUTCOMES].records) < journal
+    shared = journal & set(BY_SHORT[TIERS].records)
+    assert shared == {"AlertRaised", "AlertCleared"}
+
+
+def test_the_ingress_topic_is_the_authority_for_its_layer() -> None:
+    assert tuple(CHANGES) == LAYERS
+    for layer, short in CHANGES.items():
+        assert short == f"changes.{layer}.v1"
+        assert BY_SHORT[short].records == ("ConfigChangeProposed",)
+        assert BY_SHORT[short].kind == "ingress"
+
+
+def test_only_reports_and_ticks_expire_and_only_rows_are_compacted() -> None:
+    fifteen_days = str(15 * 24 * 3600 * 1000)
+    for topic in TOPICS:
+        expires = topic.short in {LOADS, CONTAINERS, CLOCK}
+        assert topic.config["retention.ms"] == (fifteen_days if expires else "-1"), topic.short
+        assert topic.config["retention.bytes"] == "-1"
+        compacted = topic.kind == "rows"
+        assert topic.config["cleanup.policy"] == ("compact" if compacted else "delete")
+        assert topic.config["message.timestamp.type"] == "LogAppendTime"
+        large = topic.kind in {"rows", "dead-letters"}
+        assert topic.config["max.message.bytes"] == str((8 if large else 1) * 1024 * 1024)
+
+
+def test_all_that_is_about_a_job_lies_in_the_same_partition_number() -> None:
+    single = {topic.short for topic in TOPICS if topic.partitions is not None}
+    assert single == {TIERS, DEAD_LETTERS}
+    assert all(topic.partitions is None for topic in TOPICS if topic.per_job)
+    assert not BY_SHORT[OPERATOR].per_job
+
+
+def test_a_component_names_its_rows_after_itself() -> None:
+    made = rows_topic("state-syncer")
+    assert (made.short, made.written_by, made.records) == (
+        "rows.state-syncer.v1",
+        "state-syncer",
+        (),
+    )
+    assert rows_topic("job-service") == BY_SHORT[ROWS_JOB_SERVICE]
+
+
+def test_a_place_is_a_topic_and_a_partition() -> None:
+    assert place(JOURNAL, 3) == "journal.v1/3"
+
+
+def test_the_table_cannot_be_changed() -> None:
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        BY_SHORT[JOURNAL].config["retention.ms"] = "1"  # type: ignore[index]  # that is the test
