@@ -131,7 +131,7 @@ def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
     return headers
 
 
-def read_message(  # noqa: PLR0917 - the hot path: arguments by name cost a tenth of it
+def read_message(  # noqa: PLR0917 - what a client hands over, in its order
     short: str,
     partition: int,
     offset: int,
@@ -161,16 +161,13 @@ def read_message(  # noqa: PLR0917 - the hot path: arguments by name cost a tent
                 subject = ""
             else:
                 subject = _check_key(key, partition, topic.partitions or partitions)
-                _check_subject(topic, subject, kind, body)
+                _check_subject(subject, kind, body)
             record = _record(found, subject, f"{where}@{offset}", kind, value, body, parent="")
     except Unreadable as error:
         raise Unreadable(error.reason, f"{where} at offset {offset}: {error.sentence}") from error
     read: Any = _new(_ReadDraft)
-    read.place = where
-    read.topic = short
-    read.offset = offset
-    read.at_ms = at_ms
-    read.record = record
+    read.place, read.topic, read.offset = where, short, offset
+    read.at_ms, read.record = at_ms, record
     read.__class__ = Read
     done: Read = read
     return done
@@ -231,7 +228,7 @@ def _read_body(
     return actual, body, value
 
 
-def _record(  # noqa: PLR0917 - as above
+def _record(  # noqa: PLR0917 - a step of it
     found: Mapping[str, bytes],
     key: str,
     place_id: str,
@@ -365,10 +362,10 @@ def _home_of(key: bytes, partitions: int) -> tuple[str, int]:
         ) from error
 
 
-def _check_subject(topic: Topic, key: str, kind: str, body: Body) -> None:
-    """What others write says its subject twice, in the key and in the value: they must agree."""
+def _check_subject(key: str, kind: str, body: Body) -> None:
+    """A message says its subject twice, in the key and in the value: they must agree."""
     name = _SUBJECTS[kind]
-    if topic.kind == "world" or not name or body is SKIPPED:
+    if not name or body is SKIPPED:
         return
     subject = getattr(body, name)
     if subject != key:

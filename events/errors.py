@@ -12,7 +12,7 @@ A duplicate or a late record is none of them: folds treat it as nothing.
 from __future__ import annotations
 
 
-class Unreadable(Exception):  # noqa: N818 - it is named by its kind, as the dead letters are
+class Unreadable(Exception):
     """A message that says nothing we can use: a code for machines and a sentence for people."""
 
     def __init__(self, reason: str, sentence: str) -> None:
@@ -25,5 +25,5 @@ class Unreadable(Exception):  # noqa: N818 - it is named by its kind, as the dea
         return type(self), (self.reason, self.sentence)
 
 
-class OutsideFailure(Exception):  # noqa: N818 - it is named by its kind
+class OutsideFailure(Exception):
     """Something outside did not do its part after all attempts: what failed and what to do."""

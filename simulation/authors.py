@@ -1,4 +1,4 @@
-"""Who asks for changes in one seed: people, services and clients that retry, racing on a few jobs."""
+"""Who asks for changes in one seed: people, services, clients that retry, racing on a few jobs."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from events.records import (
     JobDeleteRequested,
     TaskLoadReported,
 )
-from events.strict_json import canonical_json
+from events.strict_json import Json, canonical_json
 from events.topics import CHANGES, LAYERS, LOADS, OPERATOR
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 KEYS = ("orders", "clicks", "billing")
-SMALLEST = {
+SMALLEST: dict[str, Json] = {
     "operator": "examples.counts:count",
     "inputs": [{"topic": "clicks"}],
     "package": {"name": "counts", "version": "1.0.0"},
@@ -113,7 +113,7 @@ class Authors:
 
     def _wish(self, at: int) -> str:
         rng = self.rng
-        wish: dict[str, object] = dict(SMALLEST) if at == 0 and rng.random() < 0.8 else {}
+        wish: dict[str, Json] = dict(SMALLEST) if at == 0 and rng.random() < 0.8 else {}
         for _ in range(rng.randint(0, 2)):
             wish |= rng.choice(
                 [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import random
+import random  # noqa: TID251 - the type of a seeded stream; nothing is drawn from the module
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from components.runtime.step import ROOT
@@ -11,6 +12,7 @@ from events.codec import Record, encode
 from events.identity import change_id
 from events.records import ConfigChangeProposed, JobConfigChanged
 from events.topics import CHANGES, JOURNAL, place
+from simulation.bounds import SMALL, USUAL, Bounds
 from simulation.log import PARTITION
 
 if TYPE_CHECKING:
@@ -43,6 +45,7 @@ class Swarm:
     late: float
     poll_ms: int
     over_the_wire: bool
+    bounds: Bounds
 
     @classmethod
     def draw(cls, rng: random.Random) -> Swarm:
@@ -55,6 +58,7 @@ class Swarm:
             late=rng.choice([0.0, 0.05, 0.15]),
             poll_ms=rng.choice([300, 1_000, 4_000]),
             over_the_wire=rng.random() < 0.04,
+            bounds=rng.choice([USUAL, SMALL]),
         )
 
 
@@ -70,9 +74,8 @@ class Faults:
         """Draws all moments at once."""
         for _ in range(self.world.swarm.faults):
             kind = self.rng.choice(self.world.swarm.kinds)
-            self.world.clock.after(
-                self.rng.uniform(0, self.world.horizon_ms), lambda kind=kind: self._strike(kind)
-            )
+            at_ms = self.rng.uniform(0, self.world.horizon_ms)
+            self.world.clock.after(at_ms, partial(self._strike, kind))
 
     def _strike(self, kind: str) -> None:
         world, rng = self.world, self.rng
@@ -112,17 +115,19 @@ class Faults:
         if not world.processes:
             return
         process = rng.choice(world.processes)
-        world.processes.remove(process)
+        world.kill(process)
         if any(p.component.name == process.component.name for p in world.processes):
             return
         build, name = self._build(), process.component.name
-        world.clock.after(
-            rng.expovariate(1 / 20_000),
-            lambda: None if world.calm else world.spawn(name, build, rewind=rewind),
-        )
+
+        def begin_again() -> None:
+            if not world.calm:
+                world.spawn(name, build, rewind=rewind)
+
+        world.clock.after(rng.expovariate(1 / 20_000), begin_again)
 
     def _forge(self, kind: str) -> None:
-        """Says that it knew what is not there, or a tick that has not been, or a parent of its own."""
+        """Says that it knew what is not there, or a tick to come, or a parent of its own."""
         world, rng = self.world, self.rng
         key = rng.choice(world.authors.keys)
         job = world.job(key)

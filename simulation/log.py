@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from components.runtime.store import CLAIM, Entry
@@ -13,6 +12,7 @@ from simulation.kernel import Clock
 
 PARTITION = 0
 PARTITIONS = 1
+TICKS = place(CLOCK, PARTITION)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,18 @@ class Line:
 class Log:
     """Appends in the broker's time, reads by offset; what was appended never changes."""
 
-    def __init__(self, clock: Clock, *, over_the_wire: bool) -> None:
+    def __init__(
+        self, clock: Clock, *, over_the_wire: bool, heard: Callable[[str], None] | None = None
+    ) -> None:
         self.lines: dict[str, list[Line]] = {place(short, PARTITION): [] for short in BY_SHORT}
         self.appended = 0
         self._clock = clock
+        self._heard = heard  # called with the place of each new line
         self._times: dict[str, list[int]] = {at: [] for at in self.lines}
         self._wire = over_the_wire
         self._last_ms = 0
+        # What readers of one build that fold the same kinds get to see: the same objects for all.
+        self._seen: dict[tuple[str, frozenset[str] | None, int], list[Read]] = {}
 
     def append(self, topic: str, record: Record, build: int = 1) -> Line:
         """The record, at the end of its topic, in the broker's time."""
@@ -44,6 +49,8 @@ class Log:
         self.lines[at].append(line)
         self._times[at].append(line.at_ms)
         self.appended += 1
+        if self._heard is not None:
+            self._heard(at)
         return line
 
     def end(self, at: str) -> int:
@@ -52,16 +59,23 @@ class Log:
 
     def possible(self, at: str, offset: int, by_ms: int) -> bool | None:
         """Was all below the offset there by then? None: it is beyond the end as yet."""
-        lines = self.lines.get(at)
-        if lines is None:
+        times = self._times.get(at)
+        if times is None:
             return False
-        if offset > len(lines):
+        if offset > len(times):
             return None
-        return offset <= bisect_right(self._times[at], by_ms)
+        return offset <= 0 or times[offset - 1] <= by_ms
 
     def read(self, at: str, offset: int, folds: frozenset[str] | None, build: int) -> Read:
         """The record as a reader of that build, which folds these kinds, gets to see it."""
-        line = self.lines[at][offset]
+        seen = self._seen.get((at, folds, build))
+        if seen is None:
+            seen = self._seen[at, folds, build] = []
+        for line in self.lines[at][len(seen) : offset + 1]:
+            seen.append(self._read(at, line, folds, build))
+        return seen[offset]
+
+    def _read(self, at: str, line: Line, folds: frozenset[str] | None, build: int) -> Read:
         topic = at.partition("/")[0]
         record = line.record
         if self._wire and topic != CLOCK:
@@ -73,7 +87,7 @@ class Log:
             seen = SKIPPED
         if seen is not record.body:
             record = replace(record, body=seen)
-        return Read(at, topic, offset, line.at_ms, record)
+        return Read(at, topic, line.offset, line.at_ms, record)
 
     def _over_the_wire(self, topic: str, line: Line) -> Record:
         """The same through headers and bytes: nothing may hide in the simulator's objects."""
@@ -97,17 +111,21 @@ class Keep:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.newest = -1  # the newest claim
+        self.zombies = 0  # entries of owners that somebody had claimed after
         self._next = 0
 
     def append(self, entry: Entry) -> int:
         """The entry at the end; the offset it got."""
         self.entries.append(replace(entry, offset=self._next))
+        self.zombies += entry.claim not in (self.newest, -1)
         self._next += 1
         return self._next - 1
 
     def claim(self, number: int) -> int:
         """A new owner's claim; its offset fences all before it."""
-        return self.append(Entry(f"{CLAIM}{number}", b"{}", -1))
+        self.newest = self.append(Entry(f"{CLAIM}{number}", b"{}", -1))
+        return self.newest
 
     def compact(self) -> None:
         """Only the newest entry of each key stays, whoever wrote it."""

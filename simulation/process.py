@@ -1,19 +1,22 @@
-"""The shell of one component's instance, as it is on a bad day: it may stop between any two acts."""
+"""The shell of one component's instance on a bad day: it may stop between any two of its acts."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable
+import random  # noqa: TID251 - the type of a seeded stream; nothing is drawn from the module
+from collections import Counter, deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.step import Component, Owner, places_of
-from components.runtime.store import Entry, Keeper, restore
+from components.runtime.step import Component, Held, Owner, places_of
+from components.runtime.store import POSITIONS, Entry, Keeper, restore
 from events.codec import Record
-from events.topics import CLOCK, place
-from simulation.log import PARTITION, Keep, Log, ends_of
+from simulation.bounds import Bounds, overgrown
+from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
 
-TICKS = place(CLOCK, PARTITION)
+BUILDS = ("build 1", "build 2")
+TICKS_UNKEPT = 60
+"""How far the clock may go on before positions are kept for its sake alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Ledger:
     passed: int = 0
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Process:
     """One instance: poll, emit, keep, in this order; an act at a time, so that it can die between."""
 
@@ -43,28 +46,35 @@ class Process:
     build: int
     rng: random.Random
     send: Callable[[Process, Emit], None]
+    counts: Counter[str]
+    bounds: Bounds
     rewind: bool = False
     frozen_until_ms: int = 0
+    alive: bool = True
+    asleep: bool = False
     owner: Owner[Any] = field(init=False)
     ledger: Ledger = field(init=False, default_factory=Ledger)
     restored_early: int = field(init=False, default=0)
     _keeper: Keeper[Any] = field(init=False)
     _at: dict[str, int] = field(init=False)
     _pace: dict[str, int] = field(init=False)
-    _todo: list[Emit | Entry] = field(init=False, default_factory=list)
-    _kept_at_ms: int = field(init=False, default=0)
+    _orderly: bool = field(init=False)
+    _todo: deque[Emit | Entry] = field(init=False, default_factory=deque)
+    _kept_ticks: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         claim = self.keep.claim(self.number)
-        restored = restore(self.component, self.keep.entries, f"build {self.build}")
-        self.restored_early = sum(
-            len(queue) for one in restored.held.values() for queue in one.early.values()
-        )
+        build = BUILDS[self.build - 1]
+        restored = restore(self.component, self.keep.entries, build)
+        _note_restored(self, restored.held, self.keep.entries)
+        for one in restored.held.values():
+            self._look_again(one)
         places = sorted(places_of(self.component, [PARTITION]))
         self._at = {at: restored.seen.get(at, 0) for at in places}
         if self.rewind:  # the group's positions lag behind: all since is delivered again
             self._at = {at: self.rng.randint(0, offset) for at, offset in self._at.items()}
         self._pace = {at: self.rng.choice([1, 1, 3, 10]) for at in places}
+        self._orderly = self.rng.random() < 0.5
         self.owner = Owner(
             self.component,
             places,
@@ -73,32 +83,63 @@ class Process:
             seen=restored.seen,
             held=restored.held,
         )
-        self._keeper = Keeper(self.owner, claim, f"build {self.build}", restored)
+        self._keeper = Keeper(self.owner, claim, build, restored)
+
+    def _look_again(self, one: Held[Any]) -> None:
+        """What was held back came back as it lies in the log, as far as this build can read it."""
+        for place, queue in one.early.items():
+            for i, read in enumerate(queue):
+                again = self.log.read(place, read.offset, self.component.folds, self.build)
+                legible = self.log.lines[place][read.offset].build <= self.build
+                assert not legible or read == again, f"kept as {read}, in the log as {again}"
+                queue[i] = again
+                self.restored_early += 1
+
+    # --- when it has something to do
 
     @property
     def idle(self) -> bool:
-        """Nothing to read and nothing to do."""
-        return not self._todo and all(n >= self.log.end(at) for at, n in self._at.items())
+        """Nothing to do, and nothing to read but ticks that nobody waits for."""
+        return not self._todo and not any(
+            offset < self.log.end(at) and self.minds(at) for at, offset in self._at.items()
+        )
+
+    def minds(self, at: str) -> bool:
+        """Could what is new in that place change anything? Most ticks cannot."""
+        if at != TICKS:
+            return at in self._at
+        owner = self.owner
+        if not owner.ready or owner.blocked:
+            return True
+        lines, due_ms = self.log.lines[TICKS], owner.next_wake_ms()
+        if due_ms is not None and lines and lines[-1].at_ms >= due_ms:
+            return True
+        return len(lines) - self._kept_ticks > TICKS_UNKEPT
+
+    def wake(self, at: str) -> None:
+        """Something came. The ticks before it were read while it slept, and called for nothing."""
+        self.asleep = False
+        self._tick_to(self.log.end(TICKS) - (at == TICKS))
+
+    # --- what it does
 
     def step(self) -> bool:
         """One act, or one poll; False where there was nothing to do."""
         if self._todo:
-            self._act(self._todo.pop(0))
+            act = self._todo.popleft()
+            if isinstance(act, Emit):
+                self.send(self, act)
+            else:
+                self.keep.append(act)
             return True
         live = [at for at, offset in self._at.items() if offset < self.log.end(at)]
         if not live:
             return False
-        for _ in range(self.rng.choice([1, 1, 2, 8])):
-            at = self.rng.choices(live, [self._pace[one] for one in live])[0]
-            self._read_some(at, self.rng.randrange(1, 2 + self._pace[at]))
-            live = [at for at in live if self._at[at] < self.log.end(at)]
-            if not live:
-                break
-        self._todo.extend(Emit(topic, record) for topic, record in self.owner.flush())
-        if self.owner.ready and (self.owner.changed or self.rng.random() < 0.02):
-            # Until the ends of assignment are read nothing is kept: a row that is read anew
-            # never replaces one that is ahead of it.
-            self._todo.extend(self._keeper.entries())
+        if self._orderly and not self.owner.ready:
+            self._read_in_order(live)
+        else:
+            self._read_anyhow(live)
+        self._speak()
         return True
 
     def finish(self) -> bool:
@@ -108,32 +149,100 @@ class Process:
             moved = True
         return moved
 
-    def _read_some(self, at: str, count: int) -> None:
-        log, owner = self.log, self.owner
-        for offset in range(self._at[at], min(self._at[at] + count, log.end(at))):
-            self.ledger.read += 1
-            if at == TICKS:
-                owner.tick(at, offset, log.lines[at][offset].at_ms)
-                self.ledger.passed += 1
-            else:
-                owner.read(log.read(at, offset, self.component.folds, self.build))
-            self._at[at] = offset + 1
+    def _read_anyhow(self, live: list[str]) -> None:
+        """A poll brings records of some places and none of others, and of each as many as it does."""
+        rng = self.rng
+        for _ in range(rng.choice([1, 1, 2, 8])):
+            at = rng.choices(live, [self._pace[one] for one in live])[0]
+            self._read_to(at, self._at[at] + rng.randrange(1, 2 + self._pace[at]))
+            live = [at for at in live if self._at[at] < self.log.end(at)]
+            if not live:
+                return
 
-    def _act(self, act: Emit | Entry) -> None:
-        if isinstance(act, Emit):
-            self.send(self, act)
-        else:
-            self.keep.append(act)
+    def _read_in_order(self, live: list[str]) -> None:
+        """Catching up by append time, so that little is held back: some shells do."""
+        lines = self.log.lines
+        for _ in range(40):
+            times = sorted((lines[at][self._at[at]].at_ms, at) for at in live)
+            if not times:
+                return
+            at, offset = times[0][1], self._at[times[0][1]]
+            until_ms = times[1][0] if len(times) > 1 else None
+            while offset < len(lines[at]) and (
+                until_ms is None or lines[at][offset].at_ms <= until_ms
+            ):
+                offset += 1
+            self._read_to(at, max(offset, self._at[at] + 1))
+            live = [at for at in live if self._at[at] < len(lines[at])]
+
+    def _read_to(self, at: str, end: int) -> None:
+        end = min(end, self.log.end(at))
+        if at == TICKS:
+            self._tick_to(end)
+            return
+        log, read, folds = self.log, self.owner.read, self.component.folds
+        for offset in range(self._at[at], end):
+            read(log.read(at, offset, folds, self.build))
+        self.ledger.read += end - self._at[at]
+        self._at[at] = end
+
+    def _tick_to(self, end: int) -> None:
+        """Of ticks that are read between two looks at the keys the last one says all."""
+        count = end - self._at[TICKS]
+        if count > 0:
+            self.owner.tick(TICKS, end - 1, self.log.lines[TICKS][end - 1].at_ms)
+            self.ledger.read += count
+            self.ledger.passed += count
+            self._at[TICKS] = end
+
+    def _speak(self) -> None:
+        owner = self.owner
+        self.counts["held back"] += bool(owner.blocked)
+        for key in owner.dirty:
+            over = overgrown(owner.held[key].row, self.bounds)
+            assert not over, f"the row of {key} is over its bound: {over}"
+        said = owner.flush()
+        for key, count in Counter(record.key for _, record in said).items():
+            assert count <= self.bounds.at_once, f"{count} records about {key} at once"
+            self.counts["as many as may be said at once"] += count == self.bounds.at_once
+        self._todo.extend(Emit(topic, record) for topic, record in said)
+        if not owner.ready:
+            return  # a row that is read anew never replaces one that is ahead of it
+        if owner.changed or owner.seen.get(TICKS, 0) - self._kept_ticks > TICKS_UNKEPT:
+            self._kept_ticks = owner.seen.get(TICKS, 0)
+            self.counts["key frozen"] += any(owner.held[key].frozen for key in owner.changed)
+            self._todo.extend(self._keeper.entries())
 
 
-def reader(component: Component[Any], log: Log, order: list[str]) -> Owner[Any]:
-    """An owner that reads whole topics one after another, in that order, and never speaks."""
-    owner: Owner[Any] = Owner(component, places_of(component, [PARTITION]), log.possible)
+def _note_restored(process: Process, held: dict[str, Held[Any]], entries: Iterable[Entry]) -> None:
+    """Marks by what kind of start the instance came to its rows."""
+    counts, component = process.counts, process.component
+    entries = list(entries)
+    if not any(entry.key == POSITIONS for entry in entries):
+        counts["start: nothing was kept"] += 1
+    elif held:
+        counts["start: from kept rows"] += 1
+        counts["start: records held back"] += any(one.early for one in held.values())
+        rows = [one.row for one in held.values() if one.row is not None]
+        counts["start: effects owed"] += any(list(component.effects(row)) for row in rows)
+    elif any(restore(component, entries, other).held for other in BUILDS):
+        counts["start: from nothing, a key was frozen"] += 1
+    else:
+        counts["start: from nothing, rows were lost"] += 1
+
+
+def reader(component: Component[Any], log: Log) -> Owner[Any]:
+    """An owner that never speaks, of the newest build."""
+    return Owner(component, places_of(component, [PARTITION]), log.possible)
+
+
+def read_on(owner: Owner[Any], log: Log, order: Iterable[str]) -> None:
+    """Reads whole places one after another, in that order, from where the reader stands."""
     for at in order:
-        for offset in range(log.end(at)):
-            if at == TICKS:
-                owner.tick(at, offset, log.lines[at][offset].at_ms)
-            else:
-                owner.read(log.read(at, offset, component.folds, 2))
+        begin, end = owner.seen.get(at, 0), log.end(at)
+        if at == TICKS and begin < end:
+            owner.tick(at, end - 1, log.lines[at][end - 1].at_ms)
+        elif at != TICKS:
+            for offset in range(begin, end):
+                owner.read(log.read(at, offset, owner.component.folds, len(BUILDS)))
     owner.flush()
-    return owner

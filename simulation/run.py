@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,14 +13,17 @@ from events.codec import Read
 from events.identity import effect_id
 from events.records import ScalingDecided, ScalingDeclined
 from events.topics import ALERTS, JOURNAL, place
+from simulation.bounds import bounded
 from simulation.checkers.cas import check_cas
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
 from simulation.checkers.folds import check_agreement, check_folds
 from simulation.checkers.history import History, Rows, Tally
 from simulation.checkers.precedence import check_precedence
-from simulation.log import PARTITION
-from simulation.process import TICKS, Process, reader
+from simulation.log import PARTITION, TICKS
+from simulation.marks import note_reached
+from simulation.process import Process, read_on, reader
+from simulation.rest import at_rest
 from simulation.small_scaler import ASKS
 from simulation.world import COMPONENTS, HORIZON_MS, NEWEST_BUILD, World
 
@@ -39,79 +42,97 @@ class Outcome:
 def run_seed(seed: int, horizon_ms: int = HORIZON_MS) -> Outcome:
     """Runs the seed and judges it. A crash of our own code is a violation as well."""
     world = World(seed, horizon_ms)
-    try:
-        violations = tuple(_violations(world))
-    except Exception as error:  # noqa: BLE001 - a fold that is not total is what we are looking for
-        violations = (f"{type(error).__name__}: {str(error)[:200]}",)
-    counts = world.counts
-    counts["records"] = world.log.appended
-    counts["decisions"] = world.log.end(place(JOURNAL, PARTITION))
-    faults = sum(count for name, count in counts.items() if name.startswith("fault: "))
-    return Outcome(seed, world.digest(), faults, violations, counts)
+    violations: list[str] = []
+    with bounded(world.swarm.bounds):
+        try:
+            history = live_through(world, violations)
+            violations.extend(judge(history, world.swarm.bounds.known))
+            note_reached(world, history)
+        except Exception as error:  # noqa: BLE001 - a fold that is not total is what we look for
+            violations.append(f"{type(error).__name__}: {str(error)[:200]}")
+    faults = sum(count for name, count in world.counts.items() if name.startswith("fault: "))
+    return Outcome(seed, world.digest(), faults, tuple(violations), world.counts)
 
 
-def _violations(world: World) -> Iterator[str]:
+def live_through(world: World, violations: list[str]) -> History:
+    """The seed's two hours and what came after; what it left behind, for the checkers."""
     world.run()
+    readers = {name: _read_all(world, way) for name, way in _WAYS.items()}
     # At the vector where the faults end, what is about to come may still be missing.
-    yield from check_agreement([*_readers(world)])
+    violations.extend(check_agreement([*_rows_of(readers)]))
     healed = world.heal()
-    waiting = [sentence for process in healed for sentence in _waits(process, world)]
+    violations.extend(sentence for process in healed for sentence in at_rest(process, world))
     before = world.said()
     fresh = world.lose_everything()
     if world.said() != before:
-        yield f"{world.said() - before} records were said again after a total loss"
+        violations.append(f"{world.said() - before} records were said again after a total loss")
+    for way, owners in readers.items():  # each goes on from where it stood
+        for owner in owners:
+            read_on(owner, world.log, _order(owner, _WAYS[way]))
     rows = [
-        *(_rows(f"healed {p.component.name}", p.component.name, p.owner) for p in healed),
-        *(_rows(f"fresh {p.component.name}", p.component.name, p.owner) for p in fresh),
-        *_readers(world),
+        *(_rows(f"healed {p.component.name}", p.owner) for p in healed),
+        *(_rows(f"fresh {p.component.name}", p.owner) for p in fresh),
+        *_rows_of(readers),
     ]
-    history = _history(world, [*healed, *fresh], rows, waiting)
-    yield from waiting
-    yield from check_cas(history)
+    return _history(world, rows)
+
+
+def judge(history: History, known: int) -> Iterator[str]:
+    """Every violation that the checkers find."""
+    yield from check_cas(history, known)
     yield from check_conservation(history, _owes)
     yield from check_folds(history)
     yield from check_precedence(history)
     for component in COMPONENTS.values():
-        said = frozenset(s.record.id for s in world.sent if s.component == component.name)
-        yield from check_evidence(history, component, said)
+        yield from check_evidence(history, component)
 
 
-def _readers(world: World) -> Iterator[Rows]:
-    """Readers that read topic after topic, the journal first or last: the same rows."""
-    for name, component in COMPONENTS.items():
-        for first in (True, False):
-            journal = place(JOURNAL, PARTITION)
-            places = sorted(place(topic, PARTITION) for topic in component.inputs)
-            order = [TICKS, *sorted(places, key=lambda at: ((at == journal) != first, at))]
-            owner = reader(component, world.log, order)
-            yield _rows(f"reader {'journal' if first else 'others'} first", name, owner)
+# Whether the journal is read before all else, or after.
+_WAYS = {"reader journal first": True, "reader others first": False}
 
 
-def _rows(name: str, component: str, owner: Owner[Any]) -> Rows:
+def _read_all(world: World, first: bool) -> list[Owner[Any]]:
+    """Readers that read topic after topic; whatever the order, they must hold the same rows."""
+    owners: list[Owner[Any]] = [reader(one, world.log) for one in COMPONENTS.values()]
+    for owner in owners:
+        read_on(owner, world.log, _order(owner, first))
+    return owners
+
+
+def _order(owner: Owner[Any], first: bool) -> list[str]:
+    journal = place(JOURNAL, PARTITION)
+    rest = sorted(owner.places - {TICKS}, key=lambda at: ((at == journal) != first, at))
+    return [TICKS, *rest]
+
+
+def _rows_of(readers: dict[str, list[Owner[Any]]]) -> Iterator[Rows]:
+    for name, owners in readers.items():
+        for owner in owners:
+            yield _rows(name, owner)
+
+
+def _rows(name: str, owner: Owner[Any]) -> Rows:
     text = {
         key: dump_held(owner.component, one).decode()
         for key, one in owner.held.items()
         if one.vector
     }
-    return Rows(name, component, text)
+    return Rows(name, owner.component.name, text)
 
 
-def _history(
-    world: World, processes: Iterable[Process], rows: Iterable[Rows], waiting: Iterable[str] = ()
-) -> History:
+def _history(world: World, rows: list[Rows]) -> History:
+    log, folds = world.log, None
     return History(
-        log={at: _reads(world, at) for at in world.log.lines},
+        log={
+            at: [log.read(at, offset, folds, NEWEST_BUILD) for offset in range(log.end(at))]
+            for at in log.lines
+        },
         journal=place(JOURNAL, PARTITION),
-        sent=frozenset((sent.topic, sent.record.id) for sent in world.sent),
-        tallies=tuple(_tally(process) for process in processes),
+        sent=frozenset((s.component, s.topic, s.record.id) for s in world.sent),
+        tallies=tuple(_tally(process) for process in world.everyone),
         rows=tuple(rows),
         forged=frozenset(world.forged),
-        waiting=tuple(waiting),
     )
-
-
-def _reads(world: World, at: str) -> list[Read]:
-    return [world.log.read(at, offset, None, NEWEST_BUILD) for offset in range(world.log.end(at))]
 
 
 def _tally(process: Process) -> Tally:
@@ -137,38 +158,3 @@ def _owes(read: Read) -> list[tuple[str, str]]:
             return [(ALERTS, effect_id(read.record.id, "alert"))]
         case _:
             return []
-
-
-def _waits(process: Process, world: World) -> Iterator[str]:
-    """What is not at rest although nothing goes wrong any more."""
-    for key, one in process.owner.held.items():
-        name = f"{process.component.name} {key}"
-        if one.early or one.unread or one.frozen:
-            yield f"{name} waits for ever: {one.early} {one.unread} frozen={one.frozen}"
-        yield from (_job_waits if process.component.name == "job-service" else _scale_waits)(
-            name, one, world
-        )
-
-
-def _job_waits(name: str, one: Held[Any], world: World) -> Iterator[str]:
-    if one.row is None:
-        return
-    for layer in one.row.layers:
-        if layer.expires_ms is not None and layer.expires_ms <= world.clock.now_ms - 6_000:
-            yield f"{name} has an override that expired and still stands"
-    for ingress in one.row.ingress:
-        if any(not ask.answered for ask in ingress.asks):
-            yield f"{name} has an unanswered request"
-        whole = [ask for ask in ingress.asks if ask.body is not None]
-        if len(ingress.asks) > world.known or len(whole) > world.whole:
-            yield f"{name} has a row that grows"
-
-
-def _scale_waits(name: str, one: Held[Any], _: World) -> Iterator[str]:
-    row = one.row
-    if row is None:
-        return
-    if row.open is not None or row.owed:
-        yield f"{name} has {row.open} open and owes {row.owed}"
-    if row.alive and row.tasks != 4:  # 35 records a second, ten a task
-        yield f"{name} is alive and not scaled: {row}"

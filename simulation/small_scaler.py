@@ -35,6 +35,7 @@ from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingre
 ASKS = CHANGES["scaler"]
 PATIENCE_MS = 20_000
 RECORDS_PER_TASK = 10
+UNHEARD = Ingress()
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Scale:
     lapsed: bool = False  # the proposal came too late to count; there will be no verdict
     owed: tuple[Owed, ...] = ()
     retry_ms: int = 0  # at most one proposal of ours is valid at a time: no flood of our own
-    ingress: Ingress = Ingress()
+    ingress: Ingress = UNHEARD
 
 
 def fold(row: Scale | None, read: Read) -> Scale:
@@ -142,9 +143,10 @@ def decide(row: Scale, now_ms: int) -> Iterator[Body]:
         if row.lapsed:
             why = f"proposal {row.open[0]} came too late to count"
             yield ScalingDeclined(row.name, "too-late", why, row.open[0])
-    elif row.alive and generation == row.generation and want != row.tasks:
-        if now_ms >= row.retry_ms:
-            yield _decision(row, want, now_ms + PATIENCE_MS)
+    elif (
+        row.alive and generation == row.generation and want != row.tasks and now_ms >= row.retry_ms
+    ):
+        yield _decision(row, want, now_ms + PATIENCE_MS)
 
 
 def _decision(row: Scale, want: int, until_ms: int) -> ScalingDecided:

@@ -10,20 +10,19 @@ from typing import Any
 from components.job_service.decide import component as job_service
 from components.runtime.step import Component, Owner
 from events.codec import Record
-from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, LOADS, OPERATOR, place
-from projections import ingress
+from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, OPERATOR, place
 from projections.jobs import Job
 from simulation.authors import Authors
 from simulation.faults import Faults, Swarm
 from simulation.kernel import Clock, Streams
-from simulation.log import PARTITION, Keep, Log
-from simulation.process import TICKS, Emit, Process
+from simulation.log import PARTITION, TICKS, Keep, Log
+from simulation.process import BUILDS, Emit, Process
 from simulation.small_scaler import component as small_scaler
 
 COMPONENTS: dict[str, Component[Any]] = {one.name: one for one in (job_service, small_scaler)}
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
-NEWEST_BUILD = 2
+NEWEST_BUILD = len(BUILDS)
 START_MS = 1_000_000
 
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
@@ -47,14 +46,14 @@ class World:
         self.clock = Clock(START_MS)
         self.streams = Streams(seed)
         self.swarm = Swarm.draw(self.streams.fork("swarm"))
-        self.log = Log(self.clock, over_the_wire=self.swarm.over_the_wire)
+        self.log = Log(self.clock, over_the_wire=self.swarm.over_the_wire, heard=self._heard)
         self.keeps = {name: Keep() for name in COMPONENTS}
         self.processes: list[Process] = []
+        self.everyone: list[Process] = []  # the dead too: what they read is accounted for
         self.sent: list[Sent] = []
         self.forged: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.calm = False  # faults are over
-        self.whole, self.known = ingress.WHOLE, ingress.KNOWN
         self.number = 0
         self._send = self.streams.fork("send")
         self._poll = self.streams.fork("poll")
@@ -102,11 +101,19 @@ class World:
             build,
             self.streams.fork(f"process {self.number}"),
             self.deliver,
+            self.counts,
+            self.swarm.bounds,
             rewind,
         )
         self.processes.append(process)
+        self.everyone.append(process)
         self._schedule(process)
         return process
+
+    def kill(self, process: Process) -> None:
+        """Between two of its acts, wherever it stands."""
+        process.alive = False
+        self.processes.remove(process)
 
     def _schedule(self, process: Process) -> None:
         gap_ms = self._poll.expovariate(1 / self.swarm.poll_ms)
@@ -116,13 +123,23 @@ class World:
         )
 
     def _turn(self, process: Process) -> None:
-        if self.calm or process not in self.processes:
+        if self.calm or not process.alive:
             return
-        for _ in range(self._poll.choice([1, 2, 5, 20])):
-            if process not in self.processes or not process.step():
-                break
-        if process in self.processes:
+        if process.frozen_until_ms <= self.clock.now_ms:
+            for _ in range(self._poll.choice([1, 2, 5, 20])):
+                if not process.step():
+                    break
+            process.asleep = process.idle
+        if not process.asleep:
             self._schedule(process)
+
+    def _heard(self, at: str) -> None:
+        """Whoever had nothing to do polls again because of this line. Gaps between polls have no
+        memory, so the next one comes as if those that would have found nothing had been made."""
+        for process in self.processes:
+            if process.asleep and process.minds(at):
+                process.wake(at)
+                self._schedule(process)
 
     def deliver(self, process: Process, emit: Emit) -> None:
         """What the network makes of a write: it arrives, gets lost, comes late, or comes twice."""
@@ -176,8 +193,7 @@ class World:
         still, before, began_ms = 0, -1, self.clock.now_ms
         while still < 25 or self.clock.now_ms < began_ms + 300_000:
             assert self.clock.now_ms < began_ms + 7_200_000, "never still"
-            while any([process.finish() for process in self.processes]):
-                continue
+            _finish(self.processes)
             still = still + 1 if self.said() == before else 0
             before = self.said()
             self.clock.run_until(self.clock.now_ms + 5_000)
@@ -191,8 +207,7 @@ class World:
         for keep in self.keeps.values():
             keep.lose()
         fresh = [self.spawn(name, NEWEST_BUILD) for name in COMPONENTS]
-        while any([process.finish() for process in fresh]):
-            continue
+        _finish(fresh)
         return fresh
 
     def said(self) -> int:
@@ -210,6 +225,12 @@ class World:
                 head = (at, line.at_ms, record.key, record.id, record.parent, evidence)
                 hasher.update(repr((head, record.tick_ms, record.value)).encode())
         return hasher.hexdigest()[:16]
+
+
+def _finish(processes: list[Process]) -> None:
+    """Until none has anything to do: what one says is read by the others."""
+    while sum(process.finish() for process in processes):
+        continue
 
 
 def _new_words(record: Record) -> bool:

@@ -1,0 +1,45 @@
+"""The front door: publish changes, follow outcomes, read the log.
+
+    from turbine import Publisher, Subscriber, Log
+
+Names are imported when they are first used: a command line that only prints help must not wait
+for a Kafka client.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from turbine.log import Log
+    from turbine.publish import Accepted, Publisher, Rejected, Unknown, Verdict
+    from turbine.subscribe import Outcome, Subscriber
+
+__all__ = [
+    "Accepted",
+    "Log",
+    "Outcome",
+    "Publisher",
+    "Rejected",
+    "Subscriber",
+    "Unknown",
+    "Verdict",
+]
+
+_HOMES = {
+    "Accepted": "turbine.publish",
+    "Log": "turbine.log",
+    "Outcome": "turbine.subscribe",
+    "Publisher": "turbine.publish",
+    "Rejected": "turbine.publish",
+    "Subscriber": "turbine.subscribe",
+    "Unknown": "turbine.publish",
+    "Verdict": "turbine.publish",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'turbine' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -75,7 +75,7 @@ class Held(Generic[R]):
     frozen: bool = False
     """A standing decision was met that this build cannot read."""
     unread: dict[str, str] = field(default_factory=dict)
-    """Said and not read back: id to topic. Memory only: a restart reads it back or says it again."""
+    """Said and not read back: id to topic. Memory only: a restart reads it or says it again."""
     since_ms: int = 0
 
 
@@ -270,7 +270,7 @@ class Owner(Generic[R]):
             one.unread = {}
         out: list[tuple[str, Record]] = []
         if not one.unread:
-            out = self._say(key, one, one.row, now_ms)
+            out = self.would_say(key, now_ms)
             one.unread, one.since_ms = {record.id: topic for topic, record in out}, now_ms
         if one.unread:
             self._arm(key, one.since_ms + UNREAD_MS + 1)
@@ -281,8 +281,11 @@ class Owner(Generic[R]):
                 self._arm(key, at_ms)
         return out
 
-    def _say(self, key: str, one: Held[R], row: R, now_ms: int) -> list[tuple[str, Record]]:
-        component = self.component
+    def would_say(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
+        """All that the key's row calls for at that instant: what it owes, then what it decides."""
+        component, one = self.component, self.held[key]
+        if (row := one.row) is None:
+            return []
         parent = one.last.get(component.output, ROOT)
         evidence = dict(one.vector)
 

@@ -11,13 +11,13 @@ class BrokerError(Exception):
     """A local broker cannot be had; the text is one sentence with the place and the remedy."""
 
 
-class Unavailable(BrokerError):  # noqa: N818 - it names a state of this machine, not a fault
+class Unavailable(BrokerError):
     """Java, Maven or the jars are not there."""
 
 
-class BrokerInUse(BrokerError):  # noqa: N818 - the directory is in order, and so is its broker
+class BrokerInUse(BrokerError):
     """A broker already lives in the directory."""
 
 
-class BrokerFailed(BrokerError):  # noqa: N818 - pairs with BrokerInUse
+class BrokerFailed(BrokerError):
     """The broker ended, or stayed silent, when it should not have."""

@@ -18,12 +18,15 @@ def check_conservation(history: History, owes: Owes) -> Iterator[str]:
         if became != tally.read:
             yield f"{tally.reader} read {tally.read} records, but {became} are accounted for"
     due = {effect: read.record.id for read in history.standing for effect in owes(read)}
-    for at, reads in history.log.items():
-        topic = at.partition("/")[0]
-        names = [read.record.id for read in reads]
-        for effect, decision in due.items():
-            if effect[0] == topic and effect[1] not in names:
-                yield f"effect {effect} of {decision} was lost"
+    written = {
+        (at.partition("/")[0], read.record.id)
+        for at, reads in history.log.items()
+        for read in reads
+    }
+    for effect, decision in due.items():
+        if effect not in written:
+            yield f"effect {effect} of {decision} was lost"
     every = {effect for read in history.log[history.journal] for effect in owes(read)}
-    for effect in sorted((every - due.keys()) & history.sent):
+    sent = {(topic, name) for _, topic, name in history.sent}
+    for effect in sorted((every - due.keys()) & sent):
         yield f"effect {effect} was sent, but the decision that owes it does not stand"

@@ -33,10 +33,9 @@ class State:
         return State(list(self.cut), self.row, dict(self.last), dict(self.vector), self.tick_ms)
 
 
-def check_evidence(
-    history: History, component: Component[Any], said: frozenset[str]
-) -> Iterator[str]:
-    """Every violation, as a sentence. `said` are the ids that instances of the component sent."""
+def check_evidence(history: History, component: Component[Any]) -> Iterator[str]:
+    """Every violation in what instances of the component said, as a sentence."""
+    said = {name for author, _, name in history.sent if author == component.name}
     ticks = {read.at_ms for at, rs in history.log.items() if "clock" in at for read in rs}
     todo: dict[str, list[Read]] = defaultdict(list)
     for at, reads in history.log.items():

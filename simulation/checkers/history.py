@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
 from events.codec import Read
@@ -41,11 +41,11 @@ class History:
 
     log: Mapping[str, Sequence[Read]]
     journal: str  # the place of the decisions
-    sent: frozenset[tuple[str, str]] = frozenset()  # (topic, id) that some instance tried to say
+    # (component, topic, id) of all that some instance tried to say.
+    sent: frozenset[tuple[str, str, str]] = frozenset()
     tallies: Sequence[Tally] = ()
     rows: Sequence[Rows] = ()
     forged: frozenset[str] = frozenset()
-    waiting: Sequence[str] = field(default=())  # what waits for ever, one sentence each
 
     @cached_property
     def times(self) -> dict[str, list[int]]:

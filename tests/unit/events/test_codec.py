@@ -186,6 +186,13 @@ def test_a_tick_needs_no_key_wherever_it_lies() -> None:
         (
             INGRESS,
             encode(ASKED),
+            {"headers": [("ce_tick", b"9" * 5_000)]},  # more than int() takes
+            "malformed-headers",
+            "ce_tick",
+        ),
+        (
+            INGRESS,
+            encode(ASKED),
             {"headers": [("ce_tick", b"253402300800000")]},
             "malformed-headers",
             "ce_tick",

@@ -113,6 +113,14 @@ def test_a_fact_that_is_not_wanted_is_known_by_its_headers() -> None:
     assert read("tasks.v1", encode(started), wanted=frozenset()).record.body == started
 
 
+def test_a_request_that_is_not_wanted_is_known_by_its_headers() -> None:
+    asked = JobDeleteRequested("1.a", JOB, "bob")
+    headers = [("ce_type", b"turbine.JobDeleteRequested"), ("traceparent", TRACE.encode())]
+    got = read("operator.v1", encode(asked), headers, wanted=frozenset({"PauseRequested"}))
+    assert (got.record.body, got.record.trace) == (SKIPPED, TRACE)
+    assert got.record.id == f"{got.place}@41"
+
+
 def test_a_header_cannot_hide_a_record_from_those_who_want_it() -> None:
     asked = JobDeleteRequested("1.a", JOB, "bob")
     headers = [("ce_type", b"turbine.PauseRequested")]

@@ -17,7 +17,15 @@ from events import framing
 from events.codec import VALUE_BYTES_MAX, Headers, decode, encode
 from events.errors import Unreadable
 from events.lock import Version, hash_of
-from events.records import ClockTicked, ContainerStarted, JobDeleted, ResourceAmount
+from events.records import (
+    AlertCleared,
+    ClockTicked,
+    ContainerStarted,
+    JobDeleted,
+    JobReleased,
+    JobsPreempted,
+    ResourceAmount,
+)
 from tests.unit.events.messages import ASKED, INGRESS, JOB, NEWEST, VERSIONS, read, refusal
 
 
@@ -90,6 +98,24 @@ def test_every_cut_of_a_value_is_refused() -> None:
     assert "the value ends within a ConfigChangeProposed; send all of its bytes" in str(
         refused.value
     )
+
+
+def test_a_value_that_ends_within_its_last_text_is_refused() -> None:
+    for body in (AlertCleared("payments", "lag", "caught up"), JobReleased(JOB, "asked")):
+        value = encode(body)
+        with pytest.raises(Unreadable, match="truncated"):
+            decode(value[:-1])
+    assert decode(value) == body
+
+
+def test_the_header_of_a_schema_comes_before_the_first_bytes() -> None:
+    # Bare Avro may look like a frame: this one begins as a framed AlertRaised would.
+    body = JobsPreempted("", (), 0, "", (ResourceAmount("a", 1.0),))
+    bare = encode(body)[5:]
+    assert bare[:5] == b"\0\0\0\0\2"
+    assert NEWEST["AlertRaised"].id == 2
+    named = NEWEST["JobsPreempted"].id.to_bytes(4, "big")
+    assert decode(bare, [("__value_schema_id", b"\0" + named)]) == body
 
 
 def test_bytes_after_the_record_are_refused() -> None:

@@ -169,7 +169,7 @@ def test_minus_nothing_is_nothing() -> None:
 
 
 def test_the_error_survives_a_process_border() -> None:
-    error = pickle.loads(pickle.dumps(Malformed("code", "sentence", "a.b")))  # noqa: S301
+    error = pickle.loads(pickle.dumps(Malformed("code", "sentence", "a.b")))  # noqa: S301 - our own
     assert (error.reason_code, str(error), error.path) == ("code", "sentence", "a.b")
 
 

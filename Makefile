@@ -1,0 +1,57 @@
+# What one types here; `make` alone says it.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.DEFAULT_GOAL := help
+.PHONY: help setup check test demo demo-stop bench simulate mutants clean
+
+help:  ## show this list
+	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: $(READY)  ## make .venv with the pinned set of packages; instant when nothing changed
+
+$(READY): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || { \
+	    echo "Turbine needs Python 3.11 or newer and finds no $(PYTHON):" \
+	        "install one, or name yours with make PYTHON=/path/to/python3 setup." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "Turbine needs Python 3.11 or newer, and $(PYTHON) is $$($(PYTHON) -V 2>&1):" \
+	        "name a newer one with make PYTHON=/path/to/python3 setup." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	    echo "$(PYTHON) cannot make virtual environments:" \
+	        "install its venv package, such as python3-venv." >&2; exit 1; }
+	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	@touch $@
+
+check: setup  ## all that needs no broker: form, types, arrows between rooms, units, laws, contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/pytest tests/unit tests/laws tests/contracts -q
+
+test: setup  ## every test; those that need Kafka start a broker of their own
+	$(BIN)/pytest
+
+demo: setup  ## start a local fleet to look at
+	$(BIN)/python -m turbine.demo start
+
+demo-stop: setup  ## stop it
+	$(BIN)/python -m turbine.demo stop
+
+bench: setup  ## figures, each beside a peer or a limit
+	$(BIN)/python -m benchmarks all
+
+simulate: setup  ## the fleet on a virtual clock, with faults, under the checkers
+	$(BIN)/python -m simulation
+
+mutants: setup  ## see the checkers catch what is broken on purpose
+	$(BIN)/python -m simulation.mutants
+
+clean:  ## remove the environment, what was built, and all caches but the jars of Kafka
+	rm -rf .venv build dist
+	rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,192 @@
+"""Re-derives what components said from the records below its evidence. Pure; drives the one step.
+
+A decision names all it depends on, so it can be made again: the same records, folded by the same
+functions up to its evidence, must say the same bytes under the same id on the same parent.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from components.runtime.step import SKEW_MS, Component, Held, Owner, Possible
+from events.codec import SKIPPED, Read, Record
+
+STATES_MOST = 64
+"""Stretches of one key's past that are kept to go on from; older evidence starts from nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What the audit has to say about one record."""
+
+    verdict: str  # same, differs, impossible, or not checkable
+    read: Read
+    component: str
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What holds for all keys of the partition."""
+
+    ticks: frozenset[int]
+    possible: Possible
+    partition: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    cut: tuple[int, ...]
+    held: Held[Any]
+
+
+def audit_partition(
+    component: Component[Any],
+    reads: Iterable[Read],
+    ticks: Iterable[int],
+    possible: Possible,
+    partition: int,
+) -> Iterator[Finding]:
+    """A finding for each record that the component said in the partition, key by key."""
+    known = _Known(frozenset(ticks), possible, partition)
+    by_key: dict[str, list[Read]] = defaultdict(list)
+    for read in reads:
+        by_key[read.record.key].append(read)
+    for key in sorted(by_key):
+        yield from _Key(component, key, by_key[key], known).findings()
+
+
+class _Key:
+    """The records about one key, and states from which its evidence is reached quickly."""
+
+    def __init__(
+        self, component: Component[Any], key: str, reads: Sequence[Read], known: _Known
+    ) -> None:
+        self.component, self.key = component, key
+        self.ticks, self.possible, partition = known.ticks, known.possible, known.partition
+        self.places = sorted(f"{topic}/{partition}" for topic in component.inputs)
+        self.reads: dict[str, list[Read]] = {at: [] for at in self.places}
+        for read in reads:
+            if read.place in self.reads:
+                self.reads[read.place].append(read)
+        self.offsets = {at: [r.offset for r in rs] for at, rs in self.reads.items()}
+        self.states = [_State((0,) * len(self.places), Held())]
+        self._cut: tuple[int, ...] = ()
+        self._held: Held[Any] = Held()
+        self._tick_ms = -1
+        self._again: list[tuple[str, Record]] = []
+
+    def findings(self) -> Iterator[Finding]:
+        """From the least evidence to the most, so that one state leads to the next."""
+        said = [read for at in self.places for read in self.reads[at] if self._ours(read)]
+        for read in sorted(said, key=_order):
+            verdict, sentence = self._judge(read)
+            yield Finding(verdict, read, self.component.name, sentence)
+
+    def _ours(self, read: Read) -> bool:
+        if read.topic == self.component.output:
+            return read.record.kind in self.component.says
+        return read.record.source == self.component.name
+
+    def _judge(self, read: Read) -> tuple[str, str]:
+        record = read.record
+        if record.logic != self.component.logic:
+            return "not checkable", f"made by {record.logic or 'an unknown logic'}, not run here"
+        if self._impossible(read):
+            return "impossible", "claims to have known what was not in the log; void"
+        one = self._at(record.evidence)
+        if one.vector != dict(record.evidence):
+            return "differs", f"its evidence is not closed: it adds up to {one.vector}"
+        if record.tick_ms not in self.ticks:
+            return "differs", f"said at {record.tick_ms}, which is no tick of the clock"
+        if record.tick_ms < one.tick_ms:
+            return "differs", f"said at {record.tick_ms}, before {one.tick_ms} which it had folded"
+        return self._compare(read, one)
+
+    def _impossible(self, read: Read) -> bool:
+        by_ms = read.at_ms + SKEW_MS
+        return read.record.tick_ms > by_ms or any(
+            (at == read.place and offset > read.offset) or not self.possible(at, offset, by_ms)
+            for at, offset in read.record.evidence.items()
+        )
+
+    def _at(self, evidence: Mapping[str, int]) -> Held[Any]:
+        """The key as far as the evidence says, folded by the one step."""
+        cut = tuple(bisect_left(self.offsets[at], evidence.get(at, 0)) for at in self.places)
+        if cut == self._cut:
+            return self._held  # one poll's decisions about a key were all said on one evidence
+        below = next(
+            state
+            for state in reversed(self.states)
+            if all(a <= b for a, b in zip(state.cut, cut, strict=True))
+        )
+        held = {self.key: _copy(below.held)}
+        owner = Owner(self.component, self.places, self.possible, seen=dict(evidence), held=held)
+        for at, first, end in zip(self.places, below.cut, cut, strict=True):
+            for read in self.reads[at][first:end]:
+                owner.read(read)
+        if len(self.states) > STATES_MOST:
+            del self.states[1 : STATES_MOST // 2]
+        self._cut, self._held, self._tick_ms = cut, held[self.key], -1
+        self.states.append(_State(cut, self._held))
+        return self._held
+
+    def _compare(self, read: Read, one: Held[Any]) -> tuple[str, str]:
+        if read.record.tick_ms != self._tick_ms:
+            owner = Owner(self.component, self.places, self.possible, held={self.key: one})
+            self._tick_ms = read.record.tick_ms
+            self._again = owner.would_say(self.key, self._tick_ms)
+        for topic, record in self._again:
+            if topic == read.topic and _same(record, read.record):
+                return "same", ""
+        named = [record for _, record in self._again if record.kind == read.record.kind]
+        if not named:
+            told = ", ".join(record.kind for _, record in self._again) or "nothing"
+            return "differs", f"its evidence calls for {told}"
+        return "differs", _first_difference(named[0], read.record)
+
+
+def _order(read: Read) -> tuple[int, int]:
+    return sum(read.record.evidence.values()), read.record.tick_ms
+
+
+def _copy(one: Held[Any]) -> Held[Any]:
+    early = {at: list(queue) for at, queue in one.early.items()}
+    return Held(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen)
+
+
+def _same(again: Record, found: Record) -> bool:
+    return (again.id, again.parent, again.value, again.tick_ms) == (
+        found.id,
+        found.parent,
+        found.value,
+        found.tick_ms,
+    )
+
+
+def _first_difference(again: Record, found: Record) -> str:
+    for name in ("parent", "value", "id"):
+        mine, theirs = getattr(again, name), getattr(found, name)
+        if mine == theirs:
+            continue
+        if name != "value":
+            return f"its {name} is {theirs}, derived again it is {mine}"
+        at = next((i for i, (a, b) in enumerate(zip(mine, theirs, strict=False)) if a != b), None)
+        at = min(len(mine), len(theirs)) if at is None else at
+        field = _field(again, found)
+        return f"byte {at} of {found.kind} differs{field}"
+    return "a header differs"
+
+
+def _field(again: Record, found: Record) -> str:
+    if again.body in (None, SKIPPED) or found.body in (None, SKIPPED):
+        return ""
+    assert again.body is not None
+    assert found.body is not None
+    mine, theirs = again.body.to_plain(), found.body.to_plain()
+    name = next((name for name in mine if mine[name] != theirs.get(name)), None)
+    return "" if name is None else f": {name} is {theirs[name]!r}, again it is {mine[name]!r}"

@@ -1,0 +1,59 @@
+"""Bounds of the code under test, made small in some seeds, so that traffic of two hours meets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from components.runtime import step
+from projections import ingress
+from projections.ingress import Ingress
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What one seed runs with."""
+
+    at_once: int
+    whole: int
+    whole_bytes: int
+    known: int
+
+
+USUAL = Bounds(step.AT_ONCE, ingress.WHOLE, ingress.WHOLE_BYTES, ingress.KNOWN)
+SMALL = Bounds(at_once=4, whole=3, whole_bytes=700, known=5)
+"""A burst of the authors is seven requests, and one request has about 250 bytes."""
+
+
+@contextmanager
+def bounded(bounds: Bounds) -> Iterator[None]:
+    """The bounds hold within; the constants of the code under test stand as before afterwards."""
+    _put(bounds)
+    try:
+        yield
+    finally:
+        _put(USUAL)
+
+
+def _put(bounds: Bounds) -> None:
+    step.AT_ONCE = bounds.at_once
+    ingress.WHOLE, ingress.KNOWN = bounds.whole, bounds.known
+    ingress.WHOLE_BYTES = bounds.whole_bytes
+
+
+def overgrown(row: Any, bounds: Bounds) -> str:
+    """Which bound the row of a job or of the small scaler is over; empty where it is within all."""
+    if row is None:
+        return ""
+    doors: Iterable[Ingress] = row.ingress if isinstance(row.ingress, tuple) else (row.ingress,)
+    for door in doors:
+        live = [ask for ask in door.asks if not ask.passed]
+        whole = [ask for ask in door.asks if ask.body is not None]
+        size = sum(ask.size for ask in whole)
+        if len(live) > bounds.known:
+            return f"{len(live)} requests are known by id"
+        if len(whole) > bounds.whole or size > bounds.whole_bytes:
+            return f"{len(whole)} requests of {size} bytes are kept whole"
+    return ""

@@ -1,0 +1,71 @@
+"""What a run met on its way: a green run that met nothing proves nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from events.records import JobConfigChanged, JobConfigRejected, JobDeleted
+from simulation.checkers.history import History
+
+if TYPE_CHECKING:
+    from simulation.world import World
+
+REACHED = (
+    "as many as may be said at once",
+    "deleted job created anew",
+    "entries of a zombie",
+    "held back",
+    "key frozen",
+    "read again",
+    "rejected: expiry-not-allowed",
+    "rejected: invalid",
+    "rejected: no-such-job",
+    "rejected: overloaded",
+    "rejected: reason-required",
+    "rejected: stale",
+    "rejected: too-late",
+    "request sent again",
+    "said again",
+    "stands: AlertRaised",
+    "stands: JobConfigChanged",
+    "stands: JobDeleted",
+    "stands: OverrideExpired",
+    "stands: ScalingDecided",
+    "stands: ScalingDeclined",
+    "start: effects owed",
+    "start: from kept rows",
+    "start: from nothing, a key was frozen",
+    "start: from nothing, rows were lost",
+    "start: nothing was kept",
+    "start: records held back",
+    "void: by its parent",
+    "void: impossible",
+    "write late",
+    "write lost",
+)
+"""What seeds together have to meet."""
+
+
+def note_reached(world: World, history: History) -> None:
+    """Adds to the world's counts what its history shows."""
+    counts = world.counts
+    counts["records"] = world.log.appended
+    counts["decisions"] = len(history.log[history.journal])
+    impossible = sum(history.impossible(read) for read in history.log[history.journal])
+    counts["void: impossible"] = impossible
+    counts["void: by its parent"] = counts["decisions"] - len(history.standing) - impossible
+    counts["entries of a zombie"] = sum(keep.zombies for keep in world.keeps.values())
+    counts["read again"] = sum(process.owner.counts.repeated for process in world.everyone)
+    counts["stands: AlertRaised"] = len(history.log["alerts.v1/0"])
+    counts["said again"] = len(world.sent) - len(history.sent)
+    deleted: set[str] = set()
+    for read in history.standing:
+        counts[f"stands: {read.record.kind}"] += 1
+        match read.record.body:
+            case JobConfigRejected(reason=reason):
+                counts[f"rejected: {reason}"] += 1
+            case JobDeleted():
+                deleted.add(read.record.key)
+            case JobConfigChanged(layer="base") if read.record.key in deleted:
+                deleted.remove(read.record.key)
+                counts["deleted job created anew"] += 1

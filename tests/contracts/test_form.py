@@ -1,0 +1,221 @@
+"""The form of the code that no linter checks: STYLE.md as rules, each seen to go red."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOMS = sorted(path.parent.name for path in ROOT.glob("*/__init__.py"))
+GENERATED = {"events/records.py", "events/decoders.py"}
+"""Written by `python -m events.generate`; their length follows from the schemas."""
+
+FUNCTION_LINES_MAX = 40
+FILE_LINES_MAX = 400
+VAGUE = re.compile(r"Helper|Info$|Data$|Util")
+MANAGERS = {"ShardManager", "TaskManager", "CapacityManager"}
+"""The paper's own names; any other Manager is something that was not thought through."""
+VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
+# A mark of unfinished work, or of a place that the reader does not have. Put together here, so that
+# this file does not hold them.
+BANNED = re.compile("|".join(("TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK", "/wo" + "rk/",
+                              "/ro" + "ot/", "know" + "ledge/", "index" + "-url")))  # fmt: skip
+MUTE = re.compile(r"# (noqa|type: ignore)(?![^#\n]* - )(?!\[[^\]]*\]  # \w)(?!: [A-Z0-9, ]+  # \w)")
+
+TEXTS = {".py", ".md", ".toml", ".txt", ".avsc", ".yaml", ".yml", ".xml", ".sh", ""}
+SKIPPED = {"target", "__pycache__", "node_modules", "build", "dist"}
+
+
+def complaints(source: str, name: str = "module.py") -> list[str]:
+    """What is wrong with the form of a module, a line each."""
+    lines = source.splitlines()
+    if not lines:
+        return []  # an empty __init__.py knows and decides nothing
+    module = ast.parse(source)
+    found = list(_about_nodes(module))
+    first = (ast.get_docstring(module, clean=False) or "").split("\n")[0].strip()
+    if not (first and lines[0].startswith(('"""', 'r"""'))):
+        found.append("line 1 does not say what the module knows or decides")
+    if len(lines) > FILE_LINES_MAX:
+        found.append(f"{len(lines)} lines, and a file has at most {FILE_LINES_MAX}")
+    if Path(name).stem in VAGUE_FILES:
+        found.append("the file's name says nothing")
+    return found
+
+
+def _about_nodes(module: ast.Module) -> Iterator[str]:
+    for node in ast.walk(module):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                length = (node.end_lineno or node.lineno) - node.lineno + 1
+                if length > FUNCTION_LINES_MAX:
+                    yield f"{node.name} has {length} lines, and at most {FUNCTION_LINES_MAX} fit"
+            case ast.ClassDef(name=name):
+                if VAGUE.search(name) or ("Manager" in name and name not in MANAGERS):
+                    yield f"the name {name} says nothing"
+                cached = "cached_property" in ast.dump(node)  # it keeps its value in a __dict__
+                if not cached and any(map(_is_open_dataclass, node.decorator_list)):
+                    yield f"{name} is a dataclass without slots"
+            case ast.ExceptHandler(type=kind, body=body, lineno=line):
+                if kind is None:
+                    yield f"line {line}: an except without a type"
+                if all(_is_nothing(one) for one in body):
+                    yield f"line {line}: an error is passed over in silence"
+            case _:
+                continue
+
+
+def _is_open_dataclass(decorator: ast.expr) -> bool:
+    name = decorator.func if isinstance(decorator, ast.Call) else decorator
+    if not (isinstance(name, ast.Name) and name.id == "dataclass"):
+        return False
+    options = decorator.keywords if isinstance(decorator, ast.Call) else []
+    return not any(
+        one.arg == "slots" and isinstance(one.value, ast.Constant) and one.value.value is True
+        for one in options
+    )
+
+
+def _is_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass():
+            return True
+        case ast.Expr(value=ast.Constant(value=value)):
+            return value is ... or isinstance(value, str)
+        case _:
+            return False
+
+
+def banned(text: str) -> list[str]:
+    """The lines that hold what no file of ours holds."""
+    return [
+        f"line {number}: {line.strip()}"
+        for number, line in enumerate(text.splitlines(), 1)
+        if BANNED.search(line)
+    ]
+
+
+def mute(source: str) -> list[str]:
+    """The lines that silence a tool and do not say why."""
+    return [
+        f"line {number}: {line.strip()}"
+        for number, line in enumerate(source.splitlines(), 1)
+        if MUTE.search(line)
+    ]
+
+
+def modules() -> list[str]:
+    return sorted(
+        str(path.relative_to(ROOT))
+        for top in (*ROOMS, "tests")
+        for path in (ROOT / top).rglob("*.py")
+        if SKIPPED.isdisjoint(path.parts)
+    )
+
+
+def texts() -> list[str]:
+    """Every text of the project itself: not what is built or fetched into it."""
+    return sorted(
+        str(path.relative_to(ROOT))
+        for top in (*ROOMS, "tests", "docs", ".ci", "Makefile", "*.md", "*.toml", "*.txt", "*.yaml")
+        for found in ROOT.glob(top)
+        for path in (found.rglob("*") if found.is_dir() else [found])
+        if path.is_file() and path.suffix in TEXTS and SKIPPED.isdisjoint(path.parts)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in modules() if name not in GENERATED])
+def test_every_module_has_the_form(name: str) -> None:
+    source = (ROOT / name).read_text()
+    assert complaints(source, name) == []
+    assert mute(source) == []
+
+
+@pytest.mark.parametrize("name", texts())
+def test_no_text_holds_what_is_banned(name: str) -> None:
+    assert banned((ROOT / name).read_text(errors="replace")) == []
+
+
+def test_the_tree_is_found() -> None:
+    assert {"events/merge.py", "tests/contracts/test_form.py"} <= set(modules())
+    assert {"Makefile", "README.md", ".ci/run", "events/merge.py", "pyproject.toml"} <= set(texts())
+    assert set(modules()) >= GENERATED
+
+
+def body(lines: int) -> str:
+    return '"""Doc."""\ndef f() -> None:\n' + "    f()\n" * (lines - 1)
+
+
+RED = [
+    ("import os\n", "line 1 does not say"),
+    ('\n"""Late."""\n', "line 1 does not say"),
+    ('""""""\n', "line 1 does not say"),
+    (body(41), "f has 41 lines"),
+    ('"""Doc."""\nasync ' + body(41).split("\n", 1)[1], "f has 41 lines"),
+    ('"""Doc."""\n' * 401, "401 lines"),
+    ('"""Doc."""\nclass JobHelper: ...\n', "JobHelper says nothing"),
+    ('"""Doc."""\nclass JobInfo: ...\n', "JobInfo says nothing"),
+    ('"""Doc."""\nclass QueueManager: ...\n', "QueueManager says nothing"),
+    ('"""Doc."""\n@dataclass(frozen=True)\nclass Row: ...\n', "Row is a dataclass without slots"),
+    ('"""Doc."""\n@dataclass\nclass Row: ...\n', "Row is a dataclass without slots"),
+    ('"""Doc."""\ntry:\n    f()\nexcept:\n    g()\n', "line 4: an except without a type"),
+    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    pass\n', "line 4: an error is passed over"),
+    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    ...\n', "line 4: an error is passed over"),
+    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    "never"\n', "line 4: an error is passed"),
+]
+GREEN = [
+    "",
+    '"""Doc."""\n',
+    body(40),
+    '"""Doc."""\n' * 400,
+    '"""Doc."""\nclass ShardManager: ...\n',
+    '"""Doc."""\n@dataclass(frozen=True, slots=True)\nclass Database: ...\n',
+    '"""Doc."""\n@dataclass\nclass Row:\n    @cached_property\n    def x(self) -> int: ...\n',
+    '"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    g()\n',
+]
+
+
+@pytest.mark.parametrize(("source", "complaint"), RED)
+def test_what_has_not_the_form_is_told(source: str, complaint: str) -> None:
+    assert [one for one in complaints(source) if complaint in one]
+
+
+@pytest.mark.parametrize("source", GREEN)
+def test_what_has_the_form_is_left_alone(source: str) -> None:
+    assert complaints(source) == []
+
+
+def test_a_name_that_says_nothing_is_told() -> None:
+    assert complaints('"""Doc."""\n', "events/utils.py") == ["the file's name says nothing"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["x = 1  # TO" + "DO: later", "see /wo" + "rk/x", "pip --index" + "-url x", "know" + "ledge/a"],
+)
+def test_a_banned_text_is_told(line: str) -> None:
+    assert banned(f"fine\n{line}\n") == [f"line 2: {line}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "is_mute"),
+    [
+        ("x  @noqa", True),
+        ("x  @noqa: S101", True),
+        ("x  @noqa: S101 - an invariant", False),
+        ("x  @noqa: S101, S102 - an invariant", False),
+        ("x  @noqa: S101  # an invariant", False),
+        ("x  @type: ignore", True),
+        ("x  @type: ignore[misc]", True),
+        ("x  @type: ignore[misc]  # untyped", False),
+        ("x  @type: ignore[misc]  @noqa: S101", True),
+        ("x  @fmt: skip", False),
+    ],
+)
+def test_a_silenced_tool_says_why(line: str, is_mute: bool) -> None:
+    # A `@` stands for the mark of a comment: this file must not silence anything itself.
+    assert bool(mute(line.replace("@", "# "))) is is_mute

@@ -1,0 +1,197 @@
+"""Reads the log: its records, the jobs as they stood at any position or time, and its audit."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from components.job_service.decide import component as job_service
+from components.runtime.births import Births
+from components.runtime.clients import partitions_of, spot
+from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.reading import Follower, Unreadably, ends_now, read_span
+from components.runtime.replay import Finding, audit_partition
+from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.step import Component, Owner
+from events.codec import Read
+from events.topics import BY_SHORT, CLOCK, JOURNAL, place
+from projections.jobs import Job
+
+AUDITED: tuple[Component[Any], ...] = (job_service,)
+"""The components whose decisions this build can make again."""
+
+# What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests.
+journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """One decision of the journal, and whether it stands or is void."""
+
+    read: Read
+    stands: bool
+
+
+class Log:
+    """The log of one installation, read-only. A call reads for itself and leaves nothing open."""
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or load_settings()
+        self.counts = partitions_of(self.settings)
+        if JOURNAL not in self.counts:
+            raise BadSettings(
+                f"the broker has no topic turbine.{JOURNAL}; create it with `turbine topics apply`"
+            )
+
+    def places(self, topics: Iterable[str]) -> list[str]:
+        """All places of these topics (short names)."""
+        wanted = sorted(topics)
+        missing = [topic for topic in wanted if topic not in self.counts]
+        if missing:
+            raise BadSettings(
+                f"the broker has no topic turbine.{missing[0]};"
+                " see `turbine topics plan` for all that are missing"
+            )
+        return [place(topic, p) for topic in wanted for p in range(self.counts[topic])]
+
+    # --- records
+
+    def messages(
+        self,
+        topics: Iterable[str],
+        *,
+        start: Mapping[str, int] | None = None,
+        end: Mapping[str, int] | None = None,
+    ) -> Iterator[Message]:
+        """Messages as they lie in the log, each place in its order, up to `end` or the end now."""
+        spans = {
+            at: ((start or {}).get(at, 0), None if end is None else end.get(at, 0))
+            for at in self.places(topics)
+        }
+        for poll in read_span(self.settings, spans):
+            yield from poll
+
+    def read(
+        self,
+        topics: Iterable[str],
+        *,
+        kinds: frozenset[str] | None = None,
+        start: Mapping[str, int] | None = None,
+        end: Mapping[str, int] | None = None,
+    ) -> Iterator[Read]:
+        """Records; what cannot be read is left out here, and lies in the dead letters."""
+        partitions = self.counts[JOURNAL]
+        for message in self.messages(topics, start=start, end=end):
+            found = take_in(message, partitions, kinds)
+            if not isinstance(found, DeadLetter):
+                yield found
+
+    def at(self, at_ms: int, topics: Iterable[str]) -> dict[str, int]:
+        """The position vector of a time: all that was appended up to that millisecond."""
+        places = self.places(topics)
+        ends = ends_now(self.settings, places)
+        finder = Follower(self.settings, {})
+        try:
+            found = finder.times([spot(at, at_ms + 1) for at in places])
+        finally:
+            finder.close()
+        return {
+            at: one.offset if one.offset >= 0 else ends[at]
+            for at, one in zip(places, found, strict=True)
+        }
+
+    # --- folds
+
+    def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
+        """Every job as the journal tells it, up to the end now or to a position vector."""
+        owner, _ = self._follow(end=end)
+        return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
+
+    def decisions(
+        self, *, job: str | None = None, end: Mapping[str, int] | None = None
+    ) -> list[Standing]:
+        """The journal's decisions, each with whether it stands; those of one job if it is named."""
+        _, heard = self._follow(job=job, end=end, kinds=None)
+        return heard
+
+    def _follow(
+        self,
+        *,
+        job: str | None = None,
+        end: Mapping[str, int] | None = None,
+        kinds: frozenset[str] | None = journal_view.folds,
+    ) -> tuple[Owner[Job], list[Standing]]:
+        births, heard = Births(self.settings), list[Standing]()
+        places = self.places([JOURNAL])
+        owner = Owner(
+            journal_view,
+            places,
+            births.possible,
+            heed=None if kinds is not None else lambda r, s: heard.append(Standing(r, s)),
+        )
+        try:
+            for read in self.read([JOURNAL], kinds=kinds, end=end):
+                if job is None or read.record.key == job:
+                    owner.read(read)
+            owner.flush()
+        finally:
+            births.close()
+        return owner, heard
+
+    # --- audit
+
+    def audit(self, components: Iterable[Component[Any]] = AUDITED) -> Iterator[Finding]:
+        """Makes every decision again from its evidence; a finding for each."""
+        births = Births(self.settings)
+        try:
+            for component in components:
+                for partition in range(self.counts[JOURNAL]):
+                    yield from self._audit(component, partition, births)
+        finally:
+            births.close()
+
+    def _audit(
+        self, component: Component[Any], partition: int, births: Births
+    ) -> Iterator[Finding]:
+        clock = place(CLOCK, partition)
+        times: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+        ticks: set[int] = set()
+        reads: list[Read] = []
+        spans: dict[str, tuple[int, int | None]] = {
+            place(topic, partition): (0, None) for topic in component.inputs | {CLOCK}
+        }
+        for poll in read_span(self.settings, spans):
+            for message in poll:
+                offsets, at_ms = times[message.place]
+                offsets.append(message.offset)
+                at_ms.append(max(message.at_ms, at_ms[-1] if at_ms else 0))
+                if message.place == clock:
+                    ticks.add(message.at_ms)
+                    continue
+                found = take_in(message, self.counts[JOURNAL], component.folds | component.says)
+                if not isinstance(found, DeadLetter):
+                    reads.append(found)
+
+        def possible(at: str, offset: int, by_ms: int) -> bool | None:
+            if at not in times:
+                return births.possible(at, offset, by_ms)
+            offsets, at_ms = times[at]
+            count = bisect_right(at_ms, by_ms)
+            # Offsets may have gaps (an author's own transactions leave markers), so what is asked
+            # is whether the last record below the offset was there.
+            below = bisect_right(offsets, offset - 1)
+            return below <= count and (offset <= offsets[-1] + 1 if offsets else offset == 0)
+
+        yield from audit_partition(component, reads, ticks, possible, partition)
+
+
+def topic_of(name: str) -> str:
+    """A topic's short name, from its short or full name; a sentence where it is neither."""
+    short = name.removeprefix("turbine.")
+    for found in (short, f"{short}.v1"):
+        if found in BY_SHORT:
+            return found
+    raise Unreadably(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")

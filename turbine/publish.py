@@ -1,0 +1,266 @@
+"""Asks for changes and waits for their verdicts: accepted, rejected, or unknown with an id."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time  # noqa: TID251 - validity and patience of a client are real time
+import uuid
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Late
+from dataclasses import dataclass
+from typing import Any
+
+from components.runtime.clients import partitions_of, producer
+from components.runtime.emitter import Emitter, Refused
+from components.runtime.settings import BadSettings, Settings, load_settings
+from events.codec import VALUE_BYTES_MAX, Record, encode
+from events.identity import change_id as name_change
+from events.identity import valid_until_ms
+from events.records import (
+    Body,
+    ConfigChangeProposed,
+    JobConfigChanged,
+    JobConfigRejected,
+    JobDeleted,
+    JobDeleteRequested,
+)
+from events.topics import CHANGES, OPERATOR, partition_of
+from projections.ingress import VALID_MS
+from turbine.subscribe import Outcome, Subscriber
+
+VALID_S = 60.0
+VERDICTS = frozenset({"JobConfigChanged", "JobConfigRejected", "JobDeleted"})
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The change stands."""
+
+    change_id: str
+    job: str
+    layer: str
+    version: int
+    decision_id: str
+    position: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """The change does not stand, and why."""
+
+    change_id: str
+    job: str
+    reason: str
+    explanation: str
+    path: str = ""
+    version: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """No verdict was seen in time. The change may yet stand: ask again with `Publisher.ask`."""
+
+    change_id: str
+    job: str
+    explanation: str
+
+
+Verdict = Accepted | Rejected | Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A change that was sent; `wait` returns its verdict."""
+
+    change_id: str
+    job: str
+    _future: Future[Verdict]
+
+    def wait(self, timeout_s: float) -> Verdict:
+        """The verdict, or Unknown after the timeout."""
+        try:
+            return self._future.result(timeout_s)
+        except Late:
+            return Unknown(
+                self.change_id,
+                self.job,
+                f"no verdict in {timeout_s:g} s; is the job service running? Ask again with"
+                f" this id: {self.change_id}",
+            )
+
+
+class Publisher:
+    """Sends changes as one author. May be used from several threads.
+
+    The same `change_id` twice is one change, so a caller that does not know what became of its
+    request sends it again under the same id, or asks.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, author: str = "") -> None:
+        self._settings = settings or load_settings()
+        self._author = author
+        self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
+        if not self._partitions:
+            raise BadSettings(
+                f"the broker has no topic turbine.{CHANGES['base']};"
+                " create it with `turbine topics apply`"
+            )
+        self._lock = threading.Lock()
+        self._emitter = Emitter(producer(self._settings), deadline_s=30)
+        self._waiting: dict[str, Future[Verdict]] = {}
+        # Follow first, then ask: a verdict cannot be missed.
+        self._follower = Subscriber(self._settings, kinds=VERDICTS)
+        self._closed = threading.Event()
+        self._thread = threading.Thread(target=self._follow, daemon=True)
+        self._thread.start()
+
+    # --- asking
+
+    def change(
+        self,
+        job: str,
+        set: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the contract
+        clear: Sequence[str] = (),
+        *,
+        layer: str = "base",
+        wait_s: float = 30.0,
+        **more: Any,
+    ) -> Verdict:
+        """Asks for a change of one layer and waits for the verdict; see `propose` for the rest."""
+        return self.propose(job, set, clear, layer=layer, **more).wait(wait_s)
+
+    def propose(
+        self,
+        job: str,
+        set: Mapping[str, Any] | None = None,  # noqa: A002 - the word of the contract
+        clear: Sequence[str] = (),
+        *,
+        layer: str = "base",
+        expected_version: int | None = None,
+        reason: str = "",
+        expires_ms: int | None = None,
+        author: str | None = None,
+        change_id: str | None = None,
+        valid_s: float = VALID_S,
+        traceparent: str | None = None,
+    ) -> Pending:
+        """Sends the change, and returns at once when the broker has it."""
+        if layer not in CHANGES:
+            raise ValueError(f"layer is one of {', '.join(CHANGES)}, not {layer!r}")
+        name = change_id or _new_id(valid_s)
+        body = ConfigChangeProposed(
+            change_id=name,
+            job=job,
+            expected_version=expected_version,
+            set_json=json.dumps(dict(set or {}), allow_nan=False, ensure_ascii=False),
+            clear=tuple(clear),
+            author=self._author if author is None else author,
+            reason=reason,
+            expires_ms=expires_ms,
+            traceparent=traceparent,
+        )
+        return self._send(CHANGES[layer], job, name, body)
+
+    def delete(
+        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+    ) -> Verdict:
+        """Asks for the job to be deleted, and waits for the verdict."""
+        name = change_id or _new_id(VALID_S)
+        body = JobDeleteRequested(change_id=name, job=job, author=self._author, reason=reason)
+        return self._send(OPERATOR, job, name, body).wait(wait_s)
+
+    def ask(self, change_id: str, *, wait_s: float = 10.0) -> Verdict:
+        """What became of a change that was sent before, by this publisher or another."""
+        since_ms = max(0, valid_until_ms(change_id) - 2 * VALID_MS)
+        reader = Subscriber(self._settings, start=since_ms, kinds=VERDICTS)
+        limit = time.monotonic() + wait_s
+        try:
+            while time.monotonic() < limit:
+                for outcome in reader.poll(0.5):
+                    if outcome.change_id == change_id:
+                        return _verdict(outcome)
+        finally:
+            reader.close()
+        return Unknown(change_id, "", f"no verdict on {change_id} was found")
+
+    def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
+        value = encode(body)
+        if len(value) > VALUE_BYTES_MAX:
+            raise ValueError(
+                f"the change of {job} has {len(value)} bytes, {VALUE_BYTES_MAX} at most;"
+                " send a smaller one"
+            )
+        record = Record(job, name, type(body).__name__, value, body)
+        future: Future[Verdict] = Future()
+        with self._lock:
+            future = self._waiting.setdefault(name, future)
+            try:
+                self._emitter.say(topic, partition_of(job, self._partitions), record)
+                self._emitter.settle()
+            except Refused as refused:
+                self._waiting.pop(name, None)
+                future.set_result(Unknown(name, job, f"{refused}; nothing is known of it"))
+        return Pending(name, job, future)
+
+    # --- hearing
+
+    def _follow(self) -> None:
+        while not self._closed.is_set():
+            for outcome in self._follower.poll(0.2):
+                future = self._waiting.pop(outcome.change_id, None)
+                if future is not None and not future.done():
+                    future.set_result(_verdict(outcome))
+
+    def close(self) -> None:
+        """Stops listening; verdicts that come later can be asked for."""
+        self._closed.set()
+        self._thread.join(5)
+        self._follower.close()
+
+    def __enter__(self) -> Publisher:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _new_id(valid_s: float) -> str:
+    if not 0 < valid_s * 1000 <= VALID_MS:
+        raise ValueError(f"valid_s is above 0 and at most {VALID_MS // 1000}, not {valid_s:g}")
+    until_ms = int((time.time() + valid_s) * 1000)
+    return name_change(until_ms, uuid.uuid4().hex)  # noqa: TID251 - a client's own token
+
+
+def _verdict(outcome: Outcome) -> Verdict:
+    position = f"{outcome.place}:{outcome.offset}"
+    match outcome.body:
+        case JobConfigChanged() as body:
+            return Accepted(
+                body.change_id, body.job, body.layer, body.version, outcome.id, position
+            )
+        case JobDeleted() as body:
+            version = body.versions.base
+            return Accepted(body.change_id, body.job, "base", version, outcome.id, position)
+        case JobConfigRejected() as body:
+            return Rejected(
+                body.change_id,
+                body.job,
+                body.reason,
+                body.explanation,
+                body.path,
+                body.version,
+            )
+        case _:
+            raise AssertionError(f"{outcome.kind} is no verdict")
+
+
+__all__ = [
+    "Accepted",
+    "Pending",
+    "Publisher",
+    "Rejected",
+    "Unknown",
+    "Verdict",
+]
