@@ -47,7 +47,7 @@ _UNSEEN = re.compile(
 _SEGMENT = re.compile(r"((?:[^.\\]|\\[.\\])*+)(\.|\Z)", re.DOTALL)
 
 
-class Malformed(ValueError):  # noqa: N818 - it is the state of a text, not a fault of ours
+class Malformed(ValueError):
     """A text that is no JSON of ours: a code for machines, a sentence for people, the place."""
 
     def __init__(self, reason_code: str, sentence: str, path: str = "") -> None:

@@ -1,4 +1,4 @@
-"""Bounds of the code under test, made small in some seeds, so that traffic of two hours meets them."""
+"""Bounds of the code under test, made small in some seeds, so that two hours meet them."""
 
 from __future__ import annotations
 

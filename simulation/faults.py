@@ -46,6 +46,7 @@ class Swarm:
     poll_ms: int
     over_the_wire: bool
     bounds: Bounds
+    told: float  # how often who is replaced hears of it, and stops
 
     @classmethod
     def draw(cls, rng: random.Random) -> Swarm:
@@ -59,6 +60,7 @@ class Swarm:
             poll_ms=rng.choice([300, 1_000, 4_000]),
             over_the_wire=rng.random() < 0.04,
             bounds=rng.choice([USUAL, SMALL]),
+            told=rng.choice([0.0, 0.5, 1.0, 1.0]),
         )
 
 

@@ -37,7 +37,7 @@ class Ledger:
 
 @dataclass(slots=True, eq=False)
 class Process:
-    """One instance: poll, emit, keep, in this order; an act at a time, so that it can die between."""
+    """One instance: poll, emit, keep, in this order; one act at a time, so it can die between."""
 
     component: Component[Any]
     log: Log
@@ -150,7 +150,7 @@ class Process:
         return moved
 
     def _read_anyhow(self, live: list[str]) -> None:
-        """A poll brings records of some places and none of others, and of each as many as it does."""
+        """A poll brings records of some places and none of others, of each as many as it likes."""
         rng = self.rng
         for _ in range(rng.choice([1, 1, 2, 8])):
             at = rng.choices(live, [self._pace[one] for one in live])[0]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.step import Held, Owner
+from components.runtime.step import Owner
 from components.runtime.store import dump_held
 from events.codec import Read
 from events.identity import effect_id

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from components.job_service.decide import component as job_service
@@ -105,15 +106,25 @@ class World:
             self.swarm.bounds,
             rewind,
         )
+        if not self.calm:
+            self._tell(name)
         self.processes.append(process)
         self.everyone.append(process)
         self._schedule(process)
         return process
 
+    def _tell(self, name: str) -> None:
+        """Most of those who are replaced hear of it soon; the others go on as zombies."""
+        for process in self.processes:
+            if process.component.name == name and self._send.random() < self.swarm.told:
+                delay_ms = self._send.expovariate(1 / 10_000)
+                self.clock.after(delay_ms, partial(self.kill, process))
+
     def kill(self, process: Process) -> None:
         """Between two of its acts, wherever it stands."""
-        process.alive = False
-        self.processes.remove(process)
+        if process.alive and not self.calm:
+            process.alive = False
+            self.processes.remove(process)
 
     def _schedule(self, process: Process) -> None:
         gap_ms = self._poll.expovariate(1 / self.swarm.poll_ms)

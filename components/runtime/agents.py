@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -90,8 +89,8 @@ def build(component: Component[Any], settings: Settings, instance: str | None) -
 def run(component: Component[Any], settings: Settings, instance: str | None) -> None:
     """Runs until a signal; exits with a code that says why."""
     app = build(component, settings, instance)
-    worker = faust.Worker(app, redirect_stdouts=False, loglevel="WARN", logging_config=None)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
+    worker.spinner = None  # it draws on standard output, terminal or not
     worker.execute_from_commandline()
 
 

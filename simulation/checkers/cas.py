@@ -119,6 +119,7 @@ def _justified(
         return
     if isinstance(body, JobConfigChanged) and asked.expected_version != body.version - 1:
         yield f"{key} {body.change_id}: accepted over {body.version - 1}, not what it expected"
-    stale = isinstance(body, JobConfigRejected) and body.reason == "stale"
-    if stale and asked.expected_version == versions[key, body.ingress]:
-        yield f"{key} {body.change_id}: rejected as stale, but it was not"
+    match body:
+        case JobConfigRejected(reason="stale", ingress=layer):
+            if asked.expected_version == versions[key, layer]:
+                yield f"{key} {body.change_id}: rejected as stale, but it was not"

@@ -18,11 +18,7 @@ def check_conservation(history: History, owes: Owes) -> Iterator[str]:
         if became != tally.read:
             yield f"{tally.reader} read {tally.read} records, but {became} are accounted for"
     due = {effect: read.record.id for read in history.standing for effect in owes(read)}
-    written = {
-        (at.partition("/")[0], read.record.id)
-        for at, reads in history.log.items()
-        for read in reads
-    }
+    written = {(read.topic, read.record.id) for reads in history.log.values() for read in reads}
     for effect, decision in due.items():
         if effect not in written:
             yield f"effect {effect} of {decision} was lost"
