@@ -4,12 +4,16 @@ Nothing that exists is ever changed: a wrong retention may already have deleted 
 partition that is added sends keys elsewhere. A difference is for a person to decide about.
 """
 
+import argparse
+import json
+import sys
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from confluent_kafka import KafkaError, KafkaException
@@ -20,7 +24,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     ResourceType,
 )
 
-from events.topics import DEFAULT_PARTITIONS, Topic
+from components.runtime.settings import BadSettings, load_settings
+from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 
 # Creating 400 partitions takes a second or two on a laptop; a minute means it will not happen.
 CALL_MAX_S = 60.0
@@ -226,3 +231,36 @@ def _connected(client: Mapping[str, str]) -> Iterator[AdminClient]:
             f"does not do as asked ({cause.name()}, {cause.str()}): see that it runs, and that "
             "address, user and rights are right."
         ) from error
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """`python -m infra.topics plan|apply [--bootstrap B] [--config F] [--json]`.
+
+    0 with the steps that are to be done, or were done and still differ; 1 with a sentence.
+    """
+    parser = argparse.ArgumentParser(prog="python -m infra.topics", description=__doc__)
+    parser.add_argument("action", choices=["apply", "plan"])
+    parser.add_argument("--bootstrap")
+    parser.add_argument("--config", type=Path)
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    try:
+        settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
+        client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
+        if given.action == "plan":
+            with _connected(client) as admin:
+                steps = plan_topics(admin, TOPICS, settings.partitions)
+        else:
+            steps = apply_topics(
+                client, TOPICS, settings.partitions, replication_factor=settings.replication
+            )
+    except (BadSettings, TopicsError) as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    lines = [json.dumps(asdict(step)) if given.json else f"{step.kind} {step}" for step in steps]
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,9 +6,10 @@ verdict, and every reader that has read the ingress topic this far agrees on it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
+
+from immutables import Map
 
 from events.identity import valid_until_ms
 from events.records import RECORDS, Body, from_plain, to_plain
@@ -21,89 +22,112 @@ KNOWN = 1024
 """Requests known by id at one time; what comes beyond has no verdict, and its author can see so."""
 VALID_MS = 600_000
 """How far ahead a request may say it is valid: it bounds how long an id has to be remembered."""
+NEVER_MS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One request that counts. It is forgotten once it is both passed and answered."""
+    """One request that counts and has no verdict yet."""
 
     id: str
-    body: Body | None  # None: too many at once, or too late, or answered
-    size: int = 0  # bytes it had when it was kept whole; counts against WHOLE_BYTES until it passes
+    body: Body | None  # None: too many at once, or its validity passed
     passed: bool = False  # the topic's own time is past its validity
-    answered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Ingress:
-    """What is known of one ingress topic about one key."""
+    """What is known of one ingress topic about one key.
+
+    A request is forgotten once it is both passed and answered. Until it passes its id is in
+    `live`, so that a copy is known for what it is; until it is answered it is in `waiting`.
+    """
 
     high_ms: int = 0  # the topic's own time: the greatest append time about this key
-    asks: tuple[Ask, ...] = ()
+    live: Map[str, int] = Map()  # id to the bytes it counts with; not passed, answered or not
+    bytes: int = 0  # of all that is live
+    soonest_ms: int = NEVER_MS  # when the next of them passes
+    waiting: tuple[Ask, ...] = ()  # in the order in which they came
 
 
 def admit(was: Ingress, request_id: str, body: Body, size: int, at_ms: int) -> tuple[Ingress, bool]:
     """The topic's next state, and whether the request counts (now, or by an earlier copy)."""
-    high_ms = max(was.high_ms, at_ms)
-    asks = _pass(was.asks, high_ms)
-    if any(ask.id == request_id for ask in asks):
-        return Ingress(high_ms, asks), True
-    live = [ask for ask in asks if not ask.passed]
+    now = _move(was, at_ms)
+    if request_id in now.live or any(ask.id == request_id for ask in now.waiting):
+        return now, True
     until_ms = valid_until_ms(request_id)
-    if not high_ms <= until_ms <= high_ms + VALID_MS or len(live) >= KNOWN:
-        return Ingress(high_ms, asks), False  # void: the producer's acknowledgement shows the times
+    if not now.high_ms <= until_ms <= now.high_ms + VALID_MS or len(now.live) >= KNOWN:
+        return now, False  # void: the producer's acknowledgement shows the same times
     # Answered ones count as well, until they pass: counting only the waiting ones would make the
     # bound depend on how far the journal is read, and readers would differ.
-    fits = len(live) < WHOLE and sum(ask.size for ask in live) + size <= WHOLE_BYTES
-    ask = Ask(request_id, body, size) if fits else Ask(request_id, None)
-    return Ingress(high_ms, (*asks, ask)), True
+    whole = len(now.live) < WHOLE and now.bytes + size <= WHOLE_BYTES
+    counted = size if whole else 0
+    ask = Ask(request_id, body if whole else None)
+    return (
+        Ingress(
+            now.high_ms,
+            now.live.set(request_id, counted),
+            now.bytes + counted,
+            min(now.soonest_ms, until_ms),
+            (*now.waiting, ask),
+        ),
+        True,
+    )
 
 
 def answer(was: Ingress, request_id: str) -> Ingress:
     """A verdict on the request stands. Its id stays known until its validity has passed."""
-    if not any(ask.id == request_id and not ask.answered for ask in was.asks):
+    waiting = tuple([ask for ask in was.waiting if ask.id != request_id])
+    if len(waiting) == len(was.waiting):
         return was
-    asks = (
-        replace(ask, answered=True, body=None) if ask.id == request_id else ask for ask in was.asks
+    return Ingress(was.high_ms, was.live, was.bytes, was.soonest_ms, waiting)
+
+
+def _move(was: Ingress, at_ms: int) -> Ingress:
+    """The topic's own time moves; what has passed is no longer live."""
+    high_ms = max(was.high_ms, at_ms)
+    if was.soonest_ms >= high_ms:
+        return Ingress(high_ms, was.live, was.bytes, was.soonest_ms, was.waiting)
+    live, kept, soonest_ms = was.live.mutate(), 0, NEVER_MS
+    for name, size in was.live.items():
+        until_ms = valid_until_ms(name)
+        if until_ms < high_ms:
+            del live[name]
+        else:
+            kept, soonest_ms = kept + size, min(soonest_ms, until_ms)
+    waiting = tuple(
+        Ask(ask.id, None, passed=True) if valid_until_ms(ask.id) < high_ms else ask
+        for ask in was.waiting
     )
-    return Ingress(was.high_ms, _tidy(asks))
-
-
-def _pass(asks: tuple[Ask, ...], high_ms: int) -> tuple[Ask, ...]:
-    if all(ask.passed or valid_until_ms(ask.id) >= high_ms for ask in asks):
-        return asks
-    return _tidy(
-        ask
-        if ask.passed or valid_until_ms(ask.id) >= high_ms
-        else replace(ask, passed=True, body=None)
-        for ask in asks
-    )
-
-
-def _tidy(asks: Any) -> tuple[Ask, ...]:
-    return tuple(ask for ask in asks if not (ask.passed and ask.answered))
+    return Ingress(high_ms, live.finish(), kept, soonest_ms, waiting)
 
 
 def dump_ingress(ingress: Ingress) -> object:
     """Plain JSON of what is known of the topic; `load_ingress` is its inverse."""
-    return [ingress.high_ms, [_dump_ask(ask) for ask in ingress.asks]]
+    return [
+        ingress.high_ms,
+        dict(ingress.live),
+        [[ask.id, _dump_body(ask.body), ask.passed] for ask in ingress.waiting],
+    ]
 
 
 def load_ingress(plain: Any) -> Ingress:
     """What `dump_ingress` wrote."""
-    high_ms, asks = plain
-    return Ingress(high_ms, tuple(_load_ask(ask) for ask in asks))
+    high_ms, live, waiting = plain
+    return Ingress(
+        high_ms,
+        Map(live),
+        sum(live.values()),
+        min((valid_until_ms(name) for name in live), default=NEVER_MS),
+        tuple(Ask(name, _load_body(body), passed) for name, body, passed in waiting),
+    )
 
 
-def _dump_ask(ask: Ask) -> list[object]:
-    body = None if ask.body is None else [type(ask.body).__name__, to_plain(ask.body)]
-    return [ask.id, body, ask.size, ask.passed, ask.answered]
+def _dump_body(body: Body | None) -> object:
+    return None if body is None else [type(body).__name__, to_plain(body)]
 
 
-def _load_ask(plain: Any) -> Ask:
-    name, body, size, passed, answered = plain
-    return Ask(name, None if body is None else _load_body(*body), size, passed, answered)
-
-
-def _load_body(kind: str, plain: Mapping[str, Any]) -> Body:
-    return from_plain(RECORDS[kind], plain)
+def _load_body(plain: list[Any] | None) -> Body | None:
+    if plain is None:
+        return None
+    kind, fields = plain
+    return from_plain(RECORDS[kind], fields)

@@ -49,11 +49,9 @@ def overgrown(row: Any, bounds: Bounds) -> str:
         return ""
     doors: Iterable[Ingress] = row.ingress if isinstance(row.ingress, tuple) else (row.ingress,)
     for door in doors:
-        live = [ask for ask in door.asks if not ask.passed]
-        whole = [ask for ask in door.asks if ask.body is not None]
-        size = sum(ask.size for ask in whole)
-        if len(live) > bounds.known:
-            return f"{len(live)} requests are known by id"
-        if len(whole) > bounds.whole or size > bounds.whole_bytes:
-            return f"{len(whole)} requests of {size} bytes are kept whole"
+        if len(door.live) > bounds.known:
+            return f"{len(door.live)} requests are known by id"
+        whole = sum(ask.body is not None for ask in door.waiting)
+        if whole > bounds.whole or door.bytes > bounds.whole_bytes:
+            return f"{whole} requests of {door.bytes} bytes are kept whole"
     return ""

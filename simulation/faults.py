@@ -13,7 +13,7 @@ from events.identity import change_id
 from events.records import ConfigChangeProposed, JobConfigChanged
 from events.topics import CHANGES, JOURNAL, place
 from simulation.bounds import SMALL, USUAL, Bounds
-from simulation.log import PARTITION
+from simulation.log import PARTITION, TICKS
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 KINDS = (
     "crash",
     "pause",
+    "place stalled",
     "rival",
     "store lost",
     "compaction",
@@ -95,6 +96,8 @@ class Faults:
                     )
                     if rng.random() < 0.6 and len(world.processes) < MOST_PROCESSES:
                         world.spawn(process.component.name, build)
+            case "place stalled":
+                self._stall()
             case "rival" | "upgrade":
                 if len(world.processes) < MOST_PROCESSES:
                     world.spawn(name, 2 if kind == "upgrade" else build)
@@ -106,6 +109,15 @@ class Faults:
                 self.no_ticks_until_ms = world.clock.now_ms + rng.randint(60_000, 300_000)
             case _:
                 self._forge(kind)
+
+    def _stall(self) -> None:
+        """One place is slow for one reader: what others knew of it is held back meanwhile."""
+        world, rng = self.world, self.rng
+        if world.processes:
+            process = rng.choice(world.processes)
+            at = rng.choice(sorted(process.owner.places - {TICKS}))
+            process.stalled.add(at)
+            world.clock.after(rng.choice([20_000, 90_000, 300_000]), partial(world.flow, process))
 
     def _build(self) -> int:
         """After an upgrade old builds come back as well: that is what a rollback is."""

@@ -117,7 +117,7 @@ class Keep:
 
     def append(self, entry: Entry) -> int:
         """The entry at the end; the offset it got."""
-        self.entries.append(replace(entry, offset=self._next))
+        self.entries.append(Entry(entry.key, entry.value, entry.claim, self._next))
         self.zombies += entry.claim not in (self.newest, -1)
         self._next += 1
         return self._next - 1

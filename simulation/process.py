@@ -6,6 +6,7 @@ import random  # noqa: TID251 - the type of a seeded stream; nothing is drawn fr
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from components.runtime.step import Component, Held, Owner, places_of
@@ -15,6 +16,7 @@ from simulation.bounds import Bounds, overgrown
 from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
 
 BUILDS = ("build 1", "build 2")
+MOST_AT_A_POLL = 60
 TICKS_UNKEPT = 60
 """How far the clock may go on before positions are kept for its sake alone."""
 
@@ -52,6 +54,7 @@ class Process:
     frozen_until_ms: int = 0
     alive: bool = True
     asleep: bool = False
+    stalled: set[str] = field(default_factory=set)  # places that nothing comes from at present
     owner: Owner[Any] = field(init=False)
     ledger: Ledger = field(init=False, default_factory=Ledger)
     restored_early: int = field(init=False, default=0)
@@ -59,8 +62,10 @@ class Process:
     _at: dict[str, int] = field(init=False)
     _pace: dict[str, int] = field(init=False)
     _orderly: bool = field(init=False)
+    _keeps: float = field(init=False)  # how often a poll ends with keeping what changed
     _todo: deque[Emit | Entry] = field(init=False, default_factory=deque)
     _kept_ticks: int = field(init=False, default=0)
+    _ready: bool = field(init=False, default=False)  # once it is, it stays so
 
     def __post_init__(self) -> None:
         claim = self.keep.claim(self.number)
@@ -74,7 +79,9 @@ class Process:
         if self.rewind:  # the group's positions lag behind: all since is delivered again
             self._at = {at: self.rng.randint(0, offset) for at, offset in self._at.items()}
         self._pace = {at: self.rng.choice([1, 1, 3, 10]) for at in places}
-        self._orderly = self.rng.random() < 0.5
+        self._pace[TICKS] = self.rng.choice([3, 10, 30])
+        self._keeps = self.rng.choice([0.2, 1.0])
+        self._orderly = self.rng.random() < 0.66
         self.owner = Owner(
             self.component,
             places,
@@ -100,16 +107,20 @@ class Process:
     @property
     def idle(self) -> bool:
         """Nothing to do, and nothing to read but ticks that nobody waits for."""
-        return not self._todo and not any(
-            offset < self.log.end(at) and self.minds(at) for at, offset in self._at.items()
-        )
+        return not self._todo and not any(self.minds(at) for at in self._live())
+
+    def _live(self) -> list[str]:
+        lines, stalled = self.log.lines, self.stalled
+        return [
+            at for at, offset in self._at.items() if offset < len(lines[at]) and at not in stalled
+        ]
 
     def minds(self, at: str) -> bool:
         """Could what is new in that place change anything? Most ticks cannot."""
         if at != TICKS:
-            return at in self._at
+            return at in self._at and at not in self.stalled
         owner = self.owner
-        if not owner.ready or owner.blocked:
+        if not self._ready or owner.blocked:
             return True
         lines, due_ms = self.log.lines[TICKS], owner.next_wake_ms()
         if due_ms is not None and lines and lines[-1].at_ms >= due_ms:
@@ -132,10 +143,10 @@ class Process:
             else:
                 self.keep.append(act)
             return True
-        live = [at for at, offset in self._at.items() if offset < self.log.end(at)]
+        live = self._live()
         if not live:
             return False
-        if self._orderly and not self.owner.ready:
+        if self._orderly and not self._ready:
             self._read_in_order(live)
         else:
             self._read_anyhow(live)
@@ -152,7 +163,7 @@ class Process:
     def _read_anyhow(self, live: list[str]) -> None:
         """A poll brings records of some places and none of others, of each as many as it likes."""
         rng = self.rng
-        for _ in range(rng.choice([1, 1, 2, 8])):
+        for _ in range(rng.choice([1, 1, 2, 8] if self._ready else [8, 40])):
             at = rng.choices(live, [self._pace[one] for one in live])[0]
             self._read_to(at, self._at[at] + rng.randrange(1, 2 + self._pace[at]))
             live = [at for at in live if self._at[at] < self.log.end(at)]
@@ -162,18 +173,16 @@ class Process:
     def _read_in_order(self, live: list[str]) -> None:
         """Catching up by append time, so that little is held back: some shells do."""
         lines = self.log.lines
-        for _ in range(40):
-            times = sorted((lines[at][self._at[at]].at_ms, at) for at in live)
-            if not times:
-                return
-            at, offset = times[0][1], self._at[times[0][1]]
-            until_ms = times[1][0] if len(times) > 1 else None
-            while offset < len(lines[at]) and (
-                until_ms is None or lines[at][offset].at_ms <= until_ms
-            ):
-                offset += 1
-            self._read_to(at, max(offset, self._at[at] + 1))
-            live = [at for at in live if self._at[at] < len(lines[at])]
+        come = [
+            (line.at_ms, at, line.offset)
+            for at in live
+            if at != TICKS
+            for line in islice(lines[at], self._at[at], self._at[at] + MOST_AT_A_POLL)
+        ]
+        for _, at, offset in sorted(come)[:MOST_AT_A_POLL]:
+            self._read_to(at, offset + 1)
+        if len(come) <= MOST_AT_A_POLL:
+            self._read_to(TICKS, len(lines[TICKS]))
 
     def _read_to(self, at: str, end: int) -> None:
         end = min(end, self.log.end(at))
@@ -206,9 +215,11 @@ class Process:
             assert count <= self.bounds.at_once, f"{count} records about {key} at once"
             self.counts["as many as may be said at once"] += count == self.bounds.at_once
         self._todo.extend(Emit(topic, record) for topic, record in said)
-        if not owner.ready:
+        self._ready = self._ready or owner.ready
+        if not self._ready:
             return  # a row that is read anew never replaces one that is ahead of it
-        if owner.changed or owner.seen.get(TICKS, 0) - self._kept_ticks > TICKS_UNKEPT:
+        far = owner.seen.get(TICKS, 0) - self._kept_ticks > TICKS_UNKEPT
+        if far or (owner.changed and self.rng.random() < self._keeps):
             self._kept_ticks = owner.seen.get(TICKS, 0)
             self.counts["key frozen"] += any(owner.held[key].frozen for key in owner.changed)
             self._todo.extend(self._keeper.entries())

@@ -27,7 +27,7 @@ def _job(name: str, row: Any, world: World) -> Iterator[str]:
     for layer in row.layers:
         if layer.expires_ms is not None and layer.expires_ms <= world.clock.now_ms - 6_000:
             yield f"{name} has an override that expired and still stands"
-    if any(not ask.answered for door in row.ingress for ask in door.asks):
+    if any(door.waiting for door in row.ingress):
         yield f"{name} has an unanswered request"
 
 

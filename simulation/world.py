@@ -23,6 +23,7 @@ from simulation.small_scaler import component as small_scaler
 COMPONENTS: dict[str, Component[Any]] = {one.name: one for one in (job_service, small_scaler)}
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
+TICK = Record("", "", "ClockTicked", b"", None)
 NEWEST_BUILD = len(BUILDS)
 START_MS = 1_000_000
 
@@ -126,6 +127,13 @@ class World:
             process.alive = False
             self.processes.remove(process)
 
+    def flow(self, process: Process) -> None:
+        """Nothing is stalled any more."""
+        process.stalled.clear()
+        if process.asleep and not process.idle:
+            process.asleep = False
+            self._schedule(process)
+
     def _schedule(self, process: Process) -> None:
         gap_ms = self._poll.expovariate(1 / self.swarm.poll_ms)
         self.clock.at(
@@ -187,7 +195,7 @@ class World:
         if self.calm:
             return
         if self.clock.now_ms >= self.faults.no_ticks_until_ms:
-            self.log.append(CLOCK, Record("", "", "ClockTicked", b"", None))
+            self.log.append(CLOCK, TICK)
         self.clock.after(TICK_MS, self._tick)
 
     def heal(self) -> list[Process]:
@@ -196,6 +204,8 @@ class World:
         self.clock.run_until(self.clock.now_ms + 400_000)  # late writes arrive
         live = {p.component.name: p for p in self.processes if p.build == NEWEST_BUILD}
         self.processes = []
+        for process in live.values():
+            process.stalled.clear()
         for name in COMPONENTS:  # one that lives on waits for what was lost; else a new one
             if name in live:
                 self.processes.append(live[name])
@@ -208,7 +218,7 @@ class World:
             still = still + 1 if self.said() == before else 0
             before = self.said()
             self.clock.run_until(self.clock.now_ms + 5_000)
-            self.log.append(CLOCK, Record("", "", "ClockTicked", b"", None))
+            self.log.append(CLOCK, TICK)
             self.authors.settle()
         return self.processes
 

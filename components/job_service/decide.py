@@ -64,11 +64,10 @@ def decide(job: Job, now_ms: int) -> Iterator[Body]:
             yield body
             job = apply(job, body)
     for door in PEOPLE_FIRST:
-        for ask in job.ingress[door].asks:
-            if not ask.answered:
-                body = _verdict(job, door, ask, now_ms)
-                yield body
-                job = apply(job, body)
+        for ask in job.ingress[door].waiting:
+            body = _verdict(job, door, ask, now_ms)
+            yield body
+            job = apply(job, body)
 
 
 def wake_ms(job: Job, now_ms: int) -> int | None:

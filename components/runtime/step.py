@@ -7,6 +7,8 @@ auditor all drive this file; nothing else folds or decides. docs/adr/0003 argues
 from __future__ import annotations
 
 import heapq
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -25,6 +27,10 @@ UNREAD_MS = 30_000
 """Of ticks, until what was said and not read back is taken for lost and is decided again."""
 SKEW_MS = 5_000
 """How far two brokers' clocks may differ; beyond it, evidence of the future is impossible."""
+MARK_MS = 4_000
+"""How often an owner notes how far a place had come. Below SKEW_MS, so that what an author had read
+when it spoke is told by the notes alone, without a question to the broker."""
+MARKS_MOST = 4_096
 ROOT = "root"
 """The parent of the first decision about a key."""
 
@@ -108,6 +114,7 @@ class Owner(Generic[R]):
         self.held = held if held is not None else {}
         self.seen = dict(seen or {})  # where reading begins, then how far it has come
         self.high_ms: dict[str, int] = {}  # per place: the greatest append time read
+        self._marks: dict[str, tuple[array[int], array[int]]] = {}  # per place: offsets, times
         self.now_ms = 0
         self.counts = Counts()
         self.dirty = set(self.held)  # keys to look at
@@ -135,21 +142,29 @@ class Owner(Generic[R]):
             self.seen[place] = offset + 1
         if at_ms > self.high_ms.get(place, 0):
             self.high_ms[place] = at_ms
+            marks = self._marks.get(place)
+            if marks is None:
+                marks = self._marks[place] = (array("q"), array("q"))
+            if not marks[1] or at_ms >= marks[1][-1] + MARK_MS:
+                marks[0].append(offset)
+                marks[1].append(at_ms)
+                if len(marks[0]) > 2 * MARKS_MOST:
+                    del marks[0][:MARKS_MOST], marks[1][:MARKS_MOST]
 
     def read(self, read: Read) -> None:
         """Folds the record, or holds it back until all that its author knew has been read."""
-        place, key = read.place, read.record.key
-        self.pass_by(place, read.offset, read.at_ms)
+        place, key, offset = read.place, read.record.key, read.offset
+        self.pass_by(place, offset, read.at_ms)
         one = self.held.get(key)
         if one is None:
             one = self.held[key] = Held()
-        queue = one.early.get(place)
-        if read.offset < (queue[-1].offset + 1 if queue else one.vector.get(place, 0)):
+        queue = one.early.get(place) if one.early else None
+        if offset < (queue[-1].offset + 1 if queue else one.vector.get(place, 0)):
             self.counts.repeated += 1
             return
         self.dirty.add(key)
         self.changed.add(key)
-        if not one.early and self._met(one, read) is True:
+        if not one.early and self._met(one, read):
             self._fold(one, read)
             return
         one.early.setdefault(place, []).append(read)
@@ -181,16 +196,40 @@ class Owner(Generic[R]):
 
     def _met(self, one: Held[R], read: Read) -> bool | None:
         """True: fold it. False: it knew the future, so it is void. None: hold it back."""
-        record, met = read.record, True
-        self._missing = None
         by_ms = read.at_ms + SKEW_MS
-        if record.tick_ms > by_ms:
+        if read.record.tick_ms > by_ms:
             return False
-        for place, offset in record.evidence.items():
+        seen, high_ms = self.seen, self.high_ms
+        for place, offset in read.record.evidence.items():
+            # The usual case: we have read that far, and no later than its author can have.
+            if (
+                seen.get(place, 0) >= offset
+                and (high_ms.get(place, 0) <= by_ms or self._was_there(place, offset, by_ms))
+                and not one.early
+                and (place != read.place or offset <= read.offset)
+            ):
+                continue
+            return self._met_closely(one, read, by_ms)
+        return True
+
+    def _was_there(self, place: str, offset: int, by_ms: int) -> bool:
+        """Do we know from our own reading that all below the offset was appended by then?"""
+        marks = self._marks.get(place)
+        if marks is None:
+            return False
+        at = bisect_left(marks[0], offset) - 1  # the last mark below the offset
+        return at >= 0 and marks[1][at] + MARK_MS <= by_ms
+
+    def _met_closely(self, one: Held[R], read: Read, by_ms: int) -> bool | None:
+        met = True
+        self._missing = None
+        for place, offset in read.record.evidence.items():
             if place == read.place and offset > read.offset:
                 return False
             seen = self.seen.get(place, 0)
-            if seen < offset or self.high_ms.get(place, 0) > by_ms:
+            if seen < offset or (
+                self.high_ms.get(place, 0) > by_ms and not self._was_there(place, offset, by_ms)
+            ):
                 possible = self._possible(place, offset, by_ms)
                 if possible is False or (possible is None and self.now_ms > by_ms + SKEW_MS):
                     return False
@@ -208,7 +247,7 @@ class Owner(Generic[R]):
 
     def _fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
         record, vector = read.record, one.vector
-        vector[read.place] = max(vector.get(read.place, 0), read.offset + 1)
+        vector[read.place] = read.offset + 1
         if impossible:
             self.counts.impossible += 1
             self._void(read)
@@ -217,14 +256,14 @@ class Owner(Generic[R]):
             if offset > vector.get(place, 0):
                 vector[place] = offset
         one.tick_ms = max(one.tick_ms, record.tick_ms)
-        ours = one.unread.pop(record.id, None)
+        ours = one.unread.pop(record.id, None) if one.unread else None
         if record.parent:
             topic = read.topic
             if record.parent != one.last.get(topic, ROOT):
                 self._void(read)
                 return
             one.last[topic] = record.id
-            if topic == self.component.output and not ours:
+            if one.unread and not ours and topic == self.component.output:
                 # Somebody else's stands, so what we said on the same parent is void.
                 one.unread = {i: t for i, t in one.unread.items() if t != topic}
             one.frozen = one.frozen or record.body is None
