@@ -1,4 +1,4 @@
-"""`python -m benchmarks NAME [--json] [--quick]`: measures figures, each beside a peer or a limit."""
+"""`python -m benchmarks NAME [--json] [--quick]`: figures, each beside a peer or a limit."""
 
 from __future__ import annotations
 

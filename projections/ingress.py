@@ -44,7 +44,7 @@ class Ingress:
 
     high_ms: int = 0  # the topic's own time: the greatest append time about this key
     live: Map[str, int] = Map()  # id to the bytes it counts with; not passed, answered or not
-    bytes: int = 0  # of all that is live
+    live_bytes: int = 0
     soonest_ms: int = NEVER_MS  # when the next of them passes
     waiting: tuple[Ask, ...] = ()  # in the order in which they came
 
@@ -59,14 +59,14 @@ def admit(was: Ingress, request_id: str, body: Body, size: int, at_ms: int) -> t
         return now, False  # void: the producer's acknowledgement shows the same times
     # Answered ones count as well, until they pass: counting only the waiting ones would make the
     # bound depend on how far the journal is read, and readers would differ.
-    whole = len(now.live) < WHOLE and now.bytes + size <= WHOLE_BYTES
+    whole = len(now.live) < WHOLE and now.live_bytes + size <= WHOLE_BYTES
     counted = size if whole else 0
     ask = Ask(request_id, body if whole else None)
     return (
         Ingress(
             now.high_ms,
             now.live.set(request_id, counted),
-            now.bytes + counted,
+            now.live_bytes + counted,
             min(now.soonest_ms, until_ms),
             (*now.waiting, ask),
         ),
@@ -79,14 +79,14 @@ def answer(was: Ingress, request_id: str) -> Ingress:
     waiting = tuple([ask for ask in was.waiting if ask.id != request_id])
     if len(waiting) == len(was.waiting):
         return was
-    return Ingress(was.high_ms, was.live, was.bytes, was.soonest_ms, waiting)
+    return Ingress(was.high_ms, was.live, was.live_bytes, was.soonest_ms, waiting)
 
 
 def _move(was: Ingress, at_ms: int) -> Ingress:
     """The topic's own time moves; what has passed is no longer live."""
     high_ms = max(was.high_ms, at_ms)
     if was.soonest_ms >= high_ms:
-        return Ingress(high_ms, was.live, was.bytes, was.soonest_ms, was.waiting)
+        return Ingress(high_ms, was.live, was.live_bytes, was.soonest_ms, was.waiting)
     live, kept, soonest_ms = was.live.mutate(), 0, NEVER_MS
     for name, size in was.live.items():
         until_ms = valid_until_ms(name)

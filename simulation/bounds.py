@@ -52,6 +52,6 @@ def overgrown(row: Any, bounds: Bounds) -> str:
         if len(door.live) > bounds.known:
             return f"{len(door.live)} requests are known by id"
         whole = sum(ask.body is not None for ask in door.waiting)
-        if whole > bounds.whole or door.bytes > bounds.whole_bytes:
-            return f"{whole} requests of {door.bytes} bytes are kept whole"
+        if whole > bounds.whole or door.live_bytes > bounds.whole_bytes:
+            return f"{whole} requests of {door.live_bytes} bytes are kept whole"
     return ""
