@@ -1,7 +1,8 @@
 """An author in a hurry: asks for many changes as fast as the broker takes them, then says how long.
 
-Arguments: bootstrap address, prefix of the jobs' names, number of jobs, number of changes. The
-first change of each job creates it. One JSON line is written when all are acknowledged.
+Arguments: bootstrap address, the topic's full name, prefix of the jobs' names, number of jobs,
+number of changes. The first change of each job creates it. One JSON line is written when all are
+acknowledged.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from components.runtime.settings import Settings
 from events.codec import Record, encode, headers_of
 from events.identity import change_id
 from events.records import ConfigChangeProposed
-from events.topics import BY_SHORT, CHANGES, partition_of
+from events.topics import CHANGES, partition_of
 
 VALID_MS = 300_000
 TOPIC = CHANGES["base"]
@@ -34,7 +35,7 @@ def proposal(job: str, number: int, change: dict[str, Any], now_ms: int, valid_m
     return Record(job, body.change_id, "ConfigChangeProposed", encode(body), body)
 
 
-def main(bootstrap: str, prefix: str, jobs: int, changes: int) -> None:
+def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> None:
     settings = Settings(bootstrap=bootstrap)
     partitions = partitions_of(settings)[TOPIC]
     client = producer(settings, **{"queue.buffering.max.messages": 1_000_000})
@@ -44,19 +45,16 @@ def main(bootstrap: str, prefix: str, jobs: int, changes: int) -> None:
         job = f"{prefix}-{number % jobs:04}"
         change = base_config(number) if number < jobs else next_version(number)
         records.append(proposal(job, number, change, now_ms, VALID_MS))
-    ready = [
-        (r.key, r.value, headers_of(r, TOPIC), partition_of(r.key, partitions)) for r in records
-    ]
-    name = BY_SHORT[TOPIC].name
+    headers: list[Any] = [headers_of(record, TOPIC) for record in records]
     since = time.monotonic()
     refused: list[Any] = []
-    for key, value, headers, partition in ready:
+    for record, its_headers in zip(records, headers, strict=True):
         client.produce(
             name,
-            value=value,
-            key=key.encode(),
-            headers=headers,
-            partition=partition,
+            value=record.value,
+            key=record.key.encode(),
+            headers=its_headers,
+            partition=partition_of(record.key, partitions),
             on_delivery=lambda error, _: refused.append(error) if error else None,
         )
         client.poll(0)
@@ -66,4 +64,4 @@ def main(bootstrap: str, prefix: str, jobs: int, changes: int) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))
+    main(*sys.argv[1:4], *map(int, sys.argv[4:]))

@@ -1,4 +1,4 @@
-"""How long one worker takes from a change to its verdict, and how many changes it decides a second."""
+"""How long a change waits for its verdict, and how many one worker decides a second."""
 
 from __future__ import annotations
 
@@ -52,13 +52,15 @@ def measure(quick: bool) -> Result:
 
 
 def _notes(seconds: int) -> list[str]:
+    pace = f"{RATE_PER_S:g} changes a second for {seconds} s over {JOBS} jobs"
     return [
-        f"{RATE_PER_S:g} changes a second for {seconds} s over {JOBS} jobs by one turbine.Publisher,"
-        " open loop; a time is from the instant a change is due to its verdict in the author's hand",
-        "ack: until the broker has the proposal; decided, published: broker's append time of the"
-        " decision and of the outcome, each less that of the record before it; heard: from there to"
-        " the author (append times are whole milliseconds)",
-        "a verdict is three hops (proposal, decision, transaction of the publisher), the echo one",
+        f"{pace} by one turbine.Publisher, open loop: a time begins when a change is due",
+        (
+            "ack: until the broker has the proposal. decided, published: the broker's append time"
+            " of the decision and of the outcome, each less that of the record before. heard: from"
+            " there to the author. Append times are whole milliseconds."
+        ),
+        "a verdict is three hops (proposal, decision, transaction of the publisher), an echo one",
     ]
 
 

@@ -31,8 +31,9 @@ def python(module: str, *arguments: object) -> list[str]:
 
 def environment(more: Mapping[str, str]) -> dict[str, str]:
     """The caller's, without settings of another installation, and with our rooms to import."""
+    # Values are handed on, not read: which names the caller's shell has is nobody's business here.
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TURBINE_")}
-    return kept | {"PYTHONPATH": str(ROOT)} | more
+    return {**kept, "PYTHONPATH": str(ROOT), **more}
 
 
 def start(
@@ -107,13 +108,11 @@ def ask(
     more: Mapping[str, str] | None = None,
 ) -> Any:
     """Runs a process to its end; the last JSON line that it wrote."""
-    last: Any = None
     with running(name, command, directory, more=more) as process:
-        for last in answers(name, process, directory):
-            continue
-    if last is None:
+        said = list(answers(name, process, directory))
+    if not said:
         raise ChildFailed(f"{name} ended without an answer; it said: {_tail(directory, name)}")
-    return last
+    return said[-1]
 
 
 def _tail(directory: Path, name: str) -> str:

@@ -15,17 +15,17 @@ from confluent_kafka import Consumer, TopicPartition
 
 from components.runtime.clients import consumer, producer
 from components.runtime.settings import Settings
-from events.topics import BY_SHORT, CHANGES_BASE, Topic
+from events.topics import BY_SHORT, CHANGES_BASE, PREFIX, Topic
 
 POLL_MOST = 2_000
 
 
 def topic(name: str) -> Topic:
     """A topic of the echo's, made like the ingress topics."""
-    return replace(BY_SHORT[CHANGES_BASE], name=f"benchmark.{name}", short=name)
+    return replace(BY_SHORT[CHANGES_BASE], name=PREFIX + name, short=name)
 
 
-ECHO_IN, ECHO_OUT = topic("echo-in"), topic("echo-out")
+ECHO_IN, ECHO_OUT = topic("echo-in.v1"), topic("echo-out.v1")
 
 
 def read_all(settings: Settings, name: str, partitions: int) -> Consumer:

@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from typing import Any
 
-from confluent_kafka import Producer
-
 from benchmarks.bulk_author import proposal
 from benchmarks.children import ChildFailed, python, running
 from benchmarks.configs import next_version
@@ -16,96 +14,89 @@ from benchmarks.echo import ECHO_IN, ECHO_OUT, batch, read_all
 from benchmarks.figures import say, spread
 from benchmarks.installation import Installation
 from benchmarks.pace import due
+from benchmarks.throughput import await_growth, send
 from components.runtime.clients import producer
+from components.runtime.reading import ends_now, read_span
 from components.runtime.settings import Settings
 from events.codec import headers_of
-from events.topics import CHANGES
+from events.topics import CHANGES, place
 
 WAIT_S = 60.0
-
-
-@dataclass(slots=True)
-class Heard:
-    """When each echo was in hand, and when the broker appended it, by its key."""
-
-    in_hand_ms: dict[str, float] = field(default_factory=dict)
-    appended_ms: dict[str, int] = field(default_factory=dict)
-
-    def listen(self, settings: Settings, stop: Event) -> None:
-        """Until told to stop."""
-        client = read_all(settings, ECHO_OUT.name, settings.partitions)
-        while not stop.is_set():
-            for message in batch(client, 0.2):
-                key = message.key().decode()
-                self.in_hand_ms[key] = time.time() * 1000
-                self.appended_ms[key] = message.timestamp()[1]
-        client.close()
-
-    def wait(self, count: int) -> None:
-        """Until that many different echoes were heard."""
-        limit = time.monotonic() + WAIT_S
-        while len(self.in_hand_ms) < count:
-            if time.monotonic() > limit:
-                raise ChildFailed(f"only {len(self.in_hand_ms)} of {count} echoes came back")
-            time.sleep(0.01)
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Sends proposals to the echo, under a key for each, and keeps when the broker had them."""
-
-    client: Producer
-    partitions: int
-    appended_ms: dict[str, int] = field(default_factory=dict)
-
-    def call(self, key: str, number: int) -> None:
-        """One message of the size and with the headers that a change has."""
-        record = proposal("latency-000", number, next_version(number), 0, 300_000)
-        self.client.produce(
-            ECHO_IN.name,
-            value=record.value,
-            key=key.encode(),
-            partition=number % self.partitions,
-            headers=headers_of(record, CHANGES["base"]),
-            on_delivery=self._delivered,
-        )
-        self.client.poll(0)
-
-    def _delivered(self, error: object, message: object) -> None:
-        assert error is None, str(error)
-        found: Any = message
-        self.appended_ms[found.key().decode()] = found.timestamp()[1]
 
 
 def measure_echo(
     site: Installation, rate_per_s: float, paced: int, at_once: int
 ) -> dict[str, float]:
-    """Times at the pace, then records a second at once."""
+    """Times at the pace, then records a second when they all come at once."""
     say(f"the echo: {paced} records at {rate_per_s:g}/s, then {at_once} at once")
-    settings = site.settings
-    heard, stop = Heard(), Event()
-    ear = Thread(target=heard.listen, args=(settings, stop), daemon=True)
-    ear.start()
-    client = producer(settings, **{"queue.buffering.max.messages": 1_000_000})
-    caller = Caller(client, settings.partitions)
-    command = python("benchmarks.echo", settings.bootstrap, settings.partitions)
+    command = python("benchmarks.echo", site.settings.bootstrap, site.settings.partitions)
+    with running("echo", command, site.directory):
+        took = _at_pace(site.settings, rate_per_s, paced)
+        return spread("echo", took) | {"echo_per_s": _at_once(site, at_once)}
+
+
+@dataclass(slots=True)
+class Ear:
+    """When each echo was in hand, by its key."""
+
+    heard_ms: dict[str, float] = field(default_factory=dict)
+    stop: Event = field(default_factory=Event)
+
+    def listen(self, settings: Settings) -> None:
+        """Until told to stop."""
+        client = read_all(settings, ECHO_OUT.name, settings.partitions)
+        while not self.stop.is_set():
+            for message in batch(client, 0.2):
+                self.heard_ms[message.key().decode()] = time.time() * 1000
+        client.close()
+
+    def wait(self, count: int) -> None:
+        """Until that many different echoes were heard."""
+        limit = time.monotonic() + WAIT_S
+        while len(self.heard_ms) < count:
+            if time.monotonic() > limit:
+                raise ChildFailed(f"only {len(self.heard_ms)} of {count} echoes came back")
+            time.sleep(0.01)
+
+
+def _at_pace(settings: Settings, rate_per_s: float, count: int) -> list[float]:
+    """Milliseconds from sending to hearing, of messages with the bytes of a change."""
+    ear, client, begun_ms = Ear(), producer(settings), dict[str, float]()
+    thread = Thread(target=ear.listen, args=(settings,), daemon=True)
+    thread.start()
+
+    def call(key: str, number: int) -> None:
+        record = proposal("latency-000", number, next_version(number), 0, 300_000)
+        headers: list[Any] = list(headers_of(record, CHANGES["base"]))
+        begun_ms[key] = time.time() * 1000
+        partition = number % settings.partitions
+        client.produce(ECHO_IN.name, record.value, key, partition, headers=headers)
+        client.poll(0)
+
     try:
-        with running("echo", command, site.directory):
-            caller.call("first", 0)
-            heard.wait(1)
-            begun = {}
-            for number in due(rate_per_s, paced):
-                begun[f"paced-{number}"] = time.time() * 1000
-                caller.call(f"paced-{number}", number)
-            heard.wait(1 + paced)
-            for number in range(at_once):
-                caller.call(f"once-{number}", number)
-            client.flush(WAIT_S)
-            heard.wait(1 + paced + at_once)
+        call("first", 0)
+        ear.wait(1)
+        for number in due(rate_per_s, count):
+            call(f"paced-{number}", number)
+        ear.wait(1 + count)
     finally:
-        stop.set()
-        ear.join()
-    took = [heard.in_hand_ms[key] - begun_ms for key, begun_ms in begun.items()]
-    first = min(ms for key, ms in caller.appended_ms.items() if key.startswith("once"))
-    last = max(ms for key, ms in heard.appended_ms.items() if key.startswith("once"))
-    return spread("echo", took) | {"echo_per_s": at_once / ((last - first) / 1000)}
+        ear.stop.set()
+        thread.join()
+    return [ear.heard_ms[key] - ms for key, ms in begun_ms.items() if key != "first"]
+
+
+def _at_once(site: Installation, count: int) -> float:
+    """Records a second, from the first append of a call to the last append of an echo."""
+    partitions = range(site.settings.partitions)
+    calls, echoes = ([place(one.short, p) for p in partitions] for one in (ECHO_IN, ECHO_OUT))
+    before = ends_now(site.settings, calls + echoes)
+    send(site, ECHO_IN.name, count)
+    await_growth(site, echoes, sum(before[at] for at in echoes) + count)
+    first = min(_appended_ms(site.settings, calls, before))
+    last = max(_appended_ms(site.settings, echoes, before))
+    return count / ((last - first) / 1000)
+
+
+def _appended_ms(settings: Settings, places: list[str], start: dict[str, int]) -> list[int]:
+    spans: dict[str, tuple[int, int | None]] = {at: (start[at], None) for at in places}
+    return [message.at_ms for poll in read_span(settings, spans) for message in poll]

@@ -33,6 +33,8 @@ __all__ = [
 ]
 
 HEADER_BYTES_MAX = 64 * 1024
+# A key is in every row, rejection and sentence about its subject; no id of ours is longer.
+KEY_BYTES_MAX = 256
 # The end of the year 9999: `ce_time` has four digits for it.
 TICK_MS_MAX = 253_402_300_799_999
 TYPE_PREFIX = "turbine."
@@ -342,6 +344,10 @@ def _check_key(key: bytes | None, partition: int, partitions: int) -> str:
     """The key as text; it has to lie in the partition where everybody looks for it."""
     if not key:
         raise Unreadable("no-key", "the message has no key; the key is the id of its subject")
+    if len(key) > KEY_BYTES_MAX:
+        raise Unreadable(
+            "key-too-long", f"the key has {len(key)} bytes, and {KEY_BYTES_MAX} are allowed"
+        )
     text, home = _home_of(key, partitions)
     if home != partition:
         raise Unreadable(

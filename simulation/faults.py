@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 KINDS = (
     "crash",
+    "crash amid acts",
     "pause",
     "place stalled",
     "rival",
@@ -96,8 +97,8 @@ class Faults:
                     )
                     if rng.random() < 0.6 and len(world.processes) < MOST_PROCESSES:
                         world.spawn(process.component.name, build)
-            case "place stalled":
-                self._stall()
+            case "place stalled" | "crash amid acts":
+                self._stall(amid_acts=kind == "crash amid acts")
             case "rival" | "upgrade":
                 if len(world.processes) < MOST_PROCESSES:
                     world.spawn(name, 2 if kind == "upgrade" else build)
@@ -110,13 +111,17 @@ class Faults:
             case _:
                 self._forge(kind)
 
-    def _stall(self) -> None:
-        """One place is slow for one reader: what others knew of it is held back meanwhile."""
+    def _stall(self, *, amid_acts: bool) -> None:
+        """One place is slow for one reader: what others knew of it is held back meanwhile. Perhaps
+        the reader dies then, between two of the entries that keep a row and what waits for it."""
         world, rng = self.world, self.rng
         if world.processes:
             process = rng.choice(world.processes)
             at = rng.choice(sorted(process.owner.places - {TICKS}))
             process.stalled.add(at)
+            if amid_acts:
+                delay_ms = rng.choice([5_000, 40_000])
+                world.clock.after(delay_ms, partial(world.doom, process, rng.randint(1, 9)))
             world.clock.after(rng.choice([20_000, 90_000, 300_000]), partial(world.flow, process))
 
     def _build(self) -> int:
@@ -130,15 +135,20 @@ class Faults:
             return
         process = rng.choice(world.processes)
         world.kill(process)
-        if any(p.component.name == process.component.name for p in world.processes):
-            return
-        build, name = self._build(), process.component.name
+        self.begin_again(process.component.name, rewind=rewind)
 
-        def begin_again() -> None:
+    def begin_again(self, name: str, *, rewind: bool = False) -> None:
+        """A supervisor starts another instance where none is left."""
+        world = self.world
+        if any(process.component.name == name for process in world.processes):
+            return
+        build = self._build()
+
+        def spawn() -> None:
             if not world.calm:
                 world.spawn(name, build, rewind=rewind)
 
-        world.clock.after(rng.expovariate(1 / 20_000), begin_again)
+        world.clock.after(self.rng.expovariate(1 / 20_000), spawn)
 
     def _forge(self, kind: str) -> None:
         """Says that it knew what is not there, or a tick to come, or a parent of its own."""

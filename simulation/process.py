@@ -54,6 +54,7 @@ class Process:
     frozen_until_ms: int = 0
     alive: bool = True
     asleep: bool = False
+    acts_left: int | None = None  # it dies once it has done as many more
     stalled: set[str] = field(default_factory=set)  # places that nothing comes from at present
     owner: Owner[Any] = field(init=False)
     ledger: Ledger = field(init=False, default_factory=Ledger)
@@ -105,6 +106,11 @@ class Process:
     # --- when it has something to do
 
     @property
+    def doomed(self) -> bool:
+        """Has it come to the act after which it dies?"""
+        return self.acts_left is not None and self.acts_left <= 0
+
+    @property
     def idle(self) -> bool:
         """Nothing to do, and nothing to read but ticks that nobody waits for."""
         return not self._todo and not any(self.minds(at) for at in self._live())
@@ -137,6 +143,8 @@ class Process:
     def step(self) -> bool:
         """One act, or one poll; False where there was nothing to do."""
         if self._todo:
+            if self.acts_left is not None:
+                self.acts_left -= 1
             act = self._todo.popleft()
             if isinstance(act, Emit):
                 self.send(self, act)

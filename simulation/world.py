@@ -127,6 +127,10 @@ class World:
             process.alive = False
             self.processes.remove(process)
 
+    def doom(self, process: Process, acts: int) -> None:
+        """It will do as many more acts, and no more."""
+        process.acts_left = acts
+
     def flow(self, process: Process) -> None:
         """Nothing is stalled any more."""
         process.stalled.clear()
@@ -148,6 +152,10 @@ class World:
             for _ in range(self._poll.choice([1, 2, 5, 20])):
                 if not process.step():
                     break
+                if process.doomed:
+                    self.kill(process)
+                    self.faults.begin_again(process.component.name)
+                    return
             process.asleep = process.idle
         if not process.asleep:
             self._schedule(process)
@@ -206,6 +214,7 @@ class World:
         self.processes = []
         for process in live.values():
             process.stalled.clear()
+            process.acts_left = None
         for name in COMPONENTS:  # one that lives on waits for what was lost; else a new one
             if name in live:
                 self.processes.append(live[name])

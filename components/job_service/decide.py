@@ -40,6 +40,8 @@ from projections.jobs import (
 LAYER_BYTES = 64 * 1024
 EXPECTED_BYTES = 128 * 1024
 """A decision carries one layer and the merged config, and an event is at most 256 KiB."""
+AUTHOR_CHARS, REASON_CHARS, TRACE_CHARS = 256, 4_096, 256
+"""What people say of themselves and of their reasons goes into decisions, so it has a bound too."""
 OPERATOR_DOOR = REQUESTS.index("operator")
 PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)
 """In which order waiting requests are answered: who mitigates an outage does not queue."""
@@ -91,6 +93,9 @@ def _verdict(job: Job, door: int, ask: Ask, now_ms: int) -> Body:
     refusal = _untimely(ask, now_ms)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
+    refusal = _talkative(ask.body)
+    if refusal is not None:
+        return _rejected(job, door, ask, refusal)
     if not isinstance(ask.body, ConfigChangeProposed):
         return _deleted(job, door, ask)
     change = _change(job, door, ask.body, now_ms)
@@ -109,6 +114,14 @@ def _untimely(ask: Ask, now_ms: int) -> Refusal | None:
     return None
 
 
+def _talkative(body: Body | None) -> Refusal | None:
+    for name, most in (("author", AUTHOR_CHARS), ("reason", REASON_CHARS)):
+        length = len(getattr(body, name, ""))
+        if length > most:
+            return Refusal("too-large", f"{name}: expected at most {most} characters", name)
+    return None
+
+
 def _deleted(job: Job, door: int, ask: Ask) -> Body:
     if not job.alive:
         return _rejected(job, door, ask, _no_such_job(job))
@@ -120,7 +133,7 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
         versions=LayerVersions(*(layer.version + 1 for layer in job.layers)),
         author=getattr(ask.body, "author", ""),
         reason=getattr(ask.body, "reason", ""),
-        traceparent=getattr(ask.body, "traceparent", None),
+        traceparent=_trace(ask.body),
     )
 
 
@@ -156,7 +169,7 @@ def _change(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Body
         author=asked.author,
         reason=asked.reason,
         expires_ms=asked.expires_ms,
-        traceparent=asked.traceparent,
+        traceparent=_trace(asked),
     )
 
 
@@ -227,9 +240,14 @@ def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
         explanation=why.explanation,
         path=why.path,
         version=job.layers[BASE if door == OPERATOR_DOOR else door].version,
-        author=getattr(ask.body, "author", ""),
-        traceparent=getattr(ask.body, "traceparent", None),
+        author=getattr(ask.body, "author", "")[:AUTHOR_CHARS],
+        traceparent=_trace(ask.body),
     )
+
+
+def _trace(body: Body | None) -> str | None:
+    trace: str | None = getattr(body, "traceparent", None)
+    return None if trace is None or len(trace) > TRACE_CHARS else trace
 
 
 def _layer(at: int) -> Layer:
