@@ -11,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.topics import TopicsError, verify_topics
+from events.topics import JOURNAL, TOPICS
 
 EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
@@ -74,12 +76,12 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from components.runtime.clients import BrokerUnreachable
+    from components.runtime.clients import BrokerUnreachable, partitions_of
 
     try:
         settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
         return serve(given.name, settings, instance=given.instance, port=given.metrics_port)
-    except (BadSettings, BrokerUnreachable) as bad:
+    except (BadSettings, BrokerUnreachable, TopicsError) as bad:
         sys.stderr.write(f"turbine: {bad}\n")
         return 2
 

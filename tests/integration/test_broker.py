@@ -23,13 +23,14 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     TopicMetadata,
 )
 
+from components.runtime.topics import Step, TopicsError, verify_topics
 from events.topics import TOPICS, Topic
 from infra.kafka.broker import Broker, find_broker, start_broker, temporary_broker
 from infra.kafka.directory import Ports, holder, write_ports
 from infra.kafka.engine import broker_for_tests
 from infra.kafka.errors import BrokerFailed, BrokerInUse
 from infra.kafka.kept import keep_broker, kept_broker, kept_status, stop_kept, wipe
-from infra.topics import Step, TopicsError, apply_topics, verify_topics
+from infra.topics import apply_topics
 
 pytestmark = pytest.mark.broker
 

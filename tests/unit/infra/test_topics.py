@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from components.runtime.topics import Step, TopicsError, plan_topics, verify_topics
 from events.topics import Topic
 from infra.kafka.directory import free_port
-from infra.topics import Step, TopicsError, apply_topics, plan_topics, verify_topics
+from infra.topics import apply_topics
 
 
 def named(name: str, partitions: int | None = None, **config: str) -> Topic:
