@@ -64,4 +64,4 @@ def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> Non
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], *map(int, sys.argv[4:]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))

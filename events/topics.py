@@ -110,7 +110,13 @@ def _topic(
 
 def rows_topic(component: str) -> Topic:
     """Where a component persists its rows: its own bytes, the newest of each key."""
-    kept = dict(_config(message_bytes=8 * MIB)) | {"cleanup.policy": "compact"}
+    kept = dict(_config(message_bytes=8 * MIB)) | {
+        "cleanup.policy": "compact",
+        # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
+        # segments of 1 GiB that would be all that was written in a week.
+        "segment.bytes": str(16 * MIB),
+        "min.cleanable.dirty.ratio": "0.2",
+    }
     return _topic(
         f"rows.{component}.v1",
         "job",

@@ -263,11 +263,10 @@ def run_fleet(
     flags: Flags,
     say: Callable[[str], None],
     stop: Stop,
-    members: Iterable[Member] = MEMBERS,
 ) -> None:
     """Supervises until it is told to stop; FleetRuns where another does."""
     with held(directory) as lock:
-        fleet = Supervisor(members, spawner(directory, flags, lock), time.monotonic, say)
+        fleet = Supervisor(MEMBERS, spawner(directory, flags, lock), time.monotonic, say)
         try:
             while not stop.wanted:
                 if fleet.turn():
@@ -282,11 +281,11 @@ def detach_fleet(directory: Path, flags: Flags, wait_s: float = 20.0) -> dict[st
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):
         raise FleetRuns(f"a fleet already runs in {directory}")
+    command = [sys.executable, "-P", "-m", "turbine.fleet", "--directory", str(directory)]
     log = open_log(directory, "fleet")
     try:
         child = subprocess.Popen(  # noqa: S603 - our own program, and there is no shell
-            [sys.executable, "-P", "-m", "turbine.fleet", "--directory", str(directory)]
-            + flags.arguments(),
+            [*command, *flags.arguments()],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from components.runtime.replay import Finding, audit_partition
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.step import Component, Owner
 from events.codec import Read
-from events.topics import BY_SHORT, CLOCK, JOURNAL, place
+from events.topics import BY_SHORT, CLOCK, JOURNAL, partition_of, place
 from projections.jobs import Job
 
 AUDITED: tuple[Component[Any], ...] = (job_service,)
@@ -46,8 +46,8 @@ class Log:
                 f"the broker has no topic turbine.{JOURNAL}; create it with `turbine topics apply`"
             )
 
-    def places(self, topics: Iterable[str]) -> list[str]:
-        """All places of these topics (short names)."""
+    def places(self, topics: Iterable[str], *, key: str | None = None) -> list[str]:
+        """All places of these topics (short names), or those where a key's records lie."""
         wanted = sorted(topics)
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
@@ -55,7 +55,16 @@ class Log:
                 f"the broker has no topic turbine.{missing[0]};"
                 " see `turbine topics plan` for all that are missing"
             )
-        return [place(topic, p) for topic in wanted for p in range(self.counts[topic])]
+        return [
+            place(topic, p)
+            for topic in wanted
+            for p in range(self.counts[topic])
+            if key is None or p == partition_of(key, self.counts[topic])
+        ]
+
+    def ends(self, places: Iterable[str]) -> dict[str, int]:
+        """The next offset of each place now."""
+        return ends_now(self.settings, sorted(places))
 
     # --- records
 
@@ -65,11 +74,15 @@ class Log:
         *,
         start: Mapping[str, int] | None = None,
         end: Mapping[str, int] | None = None,
+        key: str | None = None,
     ) -> Iterator[Message]:
-        """Messages as they lie in the log, each place in its order, up to `end` or the end now."""
+        """Messages as they lie in the log, each place in its order, up to `end` or the end now.
+
+        With a key, only the places where its records lie are read, and all that lies there.
+        """
         spans = {
             at: ((start or {}).get(at, 0), None if end is None else end.get(at, 0))
-            for at in self.places(topics)
+            for at in self.places(topics, key=key)
         }
         for poll in read_span(self.settings, spans):
             yield from poll
@@ -81,12 +94,14 @@ class Log:
         kinds: frozenset[str] | None = None,
         start: Mapping[str, int] | None = None,
         end: Mapping[str, int] | None = None,
+        key: str | None = None,
     ) -> Iterator[Read]:
-        """Records; what cannot be read is left out here, and lies in the dead letters."""
+        """Records, those of one key if it is given; what cannot be read is left out here, and
+        lies in the dead letters."""
         partitions = self.counts[JOURNAL]
-        for message in self.messages(topics, start=start, end=end):
+        for message in self.messages(topics, start=start, end=end, key=key):
             found = take_in(message, partitions, kinds)
-            if not isinstance(found, DeadLetter):
+            if not isinstance(found, DeadLetter) and key in (None, found.record.key):
                 yield found
 
     def at(self, at_ms: int, topics: Iterable[str]) -> dict[str, int]:
@@ -107,39 +122,45 @@ class Log:
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """Every job as the journal tells it, up to the end now or to a position vector."""
-        owner, _ = self._follow(end=end)
+        owner = self._follow(None, end, journal_view.folds, None)
         return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
 
-    def decisions(
-        self, *, job: str | None = None, end: Mapping[str, int] | None = None
-    ) -> list[Standing]:
-        """The journal's decisions, each with whether it stands; those of one job if it is named."""
-        _, heard = self._follow(job=job, end=end, kinds=None)
-        return heard
+    def job(self, name: str, *, end: Mapping[str, int] | None = None) -> Job | None:
+        """One job as the journal tells it; None where the journal says nothing of it."""
+        held = self._follow(name, end, journal_view.folds, None).held.get(name)
+        return None if held is None else held.row
 
-    def _follow(
+    def decisions(
         self,
         *,
         job: str | None = None,
         end: Mapping[str, int] | None = None,
-        kinds: frozenset[str] | None = journal_view.folds,
-    ) -> tuple[Owner[Job], list[Standing]]:
-        births, heard = Births(self.settings), list[Standing]()
-        places = self.places([JOURNAL])
-        owner = Owner(
-            journal_view,
-            places,
-            births.possible,
-            heed=None if kinds is not None else lambda r, s: heard.append(Standing(r, s)),
-        )
+        kinds: frozenset[str] | None = None,
+    ) -> list[Standing]:
+        """The journal's decisions, each with whether it stands; those of one job if it is named.
+
+        Only bodies of these kinds are decoded: all of them by default.
+        """
+        heard = list[Standing]()
+        self._follow(job, end, kinds, lambda read, stands: heard.append(Standing(read, stands)))
+        return heard
+
+    def _follow(
+        self,
+        job: str | None,
+        end: Mapping[str, int] | None,
+        kinds: frozenset[str] | None,
+        heed: Callable[[Read, bool], None] | None,
+    ) -> Owner[Job]:
+        births = Births(self.settings)
+        owner = Owner(journal_view, self.places([JOURNAL]), births.possible, heed=heed)
         try:
-            for read in self.read([JOURNAL], kinds=kinds, end=end):
-                if job is None or read.record.key == job:
-                    owner.read(read)
+            for read in self.read([JOURNAL], kinds=kinds, end=end, key=job):
+                owner.read(read)
             owner.flush()
         finally:
             births.close()
-        return owner, heard
+        return owner
 
     # --- audit
 

@@ -77,6 +77,7 @@ class Pending:
     change_id: str
     job: str
     _future: Future[Verdict]
+    refused: str = ""  # why the broker did not acknowledge it; nobody waits for a verdict then
 
     def wait(self, timeout_s: float) -> Verdict:
         """The verdict, or Unknown after the timeout."""
@@ -180,7 +181,7 @@ class Publisher:
             while time.monotonic() < limit:
                 for outcome in reader.poll(0.5):
                     if outcome.change_id == change_id:
-                        return _verdict(outcome)
+                        return verdict_of(outcome)
         finally:
             reader.close()
         return Unknown(change_id, "", f"no verdict on {change_id} was found")
@@ -202,6 +203,7 @@ class Publisher:
             except Refused as refused:
                 self._waiting.pop(name, None)
                 future.set_result(Unknown(name, job, f"{refused}; nothing is known of it"))
+                return Pending(name, job, future, str(refused))
         return Pending(name, job, future)
 
     # --- hearing
@@ -211,7 +213,7 @@ class Publisher:
             for outcome in self._follower.poll(0.2):
                 future = self._waiting.pop(outcome.change_id, None)
                 if future is not None and not future.done():
-                    future.set_result(_verdict(outcome))
+                    future.set_result(verdict_of(outcome))
 
     def close(self) -> None:
         """Stops listening; verdicts that come later can be asked for."""
@@ -233,7 +235,8 @@ def _new_id(valid_s: float) -> str:
     return name_change(until_ms, uuid.uuid4().hex)  # noqa: TID251 - a client's own token
 
 
-def _verdict(outcome: Outcome) -> Verdict:
+def verdict_of(outcome: Outcome) -> Verdict:
+    """What an outcome of one of the kinds VERDICTS says to who asked."""
     position = f"{outcome.place}:{outcome.offset}"
     match outcome.body:
         case JobConfigChanged() as body:
@@ -263,4 +266,5 @@ __all__ = [
     "Rejected",
     "Unknown",
     "Verdict",
+    "verdict_of",
 ]

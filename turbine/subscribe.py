@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.runtime.clients import partitions_of, spot
-from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.intake import DeadLetter, take_in
 from components.runtime.reading import Follower, ends_now
 from components.runtime.settings import BadSettings, Settings, load_settings
 from events.codec import SKIPPED, Read
@@ -27,6 +27,22 @@ class Outcome:
     place: str
     offset: int
     at_ms: int
+
+    @classmethod
+    def of(cls, read: Read) -> Outcome:
+        """What a record says, as the world gets to see it; its body has to be there."""
+        record = read.record
+        assert record.body is not None
+        return cls(
+            kind=record.kind,
+            job=record.key,
+            id=record.id,
+            change_id=record.cause,
+            body=record.body,
+            place=read.place,
+            offset=read.offset,
+            at_ms=read.at_ms,
+        )
 
     def to_plain(self) -> dict[str, Any]:
         """As JSON: the envelope, and the record's fields under `body`."""
@@ -99,27 +115,18 @@ class Subscriber:
             found = take_in(message, self._count, self._kinds)
             if isinstance(found, DeadLetter):
                 continue  # a kind that a newer build made: it is not for this subscriber
-            outcome = self._outcome(found, message)
+            outcome = self._outcome(found)
             if outcome is not None:
                 out.append(outcome)
         return out
 
-    def _outcome(self, read: Read, message: Message) -> Outcome | None:
+    def _outcome(self, read: Read) -> Outcome | None:
         record = read.record
         if record.body is None or record.body is SKIPPED:
             return None
         if self._job is not None and record.key != self._job:
             return None
-        return Outcome(
-            kind=record.kind,
-            job=record.key,
-            id=record.id,
-            change_id=record.cause,
-            body=record.body,
-            place=message.place,
-            offset=message.offset,
-            at_ms=message.at_ms,
-        )
+        return Outcome.of(read)
 
     def __iter__(self) -> Iterator[Outcome]:
         while True:

@@ -6,18 +6,30 @@ when the record was appended, by the broker's own times, and not with its end to
 
 from __future__ import annotations
 
+import time  # noqa: TID251 - patience with a broker is real time
+
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from components.runtime.clients import consumer, spot
+from components.runtime.clients import consumer, spot, unreachable
 from components.runtime.settings import Settings
+
+PATIENCE_S = 30.0
+"""A broker that restarts is back within it; else whoever asks must not go on without an answer."""
+ASK_S = 5.0
+PAUSE_S = 0.05
 
 
 class Births:
-    """Answers `Possible` from the broker, and remembers what covers the next questions."""
+    """Answers `Possible` from the broker, and remembers what covers the next questions.
 
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+    A broker that does not answer is no answer. To take it for one would void, for this reader
+    alone, a decision that stands for all others.
+    """
+
+    def __init__(self, settings: Settings, patience_s: float = PATIENCE_S) -> None:
+        self._settings, self._patience_s = settings, patience_s
         self._client: Consumer | None = None
+        self._places: set[str] = set()
         self._known: dict[str, tuple[int, int]] = {}  # place: by that time, all below that offset
 
     def possible(self, place: str, offset: int, by_ms: int) -> bool | None:
@@ -25,28 +37,58 @@ class Births:
         known = self._known.get(place)
         if known is not None and known[0] <= by_ms and offset <= known[1]:
             return True
-        try:
-            there, later = self._ask(place, by_ms)
-        except (KafkaException, ValueError):
-            return False  # no such place: nobody can have read it
+        if place not in self._places and not self._exists(place):
+            return False  # nobody can have read it
+        there, later = self._ask(place, by_ms)
         if known is None or there > known[1]:
             self._known[place] = (by_ms, there)
         if offset <= there:
             return True
         return False if later else None
 
+    def _exists(self, place: str) -> bool:
+        """Asks for all topics: of one place alone the client says "unknown" while its leader is."""
+        limit = time.monotonic() + self._patience_s
+        while True:
+            client = self._connected()
+            try:
+                topics = client.list_topics(timeout=ASK_S).topics
+            except KafkaException as error:
+                self._pause(error, limit)
+                continue
+            wanted = spot(place)
+            found = topics.get(wanted.topic)
+            if found is None or wanted.partition not in found.partitions:
+                return False
+            self._places.add(place)
+            return True
+
     def _ask(self, place: str, by_ms: int) -> tuple[int, bool]:
         """How far the place reached by then, and whether it goes on beyond."""
+        limit = time.monotonic() + self._patience_s
+        while True:
+            client = self._connected()
+            try:
+                found: TopicPartition = client.offsets_for_times(
+                    [spot(place, by_ms + 1)], timeout=ASK_S
+                )[0]
+                if found.error is not None:
+                    raise KafkaException(found.error)  # noqa: TRY301 - as the call itself does
+                if found.offset >= 0:
+                    return found.offset, True
+                return client.get_watermark_offsets(spot(place), timeout=ASK_S)[1], False
+            except KafkaException as error:
+                self._pause(error, limit)
+
+    def _pause(self, error: KafkaException, limit: float) -> None:
+        if time.monotonic() > limit:
+            raise unreachable(self._settings, error.args[0]) from None
+        self._connected().poll(PAUSE_S)  # a refused login is raised here
+
+    def _connected(self) -> Consumer:
         if self._client is None:
             self._client = consumer(self._settings)
-        found: TopicPartition = self._client.offsets_for_times(
-            [spot(place, by_ms + 1)], timeout=15
-        )[0]
-        if found.error is not None:
-            raise KafkaException(found.error)
-        if found.offset >= 0:
-            return found.offset, True
-        return self._client.get_watermark_offsets(spot(place), timeout=15)[1], False
+        return self._client
 
     def close(self) -> None:
         """Leaves the broker."""

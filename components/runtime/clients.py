@@ -1,22 +1,52 @@
-"""Kafka clients with the settings that were measured to matter, and the user's own on top."""
+"""Kafka clients with the settings that were measured to matter, and the user's own on top.
+
+What goes wrong with a client is an exception with one sentence here: where we asked, what the
+broker said, and what to do. librdkafka itself would try a wrong password for ever, in silence.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import time  # noqa: TID251 - patience with a broker is real time
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from components.runtime.settings import Settings
+from components.runtime.settings import BadSettings, Settings
 from events.topics import BY_NAME, BY_SHORT, PREFIX
+
+C = TypeVar("C")
 
 MESSAGE_BYTES = 8 * 1024 * 1024
 """The largest message of any topic: kept rows and dead letters."""
+METADATA_S = 10.0
+DENIED = frozenset(
+    {
+        KafkaError.CLUSTER_AUTHORIZATION_FAILED,
+        KafkaError.GROUP_AUTHORIZATION_FAILED,
+        KafkaError.TOPIC_AUTHORIZATION_FAILED,
+        KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    }
+)
+"""What the broker answers to somebody whom it knows and does not allow to do it."""
+ABSENT = frozenset(
+    {
+        KafkaError._UNKNOWN_PARTITION,
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+    }
+)
+"""What a client answers when the broker answers and has no such topic or partition."""
+_REFUSED_LOGIN = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 
 
 class BrokerUnreachable(ConnectionError):
-    """No broker answered; the sentence says where we asked."""
+    """No broker answered as asked; the sentence says where we asked, and the remedy."""
+
+
+class LoginRefused(BrokerUnreachable):
+    """A broker is there and does not let us in."""
 
 
 def _common(settings: Settings) -> dict[str, Any]:
@@ -27,12 +57,44 @@ def _common(settings: Settings) -> dict[str, Any]:
         "reconnect.backoff.ms": 50,
         "reconnect.backoff.max.ms": 500,
         "broker.address.family": "v4" if settings.bootstrap.startswith("127.") else "any",
+        "error_cb": _login_watch(settings),
     }
+
+
+def _login_watch(settings: Settings) -> Callable[[KafkaError], None]:
+    """A refused login shows in this callback alone: calls only time out, and deliveries too.
+
+    What a callback raises comes out of the call that polls. Once: `close` polls as well, and must
+    not fail because the client that it closes has failed.
+    """
+    told = False
+
+    def watch(error: KafkaError) -> None:
+        nonlocal told
+        if error.code() in _REFUSED_LOGIN and not told:
+            told = True
+            raise LoginRefused(
+                f"the broker at {settings.bootstrap} refuses the login ({error.str()}); correct"
+                " security.protocol, sasl.* and ssl.* of the [kafka] settings"
+            )
+
+    return watch
+
+
+def _made(make: Callable[[dict[str, Any]], C], options: dict[str, Any]) -> C:
+    try:
+        return make(options)
+    except KafkaException as error:
+        raise BadSettings(
+            f"the [kafka] settings do not work together with ours: {error.args[0].str()}; correct"
+            " or remove that key"
+        ) from None
 
 
 def producer(settings: Settings, **more: object) -> Producer:
     """An idempotent producer that does not linger: one change is one round trip."""
-    return Producer(
+    return _made(
+        Producer,
         _common(settings)
         | {
             "linger.ms": 0,
@@ -44,13 +106,14 @@ def producer(settings: Settings, **more: object) -> Producer:
             "delivery.timeout.ms": 60_000,
         }
         | dict(settings.kafka)
-        | more
+        | more,
     )
 
 
 def consumer(settings: Settings, **more: object) -> Consumer:
     """A consumer that is assigned by hand, and never jumps: out of range is an error."""
-    return Consumer(
+    return _made(
+        Consumer,
         _common(settings)
         | {
             "group.id": "turbine-readers",
@@ -63,21 +126,28 @@ def consumer(settings: Settings, **more: object) -> Consumer:
             "queued.max.messages.kbytes": 65_536,
         }
         | dict(settings.kafka)
-        | more
+        | more,
     )
 
 
 def admin(settings: Settings) -> AdminClient:
     """For topics and offsets."""
-    return AdminClient(_common(settings) | dict(settings.kafka))
+    return _made(AdminClient, _common(settings) | dict(settings.kafka))
 
 
 def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Short name to number of partitions, of each of our topics that the broker has."""
-    try:
-        metadata = admin(settings).list_topics(timeout=10)
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
+    client = admin(settings)
+    limit = time.monotonic() + METADATA_S
+    while True:
+        try:
+            # In short turns: a login that is refused is known after the first of them.
+            metadata = client.list_topics(timeout=2)
+            break
+        except KafkaException as error:
+            client.poll(0)
+            if time.monotonic() > limit:
+                raise unreachable(settings, error.args[0]) from None
     found = {
         name.removeprefix(PREFIX): len(topic.partitions)
         for name, topic in metadata.topics.items()
@@ -87,7 +157,19 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
 
 
 def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:
-    """The sentence for a broker that does not answer."""
+    """The sentence for a broker that does not answer, or not as we need it."""
+    if error.code() in DENIED:
+        user = settings.kafka.get("sasl.username", "")
+        who = f"the user {user}" if user else "a user without a name"
+        return BrokerUnreachable(
+            f"the broker at {settings.bootstrap} does not allow it to {who} ({error.str()});"
+            " give the user the rights of its component"
+        )
+    if error.code() in ABSENT:
+        return BrokerUnreachable(
+            f"the broker at {settings.bootstrap} has not the topic or partition that was asked"
+            f" for ({error.str()}); see `turbine topics plan`"
+        )
     return BrokerUnreachable(
         f"no broker answers at {settings.bootstrap} ({error.str()}); start one with"
         " `turbine broker start`, or set TURBINE_BOOTSTRAP"

@@ -18,13 +18,28 @@ class Refused(RuntimeError):
     """The broker did not take a write, or did not say in time; whoever said it must not go on."""
 
 
+class _Round:
+    """What was said since the last settling: answers that come later are nobody's any more."""
+
+    __slots__ = ("failed", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting = 0
+        self.failed: list[Any] = []
+
+    def delivered(self, error: Any, message: Any) -> None:
+        """Nothing of the client may be called here: with a fatal error pending it would raise."""
+        self.waiting -= 1
+        if error is not None:
+            self.failed.append((error, message))
+
+
 class Emitter:
     """Collects acknowledgements of one producer. Used from one thread."""
 
     def __init__(self, producer: Producer, deadline_s: float = 60.0) -> None:
         self.producer, self.deadline_s = producer, deadline_s
-        self._waiting = 0
-        self._failed: list[Any] = []
+        self._round = _Round()
 
     def say(self, topic: str, partition: int, record: Record) -> None:
         """A record with its headers, to a partition of a topic's short name."""
@@ -40,7 +55,7 @@ class Emitter:
         self, name: str, partition: int, key: bytes | None, value: bytes | None, headers: Headers
     ) -> None:
         """Bytes to a partition of a topic's full name."""
-        self._waiting += 1
+        limit = time.monotonic() + self.deadline_s
         while True:
             try:
                 self.producer.produce(
@@ -49,34 +64,48 @@ class Emitter:
                     key=key,
                     partition=partition,
                     headers=list(headers),
-                    on_delivery=self._delivered,
+                    on_delivery=self._round.delivered,
                 )
             except BufferError:  # the client's own queue is full: let it drain, then go on
-                self.producer.poll(0.05)
+                self._poll(0.05)
+                if time.monotonic() > limit:
+                    raise Refused(f"the client's queue stayed full {self.deadline_s:g} s") from None
+            except KafkaException as error:  # too large, fenced, or a topic that is not there
+                raise Refused(
+                    f"a write to {name}/{partition} was refused: {error.args[0].str()}"
+                ) from error
             else:
+                self._round.waiting += 1
                 return
 
-    def _delivered(self, error: Any, message: Any) -> None:
-        # Nothing of the client may be called here: with a fatal error pending it would raise.
-        self._waiting -= 1
-        if error is not None:
-            self._failed.append((error, message))
-
     def settle(self) -> None:
-        """Returns when all that was said is acknowledged; raises where anything was not."""
+        """Returns when all that was said is acknowledged; raises where anything was not.
+
+        Either way what is said next begins anew: one refused write must not be held against all
+        that follow, where whoever said it goes on.
+        """
         limit = time.monotonic() + self.deadline_s
-        while self._waiting and time.monotonic() < limit and not self._failed:
-            try:
-                self.producer.poll(0.05)
-            except KafkaException as fatal:  # a fatal error is raised here, once
-                raise Refused(f"the producer is lost: {fatal.args[0].str()}") from fatal
-        if self._failed:
-            error, message = self._failed[0]
-            raise Refused(f"a write to {message.topic()} was refused: {error.str()}")
-        if self._waiting:
-            raise Refused(f"{self._waiting} writes were not acknowledged in {self.deadline_s:g} s")
+        this = self._round
+        try:
+            while this.waiting and time.monotonic() < limit and not this.failed:
+                self._poll(0.05)
+        finally:
+            self._round = _Round()
+        if this.failed:
+            error, message = this.failed[0]
+            raise Refused(
+                f"a write to {message.topic()}/{message.partition()} was refused: {error.str()}"
+            )
+        if this.waiting:
+            raise Refused(f"{this.waiting} writes were not acknowledged in {self.deadline_s:g} s")
 
     def forgive(self) -> None:
-        """For words that lose their worth with time: what was refused so far is forgotten."""
-        self.producer.poll(0)
-        self._failed.clear()
+        """For words that lose their worth with time: nobody waits for what was said so far."""
+        self._poll(0)
+        self._round = _Round()
+
+    def _poll(self, seconds: float) -> None:
+        try:
+            self.producer.poll(seconds)
+        except KafkaException as fatal:  # a fatal error is raised here, once
+            raise Refused(f"the producer is lost: {fatal.args[0].str()}") from fatal

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from typing import Any
 
-from events.codec import Read, read_message
+from events.codec import HEADER_BYTES_MAX, Read, read_message
 from events.errors import Unreadable
+from events.identity import valid_until_ms
 from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
+from projections.ingress import VALID_MS
 
 Headers = list[tuple[str, bytes | None]] | None
+
+LETTER_BYTES = 1024 * 1024
+"""Of a value that is kept in its dead letter. Brokers limit what a batch has *compressed*: what
+comes out of one may be a thousand times as large, and a letter that cannot be written would stop
+its partition for ever."""
+KEY_BYTES = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,11 @@ class DeadLetter:
         """Named by its position: who finds it twice writes the same letter."""
         return f"{self.message.place}@{self.message.offset}"
 
+    def value(self) -> bytes | None:
+        """The original bytes, or the first of them where there are too many."""
+        value = self.message.value
+        return value if value is None else value[:LETTER_BYTES]
+
     def headers(self) -> list[tuple[str, bytes | None]]:
         """The original headers, and where and why it was put aside."""
         message = self.message
@@ -54,7 +68,17 @@ class DeadLetter:
             ("dead_letter_reason", self.reason.encode()),
             ("dead_letter_sentence", self.sentence.encode()),
         ]
-        return [*(message.headers or []), *ours]
+        if message.key is not None:  # the letter's own key is its place
+            ours.append(("dead_letter_key", message.key[:KEY_BYTES]))
+        if message.value is not None and len(message.value) > LETTER_BYTES:
+            digest = hashlib.sha256(message.value).hexdigest()
+            ours.append(("dead_letter_value_bytes", str(len(message.value)).encode()))
+            ours.append(("dead_letter_value_sha256", digest.encode()))
+        theirs = message.headers or []
+        size = sum(len(name) + len(value or b"") for name, value in theirs)
+        if size > HEADER_BYTES_MAX:
+            return [*ours, ("dead_letter_headers_bytes", str(size).encode())]
+        return [*theirs, *ours]
 
 
 DEAD_LETTERS_NAME = BY_SHORT[DEAD_LETTERS].name
@@ -105,3 +129,38 @@ def take_in(message: Message, partitions: int, folds: frozenset[str] | None) -> 
         )
     except Unreadable as bad:
         return DeadLetter(message, bad.reason, str(bad))
+
+
+def void_request(message: Message, read: Read) -> DeadLetter | None:
+    """A letter about a request that never counts, because of the validity that its id names.
+
+    The fold passes over it without a word (projections.ingress): its author can tell from the
+    acknowledgement, but an author whose clock is wrong will not, and then finds the reason here.
+    The record is folded all the same, so that readers need not agree on letters.
+    """
+    if BY_SHORT[message.topic].kind not in ("ingress", "operator"):
+        return None
+    until_ms, at_ms = valid_until_ms(read.record.id), message.at_ms
+    if at_ms <= until_ms <= at_ms + VALID_MS:
+        return None
+    where = f"{message.place} at offset {message.offset}: the change_id {read.record.id[:80]!r}"
+    if until_ms == 0:
+        return DeadLetter(
+            message,
+            "change-id-malformed",
+            f"{where} does not say until when the request is valid; make it <milliseconds since"
+            " 1970 UTC>.<token>, of 200 characters at most",
+        )
+    if until_ms < at_ms:
+        return DeadLetter(
+            message,
+            "change-id-expired",
+            f"{where} was valid until {at_ms - until_ms} ms before the broker got it; ask again"
+            " with a later instant, and compare the author's clock with the broker's",
+        )
+    return DeadLetter(
+        message,
+        "change-id-too-far-ahead",
+        f"{where} is valid for {until_ms - at_ms} ms by the broker's clock, and {VALID_MS} are"
+        " allowed; name an earlier instant",
+    )

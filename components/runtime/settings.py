@@ -7,14 +7,40 @@ record, a part of the job's config, or a constant of their logic.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 FILE = "turbine.toml"
+NAMES = ("bootstrap", "partitions", "replication", "directory")
+_TWICE = "it is said as bootstrap; set that instead"
+_LOST = "what was acknowledged would be lost with a broker; remove it"
+_JUMPS = "readers would pass over records in silence; remove it"
+_OTHERS = "readers who use another would know another log; remove it"
+OURS: Mapping[str, str] = MappingProxyType(
+    {
+        "bootstrap.servers": _TWICE,
+        "metadata.broker.list": _TWICE,
+        "acks": _LOST,
+        "request.required.acks": _LOST,
+        "enable.idempotence": "a retry would write a record twice; remove it",
+        "transactional.id": "one has it, and it fences all others; remove it",
+        "auto.offset.reset": _JUMPS,
+        "enable.auto.commit": _JUMPS,
+        "enable.partition.eof": "readers find the end of the log by it; remove it",
+        "isolation.level": _OTHERS,
+        "partitioner": "a job's records would lie where nobody looks for them; remove it",
+    }
+)
+"""Keys of librdkafka that every client has from us, because a promise of ours rests on each."""
+_KAFKA_VARIABLE = "TURBINE_KAFKA__"
+_NUMBER = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
+_BROKER = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
+_BROKERS = re.compile(rf"{_BROKER}(,{_BROKER})*", re.ASCII)
 
 
 class BadSettings(ValueError):
@@ -29,9 +55,10 @@ class Settings:
     partitions: int = 16  # for creating topics; what runs takes the number from the log
     replication: int = 1
     directory: Path = Path(".turbine")  # of the local broker and its logs
-    kafka: Mapping[str, str] = field(
-        default_factory=dict
-    )  # any librdkafka key, verbatim, for every client
+    # Any librdkafka key but OURS, verbatim, for every client. The one aiokafka consumer, in
+    # Faust, takes those that it knows under another name (components.runtime.faust_app).
+    kafka: Mapping[str, str] = field(default_factory=dict)
+    # Where each comes from, "kafka.sasl.username" as well; what is not named here is a default.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
@@ -42,21 +69,18 @@ def load_settings(
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings in force, each with its origin."""
-    env = os.environ if environment is None else environment  # noqa: TID251 - the only place
+    given = os.environ if environment is None else environment  # noqa: TID251 - the only place
+    # A compose file that passes on a variable which nobody set passes on an empty one.
+    env = {name: value for name, value in given.items() if value}
     file = path or Path(env.get("TURBINE_CONFIG", FILE))
-    if path is None and "TURBINE_CONFIG" not in env and not file.exists():
-        table: Mapping[str, object] = {}
-    else:
-        table = _read(file)
-    kafka = {str(k): _text(v) for k, v in _table(table, "kafka", file).items()}
-    kafka |= {
-        name.removeprefix("TURBINE_KAFKA__").lower().replace("_", "."): value
-        for name, value in sorted(env.items())
-        if name.startswith("TURBINE_KAFKA__")
-    }
+    missing = path is None and "TURBINE_CONFIG" not in env and not file.exists()
+    table: Mapping[str, object] = {} if missing else _read(file)
+    unknown = sorted(set(table) - {*NAMES, "kafka"})
+    if unknown:
+        raise BadSettings(f"{file}: {unknown[0]} is not a setting; remove it or move it to [kafka]")
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
-    for name in ("bootstrap", "partitions", "replication", "directory"):
+    for name in NAMES:
         for found, origin in (
             (overrides.get(name), "flag"),
             (env.get(f"TURBINE_{name.upper()}"), f"TURBINE_{name.upper()}"),
@@ -65,18 +89,43 @@ def load_settings(
             if found is not None:
                 values[name], origins[name] = _typed(name, found, origin), origin
                 break
-    unknown = sorted(set(table) - {"bootstrap", "partitions", "replication", "directory", "kafka"})
-    if unknown:
-        raise BadSettings(f"{file}: {unknown[0]} is not a setting; remove it or move it to [kafka]")
-    return Settings(**values, kafka=MappingProxyType(kafka), origins=MappingProxyType(origins))  # type: ignore[arg-type]  # each was typed by _typed
+    kafka = _kafka(table, env, file, origins)
+    return Settings(**values, kafka=kafka, origins=MappingProxyType(origins))  # type: ignore[arg-type]  # each was typed by _typed
+
+
+def _kafka(
+    table: Mapping[str, object], env: Mapping[str, str], file: Path, origins: dict[str, str]
+) -> Mapping[str, str]:
+    """What librdkafka is told beyond our own settings, from the file and from variables."""
+    found = dict(_flat(_table(table, "kafka", file)))
+    origins |= {f"kafka.{key}": str(file) for key in found}
+    for name, value in sorted(env.items()):
+        if name.startswith(_KAFKA_VARIABLE):
+            key = name.removeprefix(_KAFKA_VARIABLE).lower().replace("_", ".")
+            found[key], origins[f"kafka.{key}"] = value, name
+    for key in found:
+        if key in OURS:
+            raise BadSettings(f"{origins[f'kafka.{key}']}: {key} is not to be set: {OURS[key]}")
+    return MappingProxyType(found)
+
+
+def _flat(table: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    """TOML reads `sasl.username = "x"` as a table in a table; the quoted key means the same."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")
+        else:
+            yield prefix + key, _text(value)
 
 
 def _read(file: Path) -> Mapping[str, object]:
     try:
-        return tomllib.loads(file.read_text())
+        return tomllib.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise BadSettings(f"{file}: no such file; TURBINE_CONFIG or --config names it") from None
-    except tomllib.TOMLDecodeError as bad:
+    except OSError as bad:
+        raise BadSettings(f"{file}: cannot be read ({bad.strerror}); name another file") from None
+    except ValueError as bad:  # TOMLDecodeError and UnicodeDecodeError are both
         raise BadSettings(f"{file}: not TOML: {bad}") from None
 
 
@@ -88,11 +137,18 @@ def _table(table: Mapping[str, object], name: str, file: Path) -> Mapping[str, o
 
 
 def _typed(name: str, value: object, origin: str) -> object:
+    text = str(value)
     if name in ("partitions", "replication"):
-        if isinstance(value, bool) or not str(value).isdigit() or int(str(value)) < 1:
+        if isinstance(value, bool) or not _NUMBER.fullmatch(text):
             raise BadSettings(f"{origin}: {name} is a whole number above 0, not {value!r}")
-        return int(str(value))
-    return Path(str(value)) if name == "directory" else str(value)
+        return int(text)
+    if name == "directory":
+        return Path(text)
+    if not isinstance(value, str) or not _BROKERS.fullmatch(text):
+        raise BadSettings(
+            f"{origin}: bootstrap is host:port, or several with commas between them, not {value!r}"
+        )
+    return text
 
 
 def _text(value: object) -> str:
