@@ -125,10 +125,16 @@ class _Key:
             if all(a <= b for a, b in zip(state.cut, cut, strict=True))
         )
         held = {self.key: _copy(below.held)}
-        owner = Owner(self.component, self.places, self.possible, seen=dict(evidence), held=held)
+        # What is not fed yet counts as not read: a record that rests on it has to wait for it, as
+        # it had to wait for its author.
+        seen = dict(below.held.vector)
+        owner = Owner(self.component, self.places, self.possible, seen=seen, held=held)
         for at, first, end in zip(self.places, below.cut, cut, strict=True):
             for read in self.reads[at][first:end]:
                 owner.read(read)
+            if evidence.get(at, 0):
+                owner.pass_by(at, evidence[at] - 1, 0)
+        owner.flush()
         if len(self.states) > STATES_MOST:
             del self.states[1 : STATES_MOST // 2]
         self._cut, self._held, self._tick_ms = cut, held[self.key], -1
