@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, TypeVar
 
+from components.runtime.circles import circle
 from events.codec import SKIPPED, Read, Record, encode
 from events.identity import decision_id
 from events.records import Body
@@ -123,8 +124,9 @@ class Owner(Generic[R]):
         self._possible = possible
         self._heed = heed  # is told of each record, and whether it stands, in causal order
         self.ends = {place: ends.get(place, 0) for place in self.places} if ends else {}
-        # Blocked key: positions of which one has to be read before it is worth another look.
-        self._unmet: dict[str, list[tuple[str, int]]] = {}
+        # Blocked key: positions of which one has to be read before it is worth another look, and
+        # the instant from which what is not there yet can only be a forgery.
+        self._unmet: dict[str, tuple[list[tuple[str, int]], int]] = {}
         self._missing: tuple[str, int] | None = None
         self._wakes: list[tuple[int, str]] = []
         self._armed: dict[str, int] = {}
@@ -171,30 +173,39 @@ class Owner(Generic[R]):
         self.blocked.add(key)
         self._settle(key, one)
 
-    def _settle(self, key: str, one: Held[R]) -> None:
+    def _settle(self, key: str, one: Held[R], *, due: bool = False) -> None:
         """Causal order: a record is folded after all its author knew, whichever topic is faster."""
         moved, missing = True, list[tuple[str, int] | None]()
         while moved:
             moved, missing = False, []
             for place in sorted(one.early):
                 while queue := one.early.get(place):
-                    met = self._met(one, queue[0])
+                    met = self._met(one, queue[0], due=due)
                     if met is None:
                         missing.append(self._missing)
                         break
-                    self._fold(one, queue.pop(0), impossible=not met)
+                    self._take(key, one, place, impossible=not met)
                     moved = True
-                    self.dirty.add(key)
-                    self.changed.add(key)
-                    if not queue:
-                        del one.early[place]
-        self._unmet[key] = [at for at in missing if at is not None]
+            for place in [] if moved else circle(one.early):
+                self._take(key, one, place, impossible=True)
+                moved = True
         if not one.early:
             self.blocked.discard(key)
-        if not one.early or None in missing:
-            del self._unmet[key]
+            self._unmet.pop(key, None)
+            return
+        waits = [] if None in missing else [at for at in missing if at is not None]
+        soonest_ms = min(queue[0].at_ms for queue in one.early.values()) + 2 * SKEW_MS
+        self._unmet[key] = (waits, self.now_ms + SKEW_MS if due else soonest_ms)
 
-    def _met(self, one: Held[R], read: Read) -> bool | None:
+    def _take(self, key: str, one: Held[R], place: str, *, impossible: bool) -> None:
+        queue = one.early[place]
+        self._fold(one, queue.pop(0), impossible=impossible)
+        self.dirty.add(key)
+        self.changed.add(key)
+        if not queue:
+            del one.early[place]
+
+    def _met(self, one: Held[R], read: Read, *, due: bool = False) -> bool | None:
         """True: fold it. False: it knew the future, so it is void. None: hold it back."""
         by_ms = read.at_ms + SKEW_MS
         if read.record.tick_ms > by_ms:
@@ -209,7 +220,7 @@ class Owner(Generic[R]):
                 and (place != read.place or offset <= read.offset)
             ):
                 continue
-            return self._met_closely(one, read, by_ms)
+            return self._met_closely(one, read, by_ms, due=due)
         return True
 
     def _was_there(self, place: str, offset: int, by_ms: int) -> bool:
@@ -220,29 +231,30 @@ class Owner(Generic[R]):
         at = bisect_left(marks[0], offset) - 1  # the last mark below the offset
         return at >= 0 and marks[1][at] + MARK_MS <= by_ms
 
-    def _met_closely(self, one: Held[R], read: Read, by_ms: int) -> bool | None:
+    def _met_closely(self, one: Held[R], read: Read, by_ms: int, *, due: bool) -> bool | None:
         met = True
         self._missing = None
         for place, offset in read.record.evidence.items():
             if place == read.place and offset > read.offset:
                 return False
-            seen = self.seen.get(place, 0)
-            if seen < offset or (
-                self.high_ms.get(place, 0) > by_ms and not self._was_there(place, offset, by_ms)
-            ):
+            seen, ours = self.seen.get(place, 0), place in self.places
+            unread = ours and seen < offset and one.vector.get(place, 0) < offset
+            if unread and not due:
+                # It will most likely be read in a moment: the log is not asked where it ends.
+                self._missing = (place, offset) if met else None
+                return None
+            younger = self.high_ms.get(place, 0) > by_ms
+            if seen < offset or (younger and not self._was_there(place, offset, by_ms)):
                 possible = self._possible(place, offset, by_ms)
                 if possible is False or (possible is None and self.now_ms > by_ms + SKEW_MS):
                     return False
-                if possible is None:
-                    met = False
-            if place in self.places:
-                if seen < offset and one.vector.get(place, 0) < offset:
-                    if met:
-                        self._missing = (place, offset)
-                    return None
-                early = one.early.get(place)
-                if early is not None and early[0].offset < offset:
-                    met = False
+                met = met and possible is True
+            if unread:
+                self._missing = (place, offset) if met else None
+                return None
+            early = one.early.get(place) if ours else None
+            if early is not None and early[0].offset < offset:
+                met = False
         return met or None
 
     def _fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
@@ -288,9 +300,10 @@ class Owner(Generic[R]):
     def flush(self) -> list[tuple[str, Record]]:
         """After each poll: what is to be said now about keys that changed or are due, once each."""
         for key in sorted(self.blocked):
-            unmet = self._unmet.get(key)
-            if unmet is None or any(self.seen.get(at, 0) >= offset for at, offset in unmet):
-                self._settle(key, self.held[key])
+            waits, due_ms = self._unmet.get(key, ([], 0))
+            due = self.now_ms > due_ms
+            if due or not waits or any(self.seen.get(at, 0) >= offset for at, offset in waits):
+                self._settle(key, self.held[key], due=due)
         while self._wakes and self._wakes[0][0] <= self.now_ms:
             at_ms, key = heapq.heappop(self._wakes)
             if self._armed.get(key) == at_ms:

@@ -46,6 +46,7 @@ class Restored(Generic[R]):
     seen: dict[str, int] = field(default_factory=dict)
     early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
+    lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
 
 
 class Keeper(Generic[R]):
@@ -53,12 +54,15 @@ class Keeper(Generic[R]):
 
     def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
         self.owner, self.claim, self.build = owner, claim, build
-        self._early = restored.early
+        self._early, self._lost = restored.early, restored.lost
         owner.changed |= restored.again
 
     def entries(self) -> Iterator[Entry]:
         """Every changed key, then the positions: in this order, on one partition."""
         owner = self.owner
+        for name in sorted(self._lost - owner.held.keys() - {POSITIONS}):
+            yield Entry(name, None, self.claim)  # else every restart would begin from nothing
+        self._lost = set()
         for key in sorted(owner.changed):
             yield from self._entries(key, owner.held[key])
         owner.changed.clear()
@@ -66,17 +70,23 @@ class Keeper(Generic[R]):
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
-        """Records that are held back go under keys of their own: a row stays one message, and a
-        record that waits long is not written again with each change of its row."""
+        """The row, then what it holds back, in the order of the log.
+
+        Held-back records go under keys of their own: a row stays one message, and a record that
+        waits long is not written again with each change of its row. Whoever dies in between
+        leaves older positions, from which all is read again that is not held: so nothing may be
+        held that lies beyond a record which neither row nor entries have.
+        """
         kept = self._early.pop(key, set())
         waiting = {
             f"{EARLY}{key}\x00{read.place}\x00{read.offset}": read
-            for queue in one.early.values()
-            for read in queue
+            for place in sorted(one.early)
+            for read in one.early[place]
         }
-        for name in sorted(waiting.keys() - kept):
-            yield Entry(name, _bytes(_dump_read(waiting[name])), self.claim)
         yield Entry(key, dump_held(self.owner.component, one), self.claim)
+        for name, read in waiting.items():
+            if name not in kept:
+                yield Entry(name, _bytes(_dump_read(read)), self.claim)
         for name in sorted(kept - waiting.keys()):
             yield Entry(name, None, self.claim)
         if waiting:
@@ -107,7 +117,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     holds, again, lost = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
     if lost or positions.get("logic") != component.logic:
-        return Restored()  # from nothing: the log has everything
+        return Restored(lost=lost)  # from nothing: the log has everything
     out: Restored[R] = Restored(seen=positions["seen"])
     for key, value in sorted(holds.items()):
         if value is None:
