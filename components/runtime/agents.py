@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import faust
 import structlog
 
-from components.runtime import faust_app
-from components.runtime.clients import partitions_of
+from components.runtime.clients import BrokerUnreachable, partitions_for
 from components.runtime.emitter import Refused
-from components.runtime.faust_app import RAW, App, die, make_app
-from components.runtime.intake import of_faust
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
+from components.runtime.faust_app import RAW, App, make_app
+from components.runtime.intake import Gap, Message, of_faust
+from components.runtime.reading import Unreadably
+from components.runtime.settings import Settings
 from components.runtime.shell import Shell
 from components.runtime.step import Component
 from events.topics import BY_SHORT, CLOCK, rows_topic
 
 T = TypeVar("T")
 POLL_MOST = 2_000
+POLL_BYTES = 16 * 1024 * 1024
+"""What one poll says waits in memory for its acknowledgements, dead letters of its size too."""
 COMMIT_S = 1.0
 
 log = structlog.get_logger(__name__)
@@ -37,12 +40,15 @@ class Hooks:
         self._stopping = False
 
     async def call(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Runs in the shell's thread; a refused write ends the process."""
+        """Runs in the shell's thread; a refused write and a lost broker end the process."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, function, *arguments)
         except Refused as refused:
-            die(faust_app.EXIT_REFUSED_WRITE, str(refused))
+            die(EXIT_REFUSED_WRITE, str(refused))
+            raise
+        except (BrokerUnreachable, Unreadably) as unreadable:
+            die(EXIT_UNREADABLE, str(unreadable))
             raise
 
     async def assigned(self, partitions: set[int]) -> None:
@@ -53,37 +59,50 @@ class Hooks:
         """They may be another's from now on; what changed is kept while it still holds."""
         await self.call(self.shell.keep)
 
-    async def stopping(self) -> None:
-        """The last rows, then no more."""
+    async def committable(self) -> Mapping[tuple[str, int], int]:
+        """What may be committed; asked in the shell's thread, which may be changing it."""
+        return await self.call(self.shell.committable)
+
+    async def stopping(self) -> Mapping[tuple[str, int], int]:
+        """The last rows, then no more; what may be committed after them."""
         if not self._stopping:
             self._stopping = True
             await self.call(self.shell.close)
+        return self.shell.committable()
 
 
 def build(component: Component[Any], settings: Settings, instance: str | None) -> App:
     """The app of one instance; `instance` names a static member of the component's group."""
-    partitions = _partitions(component, settings)
+    needed = component.inputs | {CLOCK, rows_topic(component.name).short}
+    partitions = partitions_for(settings, needed)
     shell = Shell(settings, component, partitions, instance or "dynamic")
     names = [BY_SHORT[short].name for short in sorted(component.inputs | {CLOCK})]
-    app = make_app(f"turbine-{component.name}", settings, instance, names)
+    app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
     @app.agent(app.topic(*names, acks=False, **RAW), name=component.name)  # type: ignore[untyped-decorator]  # Faust's are
     async def run(stream: Any) -> None:
         async for event in stream.events():
-            poll = [of_faust(event.message)]
-            queue = stream.channel.queue
-            while not queue.empty() and len(poll) < POLL_MOST:
-                poll.append(of_faust(queue.get_nowait().message))
-            await app.hooks.call(shell.handle, poll)
+            await app.hooks.call(shell.handle, _poll(event, stream.channel.queue))
 
     @app.timer(COMMIT_S)  # type: ignore[untyped-decorator]  # Faust's are
     async def commit() -> None:
         if not app.should_stop:
-            await app.commit_positions(shell.committable())
+            await app.commit_positions(await app.hooks.committable())
 
     return app
+
+
+def _poll(event: Any, queue: Any) -> list[Message | Gap]:
+    """The event and what is buffered behind it."""
+    poll = [of_faust(event.message)]
+    size = len(event.message.value or b"")
+    while not queue.empty() and len(poll) < POLL_MOST and size < POLL_BYTES:
+        message = queue.get_nowait().message
+        poll.append(of_faust(message))
+        size += len(message.value or b"")
+    return poll
 
 
 def run(component: Component[Any], settings: Settings, instance: str | None) -> None:
@@ -92,19 +111,3 @@ def run(component: Component[Any], settings: Settings, instance: str | None) -> 
     worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
     worker.spinner = None  # it draws on standard output, terminal or not
     worker.execute_from_commandline()
-
-
-def _partitions(component: Component[Any], settings: Settings) -> int:
-    """P, as the log has it: all per-job topics of the component must agree on it."""
-    found = partitions_of(settings)
-    needed = sorted(component.inputs | {CLOCK, rows_topic(component.name).short})
-    missing = [short for short in needed if short not in found]
-    if missing:
-        raise BadSettings(
-            f"the broker has no topic turbine.{missing[0]}; create them with `turbine topics apply`"
-        )
-    counts = {found[short] for short in needed}
-    if len(counts) > 1:
-        told = ", ".join(f"{short}: {found[short]}" for short in needed)
-        raise BadSettings(f"per-job topics must have equally many partitions, but have {told}")
-    return counts.pop()

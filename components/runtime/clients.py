@@ -7,7 +7,7 @@ broker said, and what to do. librdkafka itself would try a wrong password for ev
 from __future__ import annotations
 
 import time  # noqa: TID251 - patience with a broker is real time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -121,6 +121,7 @@ def consumer(settings: Settings, **more: object) -> Consumer:
             "auto.offset.reset": "error",
             "isolation.level": "read_uncommitted",
             "enable.partition.eof": False,
+            "check.crcs": True,  # as aiokafka does: what is spoilt is spoilt for both
             "fetch.wait.max.ms": 100,
             "fetch.message.max.bytes": MESSAGE_BYTES,
             "queued.max.messages.kbytes": 65_536,
@@ -154,6 +155,22 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
         if name in BY_NAME and topic.error is None
     }
     return {short: count for short, count in found.items() if shorts is None or short in shorts}
+
+
+def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
+    """P, as the log has it: these per-job topics must be there, and agree on it."""
+    found = partitions_of(settings)
+    needed = sorted(shorts)
+    for short in needed:
+        if short not in found:
+            raise BadSettings(
+                f"the broker has no topic {BY_SHORT[short].name}; create it with"
+                " `turbine topics apply`"
+            )
+    if len({found[short] for short in needed}) > 1:
+        told = ", ".join(f"{short}: {found[short]}" for short in needed)
+        raise BadSettings(f"per-job topics must have equally many partitions, but have {told}")
+    return found[needed[0]]
 
 
 def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:

@@ -8,10 +8,12 @@ from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
+from components.runtime.clients import ABSENT, DENIED
 from events.codec import Record, headers_of
 from events.topics import PREFIX
 
 Headers = Sequence[tuple[str, bytes | None]]
+_NEVER = ABSENT | DENIED
 
 
 class Refused(RuntimeError):
@@ -100,9 +102,13 @@ class Emitter:
             raise Refused(f"{this.waiting} writes were not acknowledged in {self.deadline_s:g} s")
 
     def forgive(self) -> None:
-        """For words that lose their worth with time: nobody waits for what was said so far."""
+        """For words that lose their worth with time: nobody waits, and what came too late or found
+        no broker is forgotten. What the broker will never take is a refusal here as well."""
         self._poll(0)
-        self._round = _Round()
+        failed, self._round.failed = self._round.failed, []
+        for error, message in failed:
+            if error.code() in _NEVER:
+                raise Refused(f"a write to {message.topic()} was refused: {error.str()}")
 
     def _poll(self, seconds: float) -> None:
         try:

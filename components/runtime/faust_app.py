@@ -7,31 +7,37 @@ override says which defect of faust-streaming 0.15.3 it is for.
 
 from __future__ import annotations
 
-import os
-import sys
 import threading
 import time  # noqa: TID251 - a watchdog watches real time
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import faust
 import structlog
+from aiokafka.consumer import fetcher
+from aiokafka.errors import CorruptRecordException, KafkaError
+from aiokafka.structs import ConsumerRecord
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
 
+from components.runtime.exits import (
+    EXIT_EVICTED,
+    EXIT_FAILED_HANDLER,
+    EXIT_FAILED_JOIN,
+    EXIT_STOP_DEADLINE,
+    EXIT_STUCK,
+    EXIT_UNREADABLE,
+    STOP_DEADLINE_S,
+    die,
+    leave,
+    too_late,
+)
 from components.runtime.settings import BadSettings, Settings
 
 log = structlog.get_logger(__name__)
 
-EXIT_FAILED_HANDLER = 70
-EXIT_REFUSED_WRITE = 71
-EXIT_FAILED_JOIN = 72
-EXIT_STUCK = 73
-EXIT_FAILED_RESTORE = 74
-EXIT_STOP_DEADLINE = 75
-EXIT_EVICTED = 77
-
+MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 RAW = {
     "key_type": bytes,
     "value_type": bytes,
@@ -40,18 +46,42 @@ RAW = {
 }
 
 
-def die(code: int, sentence: str) -> None:
-    """Ends the process at once: nothing is committed, so nothing is lost."""
-    log.critical("fail-stop", code=code, why=sentence)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's classes are untyped
+    """What was fetched of one partition, with a stand-in for each batch that cannot be decoded.
+
+    aiokafka has no codec but gzip by itself, and no name of a header that is not UTF-8; stock ends
+    the worker at such a batch, and the next one again. The shell reads its offsets by librdkafka,
+    which has the codecs, so that all readers see the same.
+    """
+
+    def _unpack_records(self) -> Iterator[Any]:
+        while self._records.has_next():
+            batch = self._records.next_batch()
+            if self._check_crcs and not batch.validate_crc():
+                raise CorruptRecordException(f"wrong checksum in a batch of {self._tp}")
+            if not batch.is_control_batch:
+                try:
+                    for record in batch:
+                        if record.offset >= self.next_fetch_offset:
+                            self.next_fetch_offset = record.offset + 1
+                            yield self._consumer_record(self._tp, record)
+                except (KafkaError, ValueError):  # UnicodeDecodeError is one
+                    yield self._stand_in(batch.next_offset)
+            self.next_fetch_offset = batch.next_offset
+
+    def _stand_in(self, end: int) -> ConsumerRecord:
+        missing, tp = range(self.next_fetch_offset, end), self._tp
+        # Out of band: no header that a producer could write has this effect.
+        return ConsumerRecord(
+            tp.topic, tp.partition, end - 1, 0, 1, None, None, missing, -1, -1, ()
+        )
 
 
 class Thread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust's classes are untyped
     """The consumer's thread."""
 
     def _create_worker_consumer(self, transport: Any) -> Any:
+        fetcher.PartitionRecords = Records
         client, app = super()._create_worker_consumer(transport), self.app
         client._fetch_max_wait_ms = app.fetch_wait_ms  # hard-coded to 1500 ms
         # Without a table Faust falls back to round robin, which splits one partition number of
@@ -107,7 +137,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
     """An app that ends itself instead of going on with less than the truth."""
 
     fetch_wait_ms = 100
-    stop_deadline_s = 20.0
+    stop_deadline_s = STOP_DEADLINE_S
     stuck_s = 60.0
 
     class BootStrategy(faust.App.BootStrategy):  # type: ignore[misc]  # Faust's classes are untyped
@@ -119,6 +149,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
         super().__init__(*args, **options)
         self.input_names: list[str] = []
         self.settled = False  # assigned and restored
+        self.restoring = 0
         self.hooks: Any = None
         self.on_rebalance_complete.connect(self._restore)
         self.on_partitions_revoked.connect(self._revoked)
@@ -129,6 +160,9 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
     def _new_producer_transport(self) -> Transport:
         return Transport(self.conf.broker_producer, self)
 
+    def _create_directories(self) -> None:
+        """Stock makes a directory where the process stands, for tables that we do not have."""
+
     async def on_start(self) -> None:
         """A thread, since a task of Faust's own would start only after the first recovery."""
         threading.Thread(target=self._watch, daemon=True).start()
@@ -136,13 +170,18 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
 
     async def on_stop(self) -> None:
         """Stock can wait for ever where the broker is gone."""
-        self.settled = False
         timer = threading.Timer(
-            self.stop_deadline_s, die, (EXIT_STOP_DEADLINE, "could not stop in time")
+            self.stop_deadline_s, die, (EXIT_STOP_DEADLINE, too_late(self.stop_deadline_s))
         )
         timer.daemon = True
         timer.start()
-        await self.hooks.stopping()
+        if self.restoring:
+            # Nothing was said and nothing changed: there is nothing to wait for.
+            log.info("stopped before it had caught up")
+            leave(0)
+        # The last positions too: a component that was stopped in order has no lag.
+        await self.commit_positions(await self.hooks.stopping())
+        self.settled = False
         await super().on_stop()
 
     async def _on_agent_error(self, agent: Any, error: BaseException) -> None:
@@ -152,25 +191,33 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
 
     async def _revoked(self, app: Any, revoked: Any, **_: Any) -> None:  # noqa: ARG002 - Faust's signature
         self.settled = False
-        await self.hooks.revoked()
+        # The shell may be reading a long log for an assignment that is over by now, and whoever
+        # lets the group wait for it is thrown out. It has changed nothing that could be kept.
+        if not self.restoring:
+            await self.hooks.revoked()
 
     async def _restore(self, app: Any, **_: Any) -> None:  # noqa: ARG002 - Faust's signature
         """Faust awaits this before it seeks and resumes the partitions."""
         # Stock resumes with the flow on and then clears the queues: the heads are lost.
         self.consumer.stop_flow()
         generation = self.consumer_generation_id
+        self.restoring += 1
         try:
             await self.hooks.assigned({tp.partition for tp in self.consumer.assignment()})
         except Exception as error:
             log.exception("restore failed")
-            die(EXIT_FAILED_RESTORE, repr(error))
+            die(EXIT_UNREADABLE, f"the partitions could not be restored: {error!r}")
+        finally:
+            self.restoring -= 1
         self.settled = generation == self.consumer_generation_id
 
     async def commit_positions(self, positions: Mapping[tuple[str, int], int]) -> None:
         """Commits what is kept, for lag tools and for where the stream goes on."""
+        if not self.settled:
+            return
         mine = self.consumer.assignment()
         offsets = {TP(*at): offset for at, offset in positions.items() if TP(*at) in mine}
-        if offsets and self.settled:
+        if offsets:
             await self.consumer._commit(offsets)
 
     def _watch(self) -> None:
@@ -183,7 +230,9 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
             error = getattr(getattr(client, "_coordinator", None), "_pending_exception", None)
             if error is not None:
                 die(EXIT_FAILED_JOIN, f"could not join the group: {error!r}")
-            if self.should_stop or (self.settled and not self.rebalancing):
+            # A long log takes its time; every step of a restore has a deadline of its own.
+            restored = self.settled and not self.rebalancing
+            if self.should_stop or self.restoring or restored:
                 well = time.monotonic()
             elif time.monotonic() - well > self.stuck_s:
                 die(EXIT_STUCK, f"no assignment in {self.stuck_s:g} s")
@@ -193,8 +242,10 @@ def make_app(
     group: str, settings: Settings, instance: str | None, inputs: Iterable[str], **more: Any
 ) -> App:
     """An app over these topics, a static member of its group where `instance` is given."""
+    session_s = _seconds(settings, "session.timeout.ms", 10.0)
     options: dict[str, Any] = {
-        "broker": f"kafka://{settings.bootstrap}",
+        "broker": [f"kafka://{address}" for address in settings.bootstrap.split(",")],
+        "broker_client_id": settings.kafka.get("client.id", group),
         "version": 1,
         "topic_allow_declare": False,
         "topic_disable_leader": True,
@@ -202,9 +253,9 @@ def make_app(
         "key_serializer": "raw",
         "value_serializer": "raw",
         "broker_commit_interval": 1.0,
-        "broker_session_timeout": 10.0,
-        "broker_heartbeat_interval": 2.0,
-        "broker_request_timeout": 20.0,
+        "broker_session_timeout": session_s,
+        "broker_heartbeat_interval": _seconds(settings, "heartbeat.interval.ms", session_s / 5),
+        "broker_request_timeout": max(20.0, session_s),  # Faust demands the greater of them
         "broker_rebalance_timeout": 20.0,
         "consumer_auto_offset_reset": "earliest",
         "stream_buffer_maxsize": 1024,
@@ -219,28 +270,61 @@ def make_app(
     return app
 
 
+def _seconds(settings: Settings, key: str, default: float) -> float:
+    text = settings.kafka.get(key)
+    if text is None:
+        return default
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise BadSettings(f"[kafka] {key} is a number of milliseconds above 0, not {text!r}")
+    return int(text) / 1000
+
+
 def credentials(settings: Settings) -> Any:
     """The security keys of the [kafka] table as Faust wants them."""
     table = settings.kafka
     protocol = table.get("security.protocol", "plaintext").upper()
-    context = None
-    if protocol.endswith("SSL"):
-        import ssl  # noqa: PLC0415 - only where it is asked for
-
-        context = ssl.create_default_context(cafile=table.get("ssl.ca.location"))
-        if "ssl.certificate.location" in table:
-            context.load_cert_chain(
-                table["ssl.certificate.location"], table.get("ssl.key.location")
-            )
+    context = _tls(table) if protocol.endswith("SSL") else None
     if protocol == "PLAINTEXT":
         return None
     if protocol == "SSL":
         return faust.SSLCredentials(context=context)
     if not protocol.startswith("SASL_"):
-        raise BadSettings(f"[kafka] security.protocol: {protocol} is none that Kafka knows")
+        raise BadSettings(
+            f"[kafka] security.protocol: {protocol} is none that Kafka knows; it is PLAINTEXT,"
+            " SSL, SASL_PLAINTEXT or SASL_SSL"
+        )
+    mechanism = table.get("sasl.mechanism", table.get("sasl.mechanisms", "GSSAPI")).upper()
+    if mechanism not in MECHANISMS:
+        raise BadSettings(
+            f"[kafka] sasl.mechanism: {mechanism} is not to be had here; it is one of"
+            f" {', '.join(MECHANISMS)}"
+        )
     return faust.SASLCredentials(
         username=table.get("sasl.username", ""),
         password=table.get("sasl.password", ""),
-        mechanism=table.get("sasl.mechanism", table.get("sasl.mechanisms", "PLAIN")),
+        mechanism=mechanism,
         ssl_context=context,
     )
+
+
+def _tls(table: Mapping[str, str]) -> Any:
+    """What librdkafka makes of the same keys."""
+    import ssl  # noqa: PLC0415 - only where it is asked for
+
+    try:
+        context = ssl.create_default_context(
+            cafile=table.get("ssl.ca.location"), cadata=table.get("ssl.ca.pem")
+        )
+        certificate = table.get("ssl.certificate.location")
+        if certificate is not None:
+            context.load_cert_chain(
+                certificate, table.get("ssl.key.location"), table.get("ssl.key.password")
+            )
+    except (OSError, ValueError) as bad:  # ssl.SSLError is an OSError
+        raise BadSettings(f"[kafka] ssl.*: a certificate or key cannot be used: {bad}") from None
+    verified = table.get("enable.ssl.certificate.verification", "true") == "true"
+    named = table.get("ssl.endpoint.identification.algorithm", "https") != "none"
+    context.check_hostname = verified and named
+    if not verified:
+        context.verify_mode = ssl.CERT_NONE
+    return context

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import signal
+import socket
 import threading
 from collections.abc import Callable
 
 import structlog
+from confluent_kafka import KafkaException
 
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.emitter import Refused
+from components.runtime.exits import (
+    EXIT_REFUSED_WRITE,
+    EXIT_STOP_DEADLINE,
+    EXIT_UNREADABLE,
+    STOP_DEADLINE_S,
+    die,
+    too_late,
+)
 from components.runtime.reading import Unreadably
 
-EXIT_REFUSED_WRITE = 71
-EXIT_UNREADABLE = 74
+Turn = Callable[[], None]
 
 log = structlog.get_logger(__name__)
 
@@ -25,10 +34,24 @@ class Stop:
         self._event = threading.Event()
 
     def listen(self) -> Stop:
-        """From the main thread, once."""
+        """From the main thread, once.
+
+        Python runs a signal's handler between two steps of the main thread, and that may be waiting
+        for a broker in a client's C code. The byte that the signal writes is read at once.
+        """
+        woken, wake = socket.socketpair()
+        wake.setblocking(False)
+        signal.set_wakeup_fd(wake.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: self._event.set())
+        # The thread keeps `wake` too: a socket that nobody holds is closed.
+        threading.Thread(target=self._hear, args=(woken, wake), daemon=True).start()
         return self
+
+    def _hear(self, woken: socket.socket, _wake: socket.socket) -> None:
+        while woken.recv(1)[0] not in (signal.SIGTERM, signal.SIGINT):
+            continue
+        self._event.set()
 
     @property
     def wanted(self) -> bool:
@@ -39,20 +62,39 @@ class Stop:
         """As a signal would."""
         self._event.set()
 
-    def wait(self, seconds: float) -> bool:
+    def wait(self, seconds: float | None) -> bool:
         """Waits, but no longer than until the signal; True if it came."""
         return self._event.wait(seconds)
 
 
-def turn_until_stopped(turn: Callable[[], None], stop: Stop) -> int:
-    """Exit code 0 after a signal; another, with a sentence in the log, where it cannot go on."""
+def turn_until_stopped(
+    begin: Callable[[], Turn], stop: Stop, deadline_s: float = STOP_DEADLINE_S
+) -> int:
+    """Begins, then turns; exit code 0 after a signal, another, with a sentence in the log, where it
+    cannot go on. Settings that cannot be used and a broker that is not there come out of it."""
+
+    ended = threading.Event()
+
+    def watch() -> None:
+        stop.wait(None)
+        if not ended.wait(deadline_s):
+            die(EXIT_STOP_DEADLINE, too_late(deadline_s))
+
+    threading.Thread(target=watch, daemon=True).start()
     try:
-        while not stop.wanted:
-            turn()
+        turn = begin()
+        try:
+            while not stop.wanted:
+                turn()
+        except (Unreadably, BrokerUnreachable) as unreadable:
+            log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
+            return EXIT_UNREADABLE
+        except KafkaException as error:  # a client that is lost says so in whichever call is next
+            log.critical("fail-stop", code=EXIT_UNREADABLE, why=error.args[0].str())
+            return EXIT_UNREADABLE
     except Refused as refused:
         log.critical("fail-stop", code=EXIT_REFUSED_WRITE, why=str(refused))
         return EXIT_REFUSED_WRITE
-    except (Unreadably, BrokerUnreachable) as unreadable:
-        log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
-        return EXIT_UNREADABLE
+    finally:
+        ended.set()
     return 0

@@ -8,35 +8,93 @@ would be a silent loss.
 from __future__ import annotations
 
 import time  # noqa: TID251 - a reader that stalls is found by real time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import consumer, place_of, spot, unreachable
+from components.runtime.clients import DENIED, consumer, place_of, spot, unreachable
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
 
 BATCH = 500
 STALL_S = 30.0
+PATIENCE_S = 15.0
+"""A partition whose leader is being elected has none for a moment, and a new topic too."""
+PAUSE_S = 0.05
+# Instants that mean a place's first and next offset, in the broker's protocol (ListOffsets).
+_FIRST_MS, _NEXT_MS = -2, -1
 
 
 class Unreadably(RuntimeError):
     """The log cannot be read on; the sentence says where and why."""
 
 
-def ends(client: Consumer, places: Mapping[str, object] | list[str]) -> dict[str, int]:
-    """The next offset of each place."""
-    return {place: client.get_watermark_offsets(spot(place), timeout=15)[1] for place in places}
+def ends(client: Consumer, places: Iterable[str]) -> dict[str, int]:
+    """The next offset of each place, in one question for all of them."""
+    return _offsets(client, places, _NEXT_MS)
 
 
-def ends_now(settings: Settings, places: list[str]) -> dict[str, int]:
+def starts(client: Consumer, places: Iterable[str]) -> dict[str, int]:
+    """The first offset of each place that is still there."""
+    return _offsets(client, places, _FIRST_MS)
+
+
+def _offsets(client: Consumer, places: Iterable[str], instant_ms: int) -> dict[str, int]:
+    asked = {place: spot(place, instant_ms) for place in places}
+    limit = time.monotonic() + PATIENCE_S
+    while asked:
+        try:
+            found = client.offsets_for_times(list(asked.values()), timeout=5)
+            errors = [one.error for one in found if one.error is not None]
+            if not errors:
+                return {at: one.offset for at, one in zip(asked, found, strict=True)}
+            raise KafkaException(errors[0])  # noqa: TRY301 - as the call itself does
+        except KafkaException:
+            if time.monotonic() > limit:
+                raise
+            if client.assignment():  # a poll would take a message that nobody gets
+                time.sleep(PAUSE_S)
+            else:
+                client.poll(PAUSE_S)  # a refused login is raised here
+    return {}
+
+
+def ends_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
     """The next offset of each place, by a client of its own."""
     client = consumer(settings)
     try:
         return ends(client, places)
     except KafkaException as error:
         raise unreachable(settings, error.args[0]) from None
+    finally:
+        client.close()
+
+
+def starts_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
+    """The first offset of each place, by a client of its own."""
+    client = consumer(settings)
+    try:
+        return starts(client, places)
+    except KafkaException as error:
+        raise unreachable(settings, error.args[0]) from None
+    finally:
+        client.close()
+
+
+def committed_now(
+    settings: Settings, group: str, places: Iterable[str], **more: object
+) -> dict[str, int]:
+    """What the group has committed of each place; 0 where nothing."""
+    client = consumer(settings, **({"group.id": group} | more))
+    asked = {place: spot(place) for place in places}
+    try:
+        found = client.committed(list(asked.values()), timeout=PATIENCE_S)
+    except KafkaException as error:
+        client.poll(0)  # a refused login is raised here
+        raise unreachable(settings, error.args[0]) from None
+    else:
+        return {at: max(one.offset, 0) for at, one in zip(asked, found, strict=True)}
     finally:
         client.close()
 
@@ -68,9 +126,9 @@ def read_span(
 def _assign(client: Consumer, spans: Mapping[str, tuple[int, int | None]]) -> dict[str, int]:
     todo: dict[str, int] = {}
     spots = []
+    lows, highs = starts(client, spans), ends(client, spans)
     for place, (first, end) in spans.items():
-        low, high = client.get_watermark_offsets(spot(place), timeout=15)
-        stop = high if end is None else min(end, high)
+        low, stop = lows[place], highs[place] if end is None else min(end, highs[place])
         if max(first, low) < stop:
             todo[place] = stop
             spots.append(spot(place, max(first, low)))
@@ -92,6 +150,10 @@ def _take(client: Consumer, message: Any, todo: dict[str, int], batch: list[Mess
         client.incremental_unassign([spot(place)])
 
 
+# What the client reports once and then is silent about, while nothing more comes from the place.
+_FINAL = DENIED | {KafkaError._AUTO_OFFSET_RESET, KafkaError.UNKNOWN_TOPIC_OR_PART}
+
+
 class Follower:
     """Reads places on and on, from given offsets; poll it from one thread."""
 
@@ -111,7 +173,7 @@ class Follower:
             error = message.error()
             if error is None:
                 out.append(of_confluent(message))
-            elif error.code() == KafkaError._AUTO_OFFSET_RESET or error.fatal():
+            elif error.fatal() or error.code() in _FINAL:
                 place = place_of(message.topic(), message.partition())
                 raise Unreadably(f"{place}: {error.str()}")
         return out
@@ -120,7 +182,7 @@ class Follower:
         """Goes on from that offset of the place."""
         self._client.seek(spot(place, offset))
 
-    def ends(self, places: list[str]) -> dict[str, int]:
+    def ends(self, places: Iterable[str]) -> dict[str, int]:
         """The next offset of each place."""
         return ends(self._client, places)
 

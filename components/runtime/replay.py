@@ -12,11 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.step import SKEW_MS, Component, Held, Owner, Possible
+from components.runtime.step import SKEW_MS, Component, Held, Owner
+from components.runtime.times import Possible
 from events.codec import SKIPPED, Read, Record
 
 STATES_MOST = 64
 """Stretches of one key's past that are kept to go on from; older evidence starts from nothing."""
+
+
+END_OF_TIME_MS = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,8 @@ class _Key:
                 owner.read(read)
             if evidence.get(at, 0):
                 owner.pass_by(at, evidence[at] - 1, 0)
-        owner.flush()
+        owner.now_ms = END_OF_TIME_MS  # what is not there by now never was
+        owner.settle()
         if len(self.states) > STATES_MOST:
             del self.states[1 : STATES_MOST // 2]
         self._cut, self._held, self._tick_ms = cut, held[self.key], -1

@@ -7,9 +7,8 @@ acknowledgements once, keep the changed rows, move the positions. Framework-free
 
 from __future__ import annotations
 
-import hashlib
 import time  # noqa: TID251 - how often rows are kept is a matter of real time, not of decisions
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,13 +18,20 @@ from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import producer
 from components.runtime.emitter import Emitter
-from components.runtime.intake import DEAD_LETTERS_NAME, DeadLetter, Message, take_in
-from components.runtime.reading import ends_now, read_span
+from components.runtime.intake import (
+    DEAD_LETTERS_NAME,
+    DeadLetter,
+    Gap,
+    Message,
+    take_in,
+    void_request,
+)
+from components.runtime.reading import committed_now, ends_now, read_span
+from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.step import Component, Owner, places_of
-from components.runtime.store import CLAIM, Entry, Keeper, restore
-from events.lock import read_lock
-from events.topics import CLOCK, PREFIX, place, rows_topic
+from components.runtime.store import Keeper
+from events.topics import CLOCK, PREFIX
 
 KEEP_S = 0.25
 """How long changed rows may be unkept: it bounds what a restart has to read again."""
@@ -39,9 +45,8 @@ class Slot:
 
     owner: Owner[Any]
     keeper: Keeper[Any]
-    claim_id: str
-    claim: int
     kept: dict[str, int]  # positions that are safe to commit
+    buried: dict[str, int]  # below these positions every dead letter is written
     frozen: set[str]
 
 
@@ -52,76 +57,62 @@ class Shell:
         self, settings: Settings, component: Component[Any], partitions: int, instance: str
     ) -> None:
         self.settings, self.component, self.partitions = settings, component, partitions
-        self.instance = instance
+        self.group = f"turbine-{component.name}"
         self.slots: dict[int, Slot] = {}
-        self._rows = rows_topic(component.name)
         self._births = Births(settings)
         self._emitter = Emitter(producer(settings))
-        self._claims = 0
+        self._rows = Rows(settings, component, instance, self._emitter)
         self._keep_at = 0.0
-        # What this build can read: another build tries again what froze a key.
-        versions = "".join(version.sha256 for version in read_lock())
-        self._build = hashlib.sha256(versions.encode()).hexdigest()[:16]
 
     # --- assignment
 
     def assign(self, partitions: Iterable[int]) -> None:
         """Owns exactly these from now on: claims, restores and catches up with the log."""
         wanted = sorted(set(partitions))
-        self.slots = {p: slot for p, slot in self.slots.items() if p in wanted}
+        for gone in self.slots.keys() - wanted:
+            del self.slots[gone]
+            metrics.forget(self.component.name, gone)
         new = [p for p in wanted if p not in self.slots or self._taken(p)]
-        claims = {p: self._claim(p) for p in new}
-        self._emitter.settle()
-        entries = self._kept(new)
-        for p in new:
-            self.slots[p] = self._open(p, claims[p], entries[p])
         if new:
+            claims = self._rows.claim(new)
+            self._emitter.settle()
+            opened = self._rows.open(claims)
+            places = sorted(places_of(self.component, new))
+            ends = ends_now(self.settings, places)
+            buried = committed_now(self.settings, self.group, places)
+            for p in new:
+                self.slots[p] = self._slot(p, opened[p], ends, buried)
             self._catch_up(new)
+        for p in new:
+            self._observe(p)
         log.info("assigned", component=self.component.name, partitions=wanted, restored=new)
 
-    def release(self) -> None:
-        """Another may own the partitions at any moment: nothing may be said about them."""
-        self.keep()
-
-    def _claim(self, partition: int) -> str:
-        self._claims += 1
-        name = f"{self.instance}/{self._claims}/{time.time_ns()}"
-        self._emitter.write(self._rows.name, partition, f"{CLAIM}{name}".encode(), b"{}", [])
-        return name
-
     def _taken(self, partition: int) -> bool:
-        """Did anybody claim the partition after us? Then what we hold is old."""
-        at, slot = place(self._rows.short, partition), self.slots[partition]
-        spans = {at: (slot.claim + 1, None)}
-        claims = (m for poll in read_span(self.settings, spans) for m in poll)
-        return any((m.key or b"").startswith(CLAIM.encode()) for m in claims)
+        return self._rows.taken(partition, self.slots[partition].keeper.claim)
 
-    def _kept(self, partitions: list[int]) -> dict[int, list[Entry]]:
-        entries: dict[int, list[Entry]] = {p: [] for p in partitions}
-        spans: dict[str, tuple[int, int | None]] = {
-            place(self._rows.short, p): (0, None) for p in partitions
-        }
-        for poll in read_span(self.settings, spans) if spans else ():
-            for message in poll:
-                entries[message.partition].append(_entry(message))
-        return entries
-
-    def _open(self, partition: int, name: str, entries: list[Entry]) -> Slot:
-        claim = next(e.offset for e in reversed(entries) if e.key == f"{CLAIM}{name}")
-        entries = [entry for entry in entries if entry.offset <= claim]
-        restored = restore(self.component, entries, self._build)
+    def _slot(
+        self,
+        partition: int,
+        opened: Opened[Any],
+        ends: Mapping[str, int],
+        committed: Mapping[str, int],
+    ) -> Slot:
+        restored = opened.restored
         places = sorted(places_of(self.component, [partition]))
         owner: Owner[Any] = Owner(
             self.component,
             places,
             self._births.possible,
-            ends=ends_now(self.settings, places),
+            ends={at: ends[at] for at in places},
             seen=restored.seen,
             held=restored.held,
         )
-        keeper = Keeper(owner, claim, self._build, restored)
+        keeper = Keeper(owner, opened.claim, self._rows.build, restored)
         frozen = {key for key, one in restored.held.items() if one.frozen}
-        return Slot(owner, keeper, name, claim, dict(restored.seen), frozen)
+        # Rows that are lost are folded again from the log; their dead letters are not written
+        # again, since a position was committed only after they were.
+        buried = {at: max(restored.seen.get(at, 0), committed.get(at, 0)) for at in places}
+        return Slot(owner, keeper, dict(restored.seen), buried, frozen)
 
     def _catch_up(self, partitions: list[int]) -> None:
         """Reads from the kept positions to the ends seen at assignment, by the plain reader: it is
@@ -132,12 +123,19 @@ class Shell:
             spans |= {at: (owner.seen.get(at, 0), owner.ends.get(at)) for at in owner.places}
         for poll in read_span(self.settings, spans):
             self._fold(poll)
+        for p in partitions:
+            owner = self.slots[p].owner
+            for at, end in owner.ends.items():
+                # The last offsets below an end may be no records: the marker of an author's
+                # transaction, or a beginning that has expired. The owner would wait for them.
+                if owner.seen.get(at, 0) < end:
+                    owner.pass_by(at, end - 1, 0)
 
     # --- one poll
 
-    def handle(self, messages: Iterable[Message]) -> None:
+    def handle(self, poll: Sequence[Message | Gap]) -> None:
         """Folds a poll, says what is to be said, and returns when all of it is acknowledged."""
-        self._fold(messages)
+        self._fold(self._filled(poll))
         for partition, slot in sorted(self.slots.items()):
             for topic, record in slot.owner.flush():
                 self._emitter.say(topic, partition, record)
@@ -145,6 +143,23 @@ class Shell:
         self._emitter.settle()
         if time.monotonic() >= self._keep_at:
             self.keep()
+
+    def _filled(self, poll: Sequence[Message | Gap]) -> Iterator[Message]:
+        """The poll without its gaps. A place that has one is read again as a whole, from there to
+        the end of the poll: so it stays in order, and all gaps together cost one reader."""
+        spans: dict[str, tuple[int, int]] = {}
+        for one in poll:
+            if isinstance(one, Gap):
+                spans[one.place] = (spans.get(one.place, (one.first, 0))[0], one.end)
+            elif one.place in spans:
+                spans[one.place] = (spans[one.place][0], one.offset + 1)
+        for one in poll:
+            if isinstance(one, Message) and not spans.get(one.place, (one.offset + 1, 0))[0] <= (
+                one.offset
+            ):
+                yield one
+        for read in read_span(self.settings, spans) if spans else ():
+            yield from read
 
     def _fold(self, messages: Iterable[Message]) -> None:
         folds = self.component.folds
@@ -157,17 +172,19 @@ class Shell:
                 owner.tick(at, message.offset, message.at_ms)
                 continue
             found = take_in(message, self.partitions, folds)
-            if not isinstance(found, DeadLetter):
+            letter = found if isinstance(found, DeadLetter) else void_request(message, found)
+            if letter is not None and message.offset >= slot.buried.get(at, 0):
+                slot.buried[at] = message.offset + 1
+                self._bury(letter)
+            if isinstance(found, DeadLetter):
+                owner.pass_by(at, message.offset, message.at_ms)
+            else:
                 owner.read(found)
-                continue
-            if message.offset >= owner.seen.get(at, 0):
-                self._bury(found)
-            owner.pass_by(at, message.offset, message.at_ms)
 
     def _bury(self, letter: DeadLetter) -> None:
         message = letter.message
         self._emitter.write(
-            DEAD_LETTERS_NAME, 0, message.place.encode(), message.value, letter.headers()
+            DEAD_LETTERS_NAME, 0, message.place.encode(), letter.value(), letter.headers()
         )
         metrics.DEAD_LETTERS.labels(letter.reason).inc()
         log.warning("dead letter", id=letter.id, reason=letter.reason, sentence=letter.sentence)
@@ -185,17 +202,17 @@ class Shell:
             slot.frozen |= {key for key in owner.changed if owner.held[key].frozen}
             seen = dict(owner.seen)
             for entry in slot.keeper.entries():
-                self._write(partition, entry)
+                self._rows.write(partition, entry)
             pending.append((partition, slot, seen))
         if pending:
             self._emitter.settle()
         for partition, slot, seen in pending:
             slot.kept = seen
-            metrics.observe(self.component.name, partition, slot.owner, len(slot.frozen))
+            self._observe(partition)
 
-    def _write(self, partition: int, entry: Entry) -> None:
-        headers = [("claim", str(entry.claim).encode())]
-        self._emitter.write(self._rows.name, partition, entry.key.encode(), entry.value, headers)
+    def _observe(self, partition: int) -> None:
+        slot = self.slots[partition]
+        metrics.observe(self.component.name, partition, slot.owner, len(slot.frozen))
 
     def committable(self) -> Mapping[tuple[str, int], int]:
         """By full topic name and partition: up to where everything read is kept."""
@@ -217,9 +234,3 @@ def _far(seen: Mapping[str, int], kept: Mapping[str, int]) -> bool:
         offset - kept.get(at, 0) > (60 if at.startswith(CLOCK) else 0)
         for at, offset in seen.items()
     )
-
-
-def _entry(message: Message) -> Entry:
-    headers = dict(message.headers or [])
-    claim = int(headers.get("claim") or b"-1")
-    return Entry((message.key or b"").decode(), message.value, claim, message.offset)

@@ -7,14 +7,13 @@ auditor all drive this file; nothing else folds or decides. docs/adr/0003 argues
 from __future__ import annotations
 
 import heapq
-from array import array
-from bisect import bisect_left
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Generic, TypeVar
 
 from components.runtime.circles import circle
+from components.runtime.times import Possible, Times
 from events.codec import SKIPPED, Read, Record, encode
 from events.identity import decision_id
 from events.records import Body
@@ -28,15 +27,8 @@ UNREAD_MS = 30_000
 """Of ticks, until what was said and not read back is taken for lost and is decided again."""
 SKEW_MS = 5_000
 """How far two brokers' clocks may differ; beyond it, evidence of the future is impossible."""
-MARK_MS = 4_000
-"""How often an owner notes how far a place had come. Below SKEW_MS, so that what an author had read
-when it spoke is told by the notes alone, without a question to the broker."""
-MARKS_MOST = 4_096
 ROOT = "root"
 """The parent of the first decision about a key."""
-
-Possible = Callable[[str, int, int], bool | None]
-"""(place, next offset, by_ms): was all below it in the log by then? None: it may be yet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +106,7 @@ class Owner(Generic[R]):
         self.places = frozenset(places)
         self.held = held if held is not None else {}
         self.seen = dict(seen or {})  # where reading begins, then how far it has come
-        self.high_ms: dict[str, int] = {}  # per place: the greatest append time read
-        self._marks: dict[str, tuple[array[int], array[int]]] = {}  # per place: offsets, times
+        self._times = Times(self.seen, possible)
         self.now_ms = 0
         self.counts = Counts()
         self.dirty = set(self.held)  # keys to look at
@@ -142,16 +133,7 @@ class Owner(Generic[R]):
         """A record that concerns no key (a tick, a dead letter) moves the position only."""
         if offset >= self.seen.get(place, 0):
             self.seen[place] = offset + 1
-        if at_ms > self.high_ms.get(place, 0):
-            self.high_ms[place] = at_ms
-            marks = self._marks.get(place)
-            if marks is None:
-                marks = self._marks[place] = (array("q"), array("q"))
-            if not marks[1] or at_ms >= marks[1][-1] + MARK_MS:
-                marks[0].append(offset)
-                marks[1].append(at_ms)
-                if len(marks[0]) > 2 * MARKS_MOST:
-                    del marks[0][:MARKS_MOST], marks[1][:MARKS_MOST]
+        self._times.note(place, offset, at_ms)
 
     def read(self, read: Read) -> None:
         """Folds the record, or holds it back until all that its author knew has been read."""
@@ -186,7 +168,7 @@ class Owner(Generic[R]):
                         break
                     self._take(key, one, place, impossible=not met)
                     moved = True
-            for place in [] if moved else circle(one.early):
+            for place in [] if moved else self._forged_together(one):
                 self._take(key, one, place, impossible=True)
                 moved = True
         if not one.early:
@@ -196,6 +178,19 @@ class Owner(Generic[R]):
         waits = [] if None in missing else [at for at in missing if at is not None]
         soonest_ms = min(queue[0].at_ms for queue in one.early.values()) + 2 * SKEW_MS
         self._unmet[key] = (waits, self.now_ms + SKEW_MS if due else soonest_ms)
+
+    def _forged_together(self, one: Held[R]) -> list[str]:
+        """First records that are possible one by one, and cannot all have known each other."""
+        places = circle(one.early)
+        for place in places:
+            read = one.early[place][0]
+            for at, offset in read.record.evidence.items():
+                possible = self._possible(at, offset, read.at_ms + SKEW_MS)
+                if possible is False:
+                    return [place]  # by itself, which proves nothing about the others
+                if possible is None or (at in self.places and self.seen.get(at, 0) < offset):
+                    return []  # what is still to be read may belong to the circle
+        return places
 
     def _take(self, key: str, one: Held[R], place: str, *, impossible: bool) -> None:
         queue = one.early[place]
@@ -208,43 +203,27 @@ class Owner(Generic[R]):
     def _met(self, one: Held[R], read: Read, *, due: bool = False) -> bool | None:
         """True: fold it. False: it knew the future, so it is void. None: hold it back."""
         by_ms = read.at_ms + SKEW_MS
-        if read.record.tick_ms > by_ms:
+        if read.record.tick_ms > by_ms or read.record.evidence.get(read.place, 0) > read.offset:
             return False
-        seen, high_ms = self.seen, self.high_ms
+        seen, was_there = self.seen, self._times.was_there
         for place, offset in read.record.evidence.items():
             # The usual case: we have read that far, and no later than its author can have.
-            if (
-                seen.get(place, 0) >= offset
-                and (high_ms.get(place, 0) <= by_ms or self._was_there(place, offset, by_ms))
-                and not one.early
-                and (place != read.place or offset <= read.offset)
-            ):
+            if seen.get(place, 0) >= offset and was_there(place, offset, by_ms) and not one.early:
                 continue
             return self._met_closely(one, read, by_ms, due=due)
         return True
-
-    def _was_there(self, place: str, offset: int, by_ms: int) -> bool:
-        """Do we know from our own reading that all below the offset was appended by then?"""
-        marks = self._marks.get(place)
-        if marks is None:
-            return False
-        at = bisect_left(marks[0], offset) - 1  # the last mark below the offset
-        return at >= 0 and marks[1][at] + MARK_MS <= by_ms
 
     def _met_closely(self, one: Held[R], read: Read, by_ms: int, *, due: bool) -> bool | None:
         met = True
         self._missing = None
         for place, offset in read.record.evidence.items():
-            if place == read.place and offset > read.offset:
-                return False
             seen, ours = self.seen.get(place, 0), place in self.places
             unread = ours and seen < offset and one.vector.get(place, 0) < offset
             if unread and not due:
                 # It will most likely be read in a moment: the log is not asked where it ends.
                 self._missing = (place, offset) if met else None
                 return None
-            younger = self.high_ms.get(place, 0) > by_ms
-            if seen < offset or (younger and not self._was_there(place, offset, by_ms)):
+            if seen < offset or not self._times.was_there(place, offset, by_ms):
                 possible = self._possible(place, offset, by_ms)
                 if possible is False or (possible is None and self.now_ms > by_ms + SKEW_MS):
                     return False
@@ -290,6 +269,14 @@ class Owner(Generic[R]):
         if self._heed is not None:
             self._heed(read, False)
 
+    def settle(self) -> None:
+        """Looks again at what is held back, where something was read or time has passed."""
+        for key in sorted(self.blocked):
+            waits, due_ms = self._unmet.get(key, ([], 0))
+            due = self.now_ms > due_ms
+            if due or not waits or any(self.seen.get(at, 0) >= offset for at, offset in waits):
+                self._settle(key, self.held[key], due=due)
+
     # --- speaking
 
     @property
@@ -299,11 +286,7 @@ class Owner(Generic[R]):
 
     def flush(self) -> list[tuple[str, Record]]:
         """After each poll: what is to be said now about keys that changed or are due, once each."""
-        for key in sorted(self.blocked):
-            waits, due_ms = self._unmet.get(key, ([], 0))
-            due = self.now_ms > due_ms
-            if due or not waits or any(self.seen.get(at, 0) >= offset for at, offset in waits):
-                self._settle(key, self.held[key], due=due)
+        self.settle()
         while self._wakes and self._wakes[0][0] <= self.now_ms:
             at_ms, key = heapq.heappop(self._wakes)
             if self._armed.get(key) == at_ms:

@@ -70,7 +70,7 @@ def test_every_decision_of_a_hostile_run_comes_out_again(component: Component[An
     """Standing and void ones, and the effects that were owed."""
     verdicts = Counter(finding.verdict for finding in audit(component, reads()))
 
-    assert verdicts["same"] > 40
+    assert verdicts["same"] > 20
     assert set(verdicts) == {"same"}
 
 

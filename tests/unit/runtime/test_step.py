@@ -208,6 +208,36 @@ def test_the_order_of_reading_does_not_change_what_was_possible(bench: Bench) ->
     assert bench.owner.counts.impossible == 1
 
 
+def test_an_heir_finds_the_same_impossible(bench: Bench) -> None:
+    """What its predecessor read tells where reading goes on, and not how late it was there."""
+    bench.decision("early bird", evidence={BASE: 1})
+    bench.clock.now_ms += SKEW_MS + 1
+    bench.wish("wish")
+    bench.read(BASE)
+    owner = bench.owner
+    bench.assign(held=owner.held, seen=owner.seen)
+    bench.read()
+    bench.owner.flush()
+    assert bench.row.folded == ("wish",)
+    assert bench.owner.counts.impossible == 1
+
+
+def test_an_heir_that_reads_again_finds_the_same_impossible(bench: Bench) -> None:
+    bench.wish("first")
+    bench.clock.now_ms += 1
+    bench.decision("early bird", evidence={BASE: 2})
+    bench.clock.now_ms += SKEW_MS + 1
+    bench.wish("second")
+    bench.read(BASE)
+    owner = bench.owner
+    bench.assign(held=owner.held, seen=owner.seen)
+    bench.hear(BASE, 0)  # delivered again, and older than what was read already
+    bench.read(DECISIONS, TICKS)
+    bench.owner.flush()
+    assert bench.row.folded == ("first", "second")
+    assert bench.owner.counts.impossible == 1
+
+
 def test_what_two_brokers_may_disagree_on_is_possible(bench: Bench) -> None:
     bench.decision("a", evidence={BASE: 1})
     bench.clock.now_ms += SKEW_MS
@@ -242,6 +272,21 @@ def test_records_that_name_each_other_are_void_and_hold_nobody_up(bench: Bench) 
     bench.owner.flush()
     assert not bench.owner.blocked
     assert bench.row.folded == ("w2",)
+
+
+@pytest.mark.parametrize("order", [(BASE, SENT, ASKED), (ASKED, BASE, SENT), (SENT, BASE, ASKED)])
+def test_a_circle_is_the_same_in_whatever_order_it_is_read(
+    bench: Bench, order: tuple[str, ...]
+) -> None:
+    """Who sees two of the three first must not void them before it knows of the third."""
+    bench.wish("w", evidence={ASKED: 1, SENT: 1})
+    bench.other("o", evidence={SENT: 1})
+    bench.write(ALERTS, "x", alert("orders", "x"), key="orders", evidence={BASE: 1, ASKED: 1})
+    bench.read(*order)
+    bench.tick(2 * SKEW_MS + 1)
+    bench.owner.flush()
+    assert not bench.owner.blocked
+    assert bench.owner.counts.impossible == 3
 
 
 def test_a_place_that_does_not_exist_makes_evidence_void(bench: Bench) -> None:
