@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +13,10 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.figures import say
+from components.runtime.clients import BrokerUnreachable
+from components.runtime.reading import ends_now
 from components.runtime.settings import Settings
-from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
+from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic, place
 from infra.kafka.broker import temporary_broker
 from infra.topics import apply_topics
 
@@ -96,7 +98,7 @@ def install(
     *,
     workers: int = 0,
     bootstrap: str | None = None,
-    topics: Iterable[Topic] = TOPICS,
+    topics: Sequence[Topic] = TOPICS,
     partitions: int = DEFAULT_PARTITIONS,
 ) -> Iterator[Installation]:
     """An installation with this many workers (none: topics alone), gone at the end.
@@ -109,6 +111,7 @@ def install(
         apply_topics({"bootstrap.servers": address}, topics, partitions)
         settings = Settings(bootstrap=address, partitions=partitions, directory=Path(name))
         site = Installation(settings, Path(name), broker.pid if broker else None)
+        _await_leaders(settings, topics)
         say(f"broker at {address}, {partitions} partitions")
         try:
             if workers:
@@ -116,6 +119,28 @@ def install(
             yield site
         finally:
             site.stop()
+
+
+def _await_leaders(settings: Settings, topics: Sequence[Topic]) -> None:
+    """Returns when the leader of each new partition answers for it.
+
+    Metadata names leaders a moment before they serve. An idempotent producer that writes in that
+    moment may have its first batch refused and its second taken; the retry of the first is then
+    taken for a duplicate, and an acknowledged record is in no log.
+    """
+    places = [
+        place(one.short, p) for one in topics for p in range(one.partitions or settings.partitions)
+    ]
+    limit = time.monotonic() + READY_S
+    while True:
+        try:
+            ends_now(settings, places)
+        except BrokerUnreachable:
+            if time.monotonic() > limit:
+                raise
+            time.sleep(PAUSE_S)
+        else:
+            return
 
 
 def _start_all(site: Installation, workers: int) -> None:

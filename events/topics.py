@@ -297,6 +297,7 @@ TOPICS: tuple[Topic, ...] = (
         config=_config(message_bytes=8 * MIB),
     ),
     rows_topic("job-service"),
+    rows_topic("publisher"),
 )
 
 BY_NAME: Mapping[str, Topic] = MappingProxyType({topic.name: topic for topic in TOPICS})

@@ -101,7 +101,9 @@ class Authors:
             job=key,
             expected_version=version if rng.random() < 0.7 else None,
             set_json=self._wish(at),
-            clear=tuple(rng.sample(["tasks", "resources.cpu_cores", "slo", "priority"], 1))
+            clear=tuple(
+                rng.sample(["tasks", "resources.cpu_cores", "resources", "slo.lag_seconds"], 2)
+            )
             if rng.random() < 0.2
             else (),
             author=rng.choice(["ann", "bob", "release"]),
@@ -122,6 +124,9 @@ class Authors:
                     {"priority": rng.randint(0, 9)},
                     {"resources": {"cpu_cores": rng.choice([0.5, 1.0, 2.0])}},
                     {"resources": {"cpu_cores": None}},
+                    {"resources": {"memory_mb": rng.choice([512, 1024])}},
+                    {"resources": {"disk_mb": 64}, "slo": {"lag_seconds": 30}},
+                    {"resources": None},
                     {"tasks": None},
                 ]
             )

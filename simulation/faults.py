@@ -27,6 +27,7 @@ KINDS = (
     "store lost",
     "compaction",
     "clock stopped",
+    "forged circle",
     "forged evidence",
     "forged tick",
     "forged parent",
@@ -35,6 +36,7 @@ KINDS = (
 )
 LEAST_FAULTS, MOST_FAULTS = 50, 110
 MOST_PROCESSES = 6
+CIRCLE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,8 @@ class Faults:
                 world.keeps[name].compact()
             case "clock stopped":
                 self.no_ticks_until_ms = world.clock.now_ms + rng.randint(60_000, 300_000)
+            case "forged circle":
+                self._forge_circle()
             case _:
                 self._forge(kind)
 
@@ -184,26 +188,38 @@ class Faults:
         elif rng.random() < 0.5:
             # A little beyond the end: it will be there soon, but it was not when this was said.
             at = place(rng.choice([JOURNAL, CHANGES["base"]]), PARTITION)
-            record = replace(record, evidence={at: world.log.end(at) + rng.choice([3, 10, 10**9])})
+            record = replace(
+                record, evidence={at: world.log.end(at) + rng.choice([10, 30, 10**9])}
+            )
         else:
-            self._forge_proposal(key)
+            at = place(CHANGES["oncall"], PARTITION)
+            self._forge_proposal(key, CHANGES["base"], {at: world.log.end(at) + 10**6})
             return
         world.log.append(JOURNAL, record)
 
-    def _forge_proposal(self, key: str) -> None:
+    def _forge_circle(self) -> None:
+        """Requests at some doors, each of which says that its author had read all the others."""
+        world = self.world
+        doors = self.rng.sample(
+            [CHANGES["base"], CHANGES["provisioner"], CHANGES["oncall"]], CIRCLE
+        )
+        ends = {at: world.log.end(at) + 1 for at in (place(door, PARTITION) for door in doors)}
+        key = self.rng.choice(world.authors.keys)
+        for door in doors:
+            others = {at: end for at, end in ends.items() if at != place(door, PARTITION)}
+            self._forge_proposal(key, door, others)
+
+    def _forge_proposal(self, key: str, door: str, evidence: dict[str, int]) -> None:
         world = self.world
         name = change_id(world.clock.now_ms + 9_000, f"forged{world.log.appended}")
         world.forged.add(name)
         body = ConfigChangeProposed(change_id=name, job=key, author="forger", set_json="{}")
-        at = place(CHANGES["oncall"], PARTITION)
         record = Record(
             key=key,
             id=name,
             kind="ConfigChangeProposed",
             value=encode(body),
             body=body,
-            evidence={at: world.log.end(at) + 10**6},
-            trace="",
-            cause="",
+            evidence=evidence,
         )
-        world.log.append(CHANGES["base"], record)
+        world.log.append(door, record)

@@ -23,6 +23,7 @@ from simulation.small_scaler import component as small_scaler
 COMPONENTS: dict[str, Component[Any]] = {one.name: one for one in (job_service, small_scaler)}
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
+ROUNDS_MOST = 1_000
 TICK = Record("", "", "ClockTicked", b"", None)
 NEWEST_BUILD = len(BUILDS)
 START_MS = 1_000_000
@@ -259,8 +260,10 @@ class World:
 
 def _finish(processes: list[Process]) -> None:
     """Until none has anything to do: what one says is read by the others."""
+    rounds = 0
     while sum(process.finish() for process in processes):
-        continue
+        rounds += 1
+        assert rounds < ROUNDS_MOST, "they answer each other without end"
 
 
 def _new_words(record: Record) -> bool:

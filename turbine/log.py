@@ -80,12 +80,18 @@ class Log:
 
         With a key, only the places where its records lie are read, and all that lies there.
         """
-        spans = {
-            at: ((start or {}).get(at, 0), None if end is None else end.get(at, 0))
-            for at in self.places(topics, key=key)
-        }
-        for poll in read_span(self.settings, spans):
-            yield from poll
+        wanted = set(topics)
+        # What the publisher said in a transaction that it did not commit was never said; all other
+        # writers have no transactions, and a foreign one that stays open must not hide them.
+        world = {topic for topic in wanted if topic in BY_SHORT and BY_SHORT[topic].kind == "world"}
+        for part, isolation in ((wanted - world, "read_uncommitted"), (world, "read_committed")):
+            spans = {
+                at: ((start or {}).get(at, 0), None if end is None else end.get(at, 0))
+                for at in self.places(part, key=key)
+            }
+            polls = read_span(self.settings, spans, **{"isolation.level": isolation})
+            for poll in polls if spans else ():
+                yield from poll
 
     def read(
         self,

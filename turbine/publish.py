@@ -84,12 +84,16 @@ class Pending:
         try:
             return self._future.result(timeout_s)
         except Late:
-            return Unknown(
-                self.change_id,
-                self.job,
-                f"no verdict in {timeout_s:g} s; is the job service running? Ask again with"
-                f" this id: {self.change_id}",
-            )
+            return self.unanswered(timeout_s)
+
+    def unanswered(self, waited_s: float) -> Unknown:
+        """What is known after so long without a verdict."""
+        return Unknown(
+            self.change_id,
+            self.job,
+            f"no verdict in {waited_s:g} s; is the job service running? Ask again with"
+            f" this id: {self.change_id}",
+        )
 
 
 class Publisher:

@@ -48,10 +48,14 @@ SERVED: dict[str, Callable[[Settings, str | None], int]] = {
 
 def serve(name: str, settings: Settings, *, instance: str | None = None, port: int = 0) -> int:
     """Runs the component until it is told to stop; the exit code says why it ended."""
+    from components.runtime.clients import partitions_of
     from components.runtime.logs import configure_logs
     from components.runtime.metrics import serve as serve_metrics
 
     configure_logs()
+    # Another retention may have expired what was said, and P stands in the log, not in a setting.
+    client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
+    verify_topics(client, TOPICS, partitions_of(settings).get(JOURNAL, settings.partitions))
     serve_metrics(port)
     return SERVED[name](settings, instance)
 
@@ -76,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from components.runtime.clients import BrokerUnreachable, partitions_of
+    from components.runtime.clients import BrokerUnreachable
 
     try:
         settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)

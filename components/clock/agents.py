@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - the one component whose business it is
 
-from components.runtime.clients import partitions_of, producer
+from components.runtime.clients import partitions_for, producer
 from components.runtime.emitter import Emitter
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.loop import Stop, Turn, turn_until_stopped
+from components.runtime.settings import Settings
 from events.codec import encode
 from events.records import ClockTicked
 from events.topics import BY_SHORT, CLOCK, CONTAINERS
@@ -22,23 +22,26 @@ TICKED = (CLOCK, CONTAINERS)
 
 def serve(settings: Settings, stop: Stop) -> int:
     """Ticks until it is told to stop; the exit code."""
-    partitions = partitions_of(settings)
+
+    def begin() -> Turn:
+        count = partitions_for(settings, TICKED)
+        # A tick that is late is worth nothing: it must not be sent when the broker comes back.
+        emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
+
+        def turn() -> None:
+            _tick(emitter, count)
+            stop.wait(PERIOD_S - time.time() % PERIOD_S)
+
+        return turn
+
+    return turn_until_stopped(begin, stop)
+
+
+def _tick(emitter: Emitter, partitions: int) -> None:
+    number = int(time.time() / PERIOD_S)
+    value = encode(ClockTicked(number=number))
+    headers = [("ce_type", b"ClockTicked"), ("ce_id", f"tick-{number}".encode())]
     for topic in TICKED:
-        if topic not in partitions:
-            raise BadSettings(
-                f"the broker has no topic turbine.{topic}; create it with `turbine topics apply`"
-            )
-    # A tick that is late is worth nothing: it must not be sent when the broker comes back.
-    emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
-
-    def turn() -> None:
-        number = int(time.time() / PERIOD_S)
-        value = encode(ClockTicked(number=number))
-        headers = [("ce_type", b"ClockTicked"), ("ce_id", f"tick-{number}".encode())]
-        for topic in TICKED:
-            for partition in range(partitions[topic]):
-                emitter.write(BY_SHORT[topic].name, partition, b"clock", value, headers)
-        emitter.forgive()
-        stop.wait(PERIOD_S - time.time() % PERIOD_S)
-
-    return turn_until_stopped(turn, stop)
+        for partition in range(partitions):
+            emitter.write(BY_SHORT[topic].name, partition, b"clock", value, headers)
+    emitter.forgive()

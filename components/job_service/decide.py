@@ -42,6 +42,8 @@ EXPECTED_BYTES = 128 * 1024
 """A decision carries one layer and the merged config, and an event is at most 256 KiB."""
 AUTHOR_CHARS, REASON_CHARS, TRACE_CHARS = 256, 4_096, 256
 """What people say of themselves and of their reasons goes into decisions, so it has a bound too."""
+EXPLANATION_CHARS, PATH_CHARS = 16_384, 4_096
+"""An explanation quotes what was asked for, which may be as large as an event."""
 OPERATOR_DOOR = REQUESTS.index("operator")
 PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)
 """In which order waiting requests are answered: who mitigates an outage does not queue."""
@@ -237,8 +239,8 @@ def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
         ingress=REQUESTS[door],
         change_id=ask.id,
         reason=why.reason,
-        explanation=why.explanation,
-        path=why.path,
+        explanation=why.explanation[:EXPLANATION_CHARS],
+        path=why.path[:PATH_CHARS],
         version=job.layers[BASE if door == OPERATOR_DOOR else door].version,
         author=getattr(ask.body, "author", "")[:AUTHOR_CHARS],
         traceparent=_trace(ask.body),

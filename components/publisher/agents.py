@@ -1,11 +1,14 @@
 """The publisher: what stands in the journal, once more, each once for read-committed readers.
 
-A reader loop over all partitions. Each poll is one Kafka transaction of records and positions, so
-a publisher that dies in between leaves neither; a second one fences the first.
+A reader loop over all partitions. Each poll is one Kafka transaction of what stands, the positions
+up to which it was read, and the rows of the chain: a publisher that dies in between leaves none of
+them, a second one fences the first, and the next goes on from the rows without reading the journal
+from its beginning.
 """
 
 from __future__ import annotations
 
+import time  # noqa: TID251 - how often rows are kept is a matter of real time
 from collections import deque
 from typing import Any
 
@@ -15,33 +18,53 @@ from confluent_kafka import KafkaException
 from components.publisher.decide import component, publish
 from components.runtime import metrics
 from components.runtime.births import Births
-from components.runtime.clients import consumer, partitions_of, producer, spot
+from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import Follower, read_span
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.loop import Stop, Turn, turn_until_stopped
+from components.runtime.reading import Follower, committed_now, ends_now, read_span
+from components.runtime.rows import Opened, Rows
+from components.runtime.settings import Settings
 from components.runtime.step import Owner
+from components.runtime.store import Keeper
 from events.codec import Read
-from events.topics import JOURNAL, place
+from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, place, rows_topic
 
 GROUP = "turbine-publisher"
 POLL_MOST = 2_000
+KEEP_S = 1.0
+"""How long changed rows may be unkept while something is published: it bounds what a restart has
+to read again, and what is written beside each outcome."""
+COMMITTED = {"isolation.level": "read_committed"}
 
 log = structlog.get_logger(__name__)
 
 
 class Chain:
-    """One partition of the journal: its owner, and what stands in it and was not published yet."""
+    """One partition of the journal: its owner, its keeper, and what stands and is unpublished."""
 
-    def __init__(self, at: str, births: Births) -> None:
-        self.place, self.partition = at, int(at.partition("/")[2])
+    def __init__(self, partition: int, births: Births, opened: Opened[None], build: str) -> None:
+        self.place, self.partition = place(JOURNAL, partition), partition
         self.standing: deque[Read] = deque()
-        self.owner: Owner[None] = Owner(component, [at], births.possible, heed=self._note)
+        restored = opened.restored
+        self.owner: Owner[None] = Owner(
+            component,
+            [self.place],
+            births.possible,
+            seen=restored.seen,
+            held=restored.held,
+            heed=self._note,
+        )
+        self.keeper = Keeper(self.owner, opened.claim, build, restored)
 
     def _note(self, read: Read, stands: bool) -> None:
         if stands:
             self.standing.append(read)
+
+    @property
+    def seen(self) -> int:
+        """The position up to which the chain was followed."""
+        return self.owner.seen.get(self.place, 0)
 
     @property
     def due(self) -> bool:
@@ -52,16 +75,11 @@ class Chain:
 class Publisher:
     """One instance: follows the journal, says what stands. Used from one thread."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, instance: str = "publisher") -> None:
         self._settings = settings
-        self._partitions = partitions_of(settings).get(JOURNAL, 0)
-        if not self._partitions:
-            raise BadSettings(
-                f"the broker has no topic turbine.{JOURNAL}; create it with `turbine topics apply`"
-            )
-        self._places = [place(JOURNAL, p) for p in range(self._partitions)]
-        births = Births(settings)
-        self._chains = {at: Chain(at, births) for at in self._places}
+        needed = (JOURNAL, CLOCK, OUTCOMES, ALERTS, rows_topic(component.name).short)
+        self._count = partitions_for(settings, needed)
+        self._births = Births(settings)
         self._producer = producer(
             settings,
             **{
@@ -75,28 +93,56 @@ class Publisher:
         )
         self._emitter = Emitter(self._producer)
         self._group = consumer(settings, **{"group.id": GROUP})
+        # Only what was committed counts: what a predecessor wrote and could not commit is void.
+        self._rows = Rows(settings, component, instance, self._emitter, **COMMITTED)
+        self._keep_at = 0.0
+        # From here on a predecessor is fenced, and its open transaction has ended.
         self._fenced(self._producer.init_transactions)
-        start = self._catch_up()
-        self._follower = Follower(settings, start)
+        self._chains = self._open()
+        self._follower = Follower(settings, self._catch_up())
+
+    def _open(self) -> dict[str, Chain]:
+        """The chains as the last publisher kept them."""
+        self._fenced(self._producer.begin_transaction)
+        claims = self._rows.claim(range(self._count))
+        self._emitter.settle()
+        self._fenced(self._producer.commit_transaction)
+        opened = self._rows.open(claims)
+        chains = (Chain(p, self._births, opened[p], self._rows.build) for p in range(self._count))
+        return {chain.place: chain for chain in chains}
 
     def _catch_up(self) -> dict[str, int]:
-        """Follows the chain up to where the last publisher came; the positions to go on from."""
-        found = self._group.committed([spot(at) for at in self._places], timeout=30)
-        done = {
-            at: max(position.offset, 0) for at, position in zip(self._places, found, strict=True)
-        }
-        for poll in read_span(self._settings, {at: (0, end) for at, end in done.items()}):
+        """Follows the chains up to where the last publisher came; the positions to go on from."""
+        done = committed_now(self._settings, GROUP, self._chains, **COMMITTED)
+        spans: dict[str, tuple[int, int | None]] = {}
+        for at, chain in self._chains.items():
+            # Rows are kept in the transaction that moves the position, so they are never ahead of
+            # it, unless somebody deleted the group's offsets: then they tell what was published.
+            done[at] = max(done[at], chain.seen)
+            spans[at] = (chain.seen, done[at])
+        records = 0
+        for poll in read_span(self._settings, spans):
+            records += len(poll)
             self._fold(poll)
-        for chain in self._chains.values():
+        for at, chain in self._chains.items():
             chain.standing.clear()
-        log.info("caught up", records=sum(done.values()))
-        return done
+            if chain.seen < done[at]:
+                chain.owner.pass_by(at, done[at] - 1, 0)
+        log.info("caught up", records=records, below=sum(done.values()))
+        clocks = [place(CLOCK, p) for p in range(self._count)]
+        return done | ends_now(self._settings, clocks)
 
     def _fold(self, messages: list[Message]) -> None:
         for message in messages:
+            if message.topic == CLOCK:
+                # A decision that claims to know what is not there yet is held back until the clock
+                # has passed it; without ticks a forged one would stop its partition for ever.
+                owner = self._chains[place(JOURNAL, message.partition)].owner
+                owner.now_ms = max(owner.now_ms, message.at_ms)
+                continue
             owner = self._chains[message.place].owner
-            found = take_in(message, self._partitions, component.folds)
-            if isinstance(found, DeadLetter):
+            found = take_in(message, self._count, component.folds)
+            if isinstance(found, DeadLetter):  # the journal's other readers write its letter
                 owner.pass_by(message.place, message.offset, message.at_ms)
             else:
                 owner.read(found)
@@ -112,9 +158,12 @@ class Publisher:
         self._fenced(self._producer.begin_transaction)
         for chain in due:
             self._say(chain)
+        if time.monotonic() >= self._keep_at:
+            self._keep_at = time.monotonic() + KEEP_S
+            self._keep(due)
         self._fenced(
             self._producer.send_offsets_to_transaction,
-            [spot(chain.place, chain.owner.seen[chain.place]) for chain in due],
+            [spot(chain.place, chain.seen) for chain in due],
             self._group.consumer_group_metadata(),
         )
         self._emitter.settle()
@@ -128,15 +177,26 @@ class Publisher:
                 self._emitter.say(topic, chain.partition, record)
                 metrics.SAID.labels(component.name, record.kind).inc()
 
+    def _keep(self, due: list[Chain]) -> None:
+        """The rows of the chains whose positions move in this transaction, and of no other: kept
+        rows are never ahead of the positions."""
+        for chain in due:
+            for entry in chain.keeper.entries():
+                self._rows.write(chain.partition, entry)
+
     def _fenced(self, call: Any, *arguments: Any) -> None:
         """Any failure of a transaction ends the process: the next one begins where it committed."""
         try:
             call(*arguments)
         except KafkaException as error:
+            self._producer.poll(0)  # a refused login is raised here
             raise Refused(f"the publisher's transaction failed: {error.args[0].str()}") from error
 
 
 def serve(settings: Settings, stop: Stop) -> int:
     """Publishes until it is told to stop; the exit code."""
-    publisher = Publisher(settings)
-    return turn_until_stopped(publisher.turn, stop)
+
+    def begin() -> Turn:
+        return Publisher(settings).turn
+
+    return turn_until_stopped(begin, stop)

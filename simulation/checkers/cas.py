@@ -42,6 +42,10 @@ def check_cas(history: History, known: int = 1024) -> Iterator[str]:
             name = getattr(body, "change_id", "")
             answered[door, key, name] += 1
             yield from _justified(key, body, owed.get((door, key, name)), versions)
+            if isinstance(body, JobConfigChanged | JobDeleted) and read.record.tick_ms > _until(
+                name
+            ):
+                yield f"{key} {name}: accepted at {read.record.tick_ms}, after its validity"
     for request, count in sorted(answered.items()):
         if count > 1:
             yield f"{request} has {count} verdicts"
@@ -67,14 +71,19 @@ def _counting(
             key, name, body = read.record.key, read.record.id, read.record.body
             high[key] = max(high[key], read.at_ms)
             alive[key] = {i: until for i, until in alive[key].items() if until >= high[key]}
-            head, dot, token = name.partition(".")
-            until = int(head) if dot and token and head.isdigit() and len(head) < 16 else -1
+            until = _until(name)
             if (key, name) in seen or not high[key] <= until <= high[key] + AHEAD_MS:
                 continue
             if len(alive[key]) < known:
                 alive[key][name] = until
                 seen.add((key, name))
                 yield key, name, body if isinstance(body, ConfigChangeProposed) else None
+
+
+def _until(name: str) -> int:
+    """Until when a request is valid, by its id; -1 for never."""
+    head, _, token = name.partition(".")
+    return int(head) if token and head.isdigit() and len(head) < 16 else -1
 
 
 def _door(body: object) -> str | None:

@@ -12,6 +12,9 @@ from events.codec import Read
 SKEW_MS = 5_000
 ROOT = "root"
 
+Spot = tuple[str, int]
+"""Place and offset."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tally:
@@ -55,7 +58,7 @@ class History:
     def impossible(self, read: Read) -> bool:
         """Did its author claim to know what was not in the log when it was appended?"""
         by_ms = read.at_ms + SKEW_MS
-        if read.record.tick_ms > by_ms:
+        if read.record.tick_ms > by_ms or (read.place, read.offset) in self.circles:
             return True
         for at, offset in read.record.evidence.items():
             if at == read.place and offset > read.offset:
@@ -63,6 +66,26 @@ class History:
             if offset > bisect_right(self.times.get(at, []), by_ms):
                 return True
         return False
+
+    @cached_property
+    def circles(self) -> frozenset[Spot]:
+        """Requests that claim, one through the other, to have known themselves."""
+        claims = [
+            read
+            for reads in self.log.values()
+            for read in reads
+            if read.record.evidence and read.topic.partition(".")[0] in ("changes", "operator")
+        ]
+        knows = {
+            (one.place, one.offset): [
+                (other.place, other.offset)
+                for other in claims
+                if other.record.key == one.record.key
+                and other.offset < one.record.evidence.get(other.place, 0)
+            ]
+            for one in claims
+        }
+        return frozenset(at for at in knows if _reaches(knows, at))
 
     @cached_property
     def standing(self) -> list[Read]:
@@ -75,3 +98,17 @@ class History:
                 last[record.key] = record.id
                 out.append(read)
         return out
+
+
+def _reaches(knows: Mapping[Spot, Sequence[Spot]], at: Spot) -> bool:
+    """Does the way from what is known to what that knows lead back?"""
+    met: set[Spot] = set()
+    todo = list(knows[at])
+    while todo:
+        one = todo.pop()
+        if one == at:
+            return True
+        if one not in met:
+            met.add(one)
+            todo.extend(knows[one])
+    return False

@@ -1,0 +1,14 @@
+"""The table of planted bugs: each leaves one rule out, and somebody has to notice."""
+
+from simulation.mutations.mutant import Mutant
+from simulation.mutations.of_rows import CONFIGS, KEEPING, REQUESTS
+from simulation.mutations.of_step import CHAIN, EVIDENCE_CLOSED, SPEAKING
+
+MUTANTS: tuple[Mutant, ...] = (
+    *CHAIN,
+    *EVIDENCE_CLOSED,
+    *SPEAKING,
+    *KEEPING,
+    *REQUESTS,
+    *CONFIGS,
+)

@@ -1,0 +1,43 @@
+"""What a planted bug is: a rule that is left out, and who has to notice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+STEP = "components/runtime/step.py"
+STORE = "components/runtime/store.py"
+INGRESS = "projections/ingress.py"
+JOBS = "projections/jobs.py"
+DECIDE = "components/job_service/decide.py"
+MERGE = "events/merge.py"
+SCALER = "simulation/small_scaler.py"
+PROCESS = "simulation/process.py"
+HISTORY = "simulation/checkers/history.py"
+EVIDENCE = "simulation/checkers/evidence.py"
+
+STEP_TESTS = "tests/unit/runtime/test_step.py::"
+STORE_TESTS = "tests/unit/runtime/test_store.py::"
+DECIDE_TESTS = "tests/unit/job_service/test_decide.py::"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One text of one file, and what stands there instead."""
+
+    file: str
+    old: str
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A rule that is left out. Histories notice it, or, where `why` says they cannot, a test."""
+
+    name: str
+    changes: tuple[Change, ...]
+    aimed: str = ""  # the test that fails without the rule
+    why: str = ""  # why histories stay right without it
+
+
+def left_out(name: str, file: str, old: str, new: str, *, aimed: str = "", why: str = "") -> Mutant:
+    return Mutant(name, (Change(file, old, new),), aimed, why)

@@ -1,0 +1,174 @@
+"""Rules of rows that mutants leave out: how they are kept, admitted, decided on and merged."""
+
+from __future__ import annotations
+
+from simulation.mutations.mutant import (
+    DECIDE,
+    DECIDE_TESTS,
+    INGRESS,
+    JOBS,
+    MERGE,
+    PROCESS,
+    SCALER,
+    STORE,
+    STORE_TESTS,
+    Change,
+    Mutant,
+    left_out,
+)
+
+KEEPING = (
+    left_out(
+        "held-back records are not kept",
+        STORE,
+        "            for queue in one.early.values()\n",
+        "            for queue in ()\n",
+    ),
+    Mutant(
+        "held-back records are kept as they were decoded",
+        (
+            Change(
+                STORE,
+                '        "cause": record.cause,\n',
+                '        "cause": record.cause,\n        "dark": record.body is None,\n',
+            ),
+            Change(
+                STORE,
+                "            body = decode(value)\n",
+                '            body = None if plain["dark"] else decode(value)\n',
+            ),
+        ),
+        aimed=STORE_TESTS + "test_what_one_build_could_not_read_the_next_one_may",
+    ),
+    left_out(
+        "positions are kept ahead of rows",
+        STORE,
+        "        for key in sorted(owner.changed):\n",
+        '        kept = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}\n'
+        "        yield Entry(POSITIONS, _bytes(kept), self.claim)\n"
+        "        for key in sorted(owner.changed):\n",
+    ),
+    left_out(
+        "rows are kept before they have caught up",
+        PROCESS,
+        "        if not self._ready:\n            return  #",
+        "        if False:\n            return  #",
+    ),
+    left_out("a zombie's kept row is accepted", STORE, "elif entry.claim == claim:", "elif True:"),
+    left_out("lost rows are not missed", STORE, "if lost or positions", "if positions"),
+    left_out(
+        "what a zombie hid is not kept again",
+        STORE,
+        "owner.changed |= restored.again",
+        "pass",
+        aimed=STORE_TESTS + "test_what_a_zombie_hid_is_kept_again",
+        why="what compaction loses by it is missed, and then all is rebuilt from the log",
+    ),
+    left_out(
+        "rows of another logic are taken over",
+        STORE,
+        'positions.get("logic") != component.logic:',
+        '"logic" not in positions:',
+        aimed=STORE_TESTS + "test_rows_of_another_logic_are_rebuilt",
+        why="no seed changes its logic: the folds it would change are the ones under test",
+    ),
+)
+
+REQUESTS = (
+    left_out(
+        "a repeated change id is answered twice",
+        INGRESS,
+        "if request_id in now.live or any(ask.id == request_id for ask in now.waiting):",
+        "if False:",
+    ),
+    left_out(
+        "ids are forgotten at the answer",
+        INGRESS,
+        "    return Ingress(was.high_ms, was.live, was.live_bytes, was.soonest_ms, waiting)\n",
+        "    live = was.live.delete(request_id) if request_id in was.live else was.live\n"
+        "    return Ingress(was.high_ms, live, was.live_bytes, was.soonest_ms, waiting)\n",
+    ),
+    left_out(
+        "requests count after their validity",
+        INGRESS,
+        "if not now.high_ms <= until_ms <= now.high_ms",
+        "if not until_ms <= now.high_ms",
+    ),
+    left_out(
+        "the bound of what is kept whole counts waiting ones only",
+        INGRESS,
+        "whole = len(now.live) < WHOLE and",
+        "whole = len(now.waiting) < WHOLE and",
+    ),
+    left_out(
+        "no bound on requests kept whole", INGRESS, "whole = len(now.live) < WHOLE and", "whole ="
+    ),
+    left_out(
+        "no bound on bytes kept whole",
+        INGRESS,
+        "< WHOLE and now.live_bytes + size <= WHOLE_BYTES",
+        "< WHOLE",
+    ),
+    left_out("no bound on ids", INGRESS, " or len(now.live) >= KNOWN:", ":"),
+    left_out(
+        "stale changes are accepted",
+        DECIDE,
+        "asked.expected_version is not None and asked.expected_version != version:",
+        "False:",
+    ),
+    left_out(
+        "changes are accepted after their validity",
+        DECIDE,
+        "if ask.passed or valid_until_ms(ask.id) < now_ms:",
+        "if ask.passed:",
+    ),
+    left_out(
+        "a deletion leaves the versions as they are",
+        DECIDE,
+        "LayerVersions(*(layer.version + 1 for layer in job.layers)),",
+        "LayerVersions(*(layer.version for layer in job.layers)),",
+    ),
+    left_out(
+        "who mitigates an outage queues",
+        DECIDE,
+        "PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)",
+        "PEOPLE_FIRST = (BASE, 1, 2, ONCALL, OPERATOR_DOOR)",
+        aimed=DECIDE_TESTS + "test_people_come_first",
+        why="any order of answers is a right one; this one is kind",
+    ),
+    left_out(
+        "nobody looks at what is left when an override expires",
+        DECIDE,
+        "_unfit(merged) or _unfit_later(job, at, layer, asked.expires_ms)",
+        "_unfit(merged)",
+        aimed=DECIDE_TESTS + "test_a_config_must_stand_once_the_override_has_expired",
+        why="histories tell what was merged, not whether it is a config",
+    ),
+)
+
+CONFIGS = (
+    left_out("a merge loses keys", MERGE, "under = into.get(key)", "under = None"),
+    left_out(
+        "what is cleared stays", MERGE, "_clear(changed, split_path(path))", "split_path(path)"
+    ),
+    left_out(
+        "an expiry restores nothing",
+        DECIDE,
+        "expected_json=canonical_json(merge_layers(_configs(job, at, {}))),",
+        "expected_json=job.expected_json,",
+    ),
+    left_out(
+        "an expired override stays in its layer",
+        JOBS,
+        "LAYERS.index(body.layer), Layer(body.version))",
+        "at := LAYERS.index(body.layer), Layer(body.version, job.layers[at].config_json))",
+    ),
+    left_out(
+        "a fact is refused by another topic's state",
+        SCALER,
+        "            return replace(row, heard=max(",
+        "            if load.generation.specs < row.generation:\n"
+        "                return row\n"
+        "            return replace(row, heard=max(",
+    ),
+)

@@ -1,0 +1,90 @@
+"""One installation for all tests of the front door: a broker of its own, and its components."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from components.runtime.settings import Settings
+from events.topics import TOPICS
+from infra.kafka.engine import broker_for_tests
+from infra.topics import apply_topics
+from turbine.fleet import Member, Process, held, lives, spawner
+from turbine.local import Flags
+from turbine.publish import Accepted, Publisher
+
+PARTITIONS = 4
+WAIT_S = 60.0
+MEMBERS = (Member("clock"), Member("publisher"), Member("job-service", "job-service-0"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """A clock, a publisher and one job service that decide. Not yours to stop."""
+
+    bootstrap: str
+    settings: Settings
+    directory: Path
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Transcripts are recorded again on demand; what differs is to be understood, then kept."""
+    parser.addoption("--rewrite", action="store_true", help="record the scenarios' transcripts")
+
+
+@pytest.fixture(scope="session")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """Shared by all tests of the session: use jobs of your own.
+
+    On a broker of its own, since the names of the topics are fixed, and other tests create them.
+    """
+    directory = tmp_path_factory.mktemp("fleet")
+    bootstrap, stop = broker_for_tests(directory / "broker")
+    settings = Settings(bootstrap=bootstrap, partitions=PARTITIONS, directory=directory)
+    with ExitStack() as stack:
+        stack.callback(stop)
+        apply_topics({"bootstrap.servers": bootstrap}, TOPICS, PARTITIONS)
+        with held(directory) as lock:
+            spawn = spawner(directory, Flags(bootstrap), lock)
+            processes = [spawn(member) for member in MEMBERS]
+        try:
+            await_decisions(settings, processes)
+            yield Fleet(bootstrap, settings, directory)
+        finally:
+            end(processes, directory)
+
+
+def await_decisions(settings: Settings, processes: list[Process]) -> None:
+    """Returns when a change has its verdict: then all three of them work."""
+    with Publisher(settings, author="conftest") as publisher:
+        verdict = publisher.change(
+            "ready",
+            {
+                "operator": "ready.ready:run",
+                "inputs": [{"topic": "ready"}],
+                "package": {"name": "ready", "version": "1"},
+                "checkpoint": {"root": "/checkpoints"},
+            },
+            wait_s=WAIT_S,
+        )
+    assert isinstance(verdict, Accepted), verdict
+    assert [one.poll() for one in processes] == [None] * len(processes)
+
+
+def end(processes: list[Process], directory: Path) -> None:
+    """Ends them, and sees that none is left."""
+    died = [one.pid for one in processes if one.poll() is not None]
+    for one in processes:
+        one.terminate()
+    limit = time.monotonic() + WAIT_S
+    while lives(directory):
+        assert time.monotonic() < limit, "a process of the fleet does not end"
+        time.sleep(0.02)
+    for one in processes:
+        assert one.poll() is not None
+    assert not died, f"of the fleet, these died during the tests: {died}; see {directory}"

@@ -1,0 +1,232 @@
+"""Components as real processes on a broker of their own, and waiting for what must be seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import chain
+from pathlib import Path
+
+from components.runtime.settings import Settings
+from events.topics import TOPICS
+from infra.kafka.broker import Broker, start_broker
+from infra.kafka.directory import free_port
+from infra.topics import apply_topics
+
+ROOT = Path(__file__).resolve().parents[2]
+WAIT_S = 60.0
+PARTITIONS = 4
+SESSION_MS = "3000"
+
+
+def until(
+    holds: Callable[[], object], what: str, wait_s: float = WAIT_S, pause_s: float = 0.02
+) -> float:
+    """Waits until it holds, and returns how long that took; a failed test at the deadline."""
+    began = time.monotonic()
+    while not holds():
+        assert time.monotonic() - began < wait_s, f"not within {wait_s:g} s: {what}"
+        time.sleep(pause_s)
+    return time.monotonic() - began
+
+
+@dataclass(slots=True)
+class Process:
+    """One component as a process; ended by the fleet at the latest."""
+
+    name: str
+    component: str
+    child: subprocess.Popen[bytes]
+    log: Path
+    port: int
+
+    @property
+    def pid(self) -> int:
+        return self.child.pid
+
+    @property
+    def alive(self) -> bool:
+        return self.child.poll() is None
+
+    def text(self) -> str:
+        """All that it wrote to standard error."""
+        return self.log.read_text(errors="replace")
+
+    def lines(self) -> list[dict[str, object]]:
+        """Its log; what is no JSON is left out, as tracebacks of other processes would be."""
+        return [json.loads(line) for line in self.text().splitlines() if line.startswith("{")]
+
+    def said(self, event: str) -> int:
+        """How often it logged that event."""
+        return sum(line.get("event") == event for line in self.lines())
+
+    def partitions(self) -> list[int]:
+        """What it was assigned last."""
+        told = [line for line in self.lines() if line.get("event") == "assigned"]
+        found: list[int] = told[-1]["partitions"] if told else []  # type: ignore[assignment]
+        return found
+
+    def why(self) -> str:
+        """The sentence with which it ended."""
+        ends = [line for line in self.lines() if line.get("event") == "fail-stop"]
+        return str(ends[-1]["why"]) if ends else ""
+
+    def ends(self, wait_s: float = WAIT_S) -> int:
+        """Its exit code, once it has ended by itself."""
+        try:
+            return self.child.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            raise AssertionError(f"{self.name} still runs after {wait_s:g} s") from None
+
+    def stop(self, wait_s: float = WAIT_S) -> int:
+        """Asks it to end; its exit code."""
+        self.child.send_signal(signal.SIGTERM)
+        return self.ends(wait_s)
+
+    def kill(self) -> None:
+        """As a crash does."""
+        self.child.kill()
+        self.child.wait()
+
+    def freeze(self) -> None:
+        self.child.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self.child.send_signal(signal.SIGCONT)
+
+    def rss_mb(self) -> float:
+        """Resident memory now."""
+        pages = int(Path(f"/proc/{self.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def metric(self, name: str, **labels: str) -> float:
+        """The sum of a metric over all label sets that have these labels."""
+        url = f"http://127.0.0.1:{self.port}/metrics"
+        with urllib.request.urlopen(url, timeout=5) as answer:
+            text = answer.read().decode()
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return sum(
+            float(line.rsplit(" ", 1)[1])
+            for line in text.splitlines()
+            if line.startswith((name + "{", name + " ")) and all(one in line for one in wanted)
+        )
+
+
+@dataclass(slots=True)
+class Fleet:
+    """A broker with our topics, and the processes that were started on it."""
+
+    broker: Broker
+    directory: Path
+    kafka: Mapping[str, str] = field(default_factory=dict)
+    processes: list[Process] = field(default_factory=list)
+    started: int = 0
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(bootstrap=self.broker.bootstrap, partitions=PARTITIONS, kafka=self.kafka)
+
+    def start(
+        self, name: str, instance: str | None = None, *, port: int = 0, **environment: str
+    ) -> Process:
+        """Starts a component; `environment` adds to and replaces TURBINE_* variables."""
+        self.started += 1
+        log = self.directory / f"{self.started}-{instance or name}.log"
+        given = ["--instance", instance] if instance else []
+        given += ["--metrics-port", str(port)] if port else []
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("TURBINE_")}
+        kafka = {
+            f"TURBINE_KAFKA__{key.upper().replace('.', '_')}": value
+            for key, value in self.kafka.items()
+        }
+        # A static member that has gone is in its group until its session has run out.
+        kafka = {"TURBINE_KAFKA__SESSION_TIMEOUT_MS": SESSION_MS} | kafka
+        ours = {"TURBINE_BOOTSTRAP": self.broker.bootstrap, "PYTHONPATH": str(ROOT)} | kafka
+        with log.open("wb") as out:
+            child = subprocess.Popen(
+                [sys.executable, "-m", "turbine.serve", name, *given],
+                cwd=self.directory,
+                env=clean | ours | environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+            )
+        process = Process(instance or name, name, child, log, port)
+        self.processes.append(process)
+        return process
+
+    def worker(
+        self, instance: str | None = None, *, metrics: bool = False, **environment: str
+    ) -> Process:
+        """A job service that has its partitions."""
+        port = free_port() if metrics else 0
+        process = self.start("job-service", instance, port=port, **environment)
+        until(lambda: process.said("assigned") or not process.alive, f"{process.name} assigned")
+        assert process.alive, process.text()
+        return process
+
+    def workers(self, *instances: str, **environment: str) -> list[Process]:
+        """Job services that share the partitions, each with some of them."""
+        started = [self.start("job-service", name, **environment) for name in instances]
+        until(lambda: _shared_out(started), "every worker has its share")
+        return started
+
+    def publisher(self) -> Process:
+        """A publisher that has caught up."""
+        process = self.start("publisher")
+        until(lambda: process.said("caught up") or not process.alive, "publisher caught up")
+        assert process.alive, process.text()
+        return process
+
+    def end(self, component: str) -> None:
+        """Kills what is left of a component, frozen or not."""
+        for process in self.processes:
+            if process.component == component and process.alive:
+                process.kill()
+
+    def close(self) -> None:
+        """No process is left behind, frozen ones neither."""
+        for process in self.processes:
+            if process.alive:
+                process.kill()
+        self.broker.kill()
+        left = [process.pid for process in self.processes if _exists(process.pid)]
+        assert not left, f"processes {left} outlive their fleet"
+
+
+def _shared_out(workers: list[Process]) -> bool:
+    assert all(worker.alive for worker in workers), [worker.text() for worker in workers]
+    owned = [worker.partitions() for worker in workers]
+    return all(owned) and sorted(chain(*owned)) == list(range(PARTITIONS))
+
+
+def _exists(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@contextmanager
+def fleet_on(
+    directory: Path, *, port: int | None = None, topics: bool = True, **settings: str
+) -> Iterator[Fleet]:
+    """A broker with our topics, four partitions each; a setting's dots are underscores."""
+    extra = {key.replace("_", "."): value for key, value in settings.items()}
+    broker = start_broker(directory / "broker", port=port, extra=extra)
+    fleet = Fleet(broker, directory)
+    try:
+        if topics:
+            apply_topics({"bootstrap.servers": broker.bootstrap}, TOPICS, PARTITIONS)
+        yield fleet
+    finally:
+        fleet.close()

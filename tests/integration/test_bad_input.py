@@ -1,0 +1,254 @@
+"""Bad input on every topic a worker reads: each has its letter or its verdict, and all goes on."""
+
+from __future__ import annotations
+
+import json
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from components.runtime.clients import producer
+from components.runtime.intake import LETTER_BYTES, Message
+from components.runtime.reading import read_span
+from events.codec import Record, encode, headers_of
+from events.records import LayerVersions, OverrideExpired
+from events.topics import BY_SHORT, partition_of
+from tests.integration.bad_input import TAKEN, VOID, Case, cases, send
+from tests.integration.changes import (
+    Author,
+    all_answered,
+    decisions,
+    job_in,
+    proposal,
+    verdict,
+)
+from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on, until
+from turbine.subscribe import Subscriber
+
+pytestmark = pytest.mark.broker
+
+CASES = list(cases())
+FLOOD = 2_000
+GROWTH_MB = 60.0
+
+
+@dataclass
+class Told:
+    """What was sent, where it lies, and what was said of it."""
+
+    fleet: Fleet
+    worker: Process
+    lies: dict[str, str]
+    letters: dict[str, Message]  # by id
+    verdicts: dict[str, list[object]]  # by change id
+    answered: Counter[str]  # jobs of the good changes behind the bad ones
+
+
+@pytest.fixture(scope="module")
+def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet_on(tmp_path_factory.mktemp("bad")) as fleet:
+        fleet.start("clock")
+        fleet.publisher()
+        yield fleet
+
+
+@pytest.fixture(scope="module")
+def worker(fleet: Fleet) -> Process:
+    return fleet.worker("w0", metrics=True)
+
+
+def letters(fleet: Fleet) -> dict[str, Message]:
+    spans = {"dead-letters.v1/0": (0, None)}
+    found = [message for poll in read_span(fleet.settings, spans) for message in poll]
+    return {dict(one.headers or [])["dead_letter_id"].decode(): one for one in found}
+
+
+def header(letter: Message, name: str) -> str:
+    return (dict(letter.headers or [])[f"dead_letter_{name}"] or b"").decode()
+
+
+@pytest.fixture(scope="module")
+def told(fleet: Fleet, worker: Process) -> Told:
+    """All bad ones at once, then a good change behind them about each of their keys."""
+    lies = send(producer(fleet.settings), CASES)
+    author = Author(fleet.settings)
+    spoilt = {case.key.decode() for case in CASES if case.becomes == VOID and case.key}
+    behind = {author.ask(proposal(job)): job for job in spoilt}
+    behind |= {author.ask(proposal(job_in(p, "good"))): f"good {p}" for p in range(PARTITIONS)}
+    author.settle()
+    # What claims to know a little more than there is gets ten seconds to come true.
+    all_answered(fleet.settings, [name for name in behind if behind[name] != "bad-journal"])
+    # Who reads the journal alone has no clock: a later record of the place shows him the forgery.
+    behind |= {author.ask(proposal(job_in(p, "later"))): f"later {p}" for p in range(PARTITIONS)}
+    author.settle()
+    all_answered(fleet.settings, behind)
+    said: dict[str, list[object]] = {}
+    for one in decisions(fleet.settings):
+        name = getattr(one.read.record.body, "change_id", None)
+        if one.stands and name is not None:
+            said.setdefault(name, []).append(one.read.record.body)
+    answered = Counter(behind[name] for name in behind if len(said[name]) == 1)
+    return Told(fleet, worker, lies, letters(fleet), said, answered)
+
+
+@pytest.mark.parametrize("case", {case.name: case for case in CASES}.values(), ids=lambda c: c.name)
+def test_each_has_its_letter_or_its_verdict(told: Told, case: Case) -> None:
+    letter = told.letters.get(told.lies[case.name])
+    verdicts = told.verdicts.get(case.change_id, [])
+    if case.becomes == TAKEN:
+        assert letter is None
+        assert [type(one).__name__ for one in verdicts] == ["JobConfigChanged"]
+    elif case.becomes == VOID:
+        assert letter is None
+        assert verdicts == []
+    elif case.rejected:
+        assert letter is None
+        assert [getattr(one, "reason", one) for one in verdicts] == [case.becomes]
+    else:
+        assert letter is not None
+        assert header(letter, "reason") == case.becomes
+        assert header(letter, "place") in header(letter, "sentence")
+        assert letter.value == case.value
+        assert verdicts == []
+
+
+def test_what_comes_behind_the_bad_ones_has_its_verdict(told: Told) -> None:
+    spoilt = {case.key.decode() for case in CASES if case.becomes == VOID and case.key}
+    good = {f"{when} {p}" for when in ("good", "later") for p in range(PARTITIONS)}
+    assert told.answered == Counter(spoilt | good)
+
+
+def test_the_worker_stays_up_and_counts_them(told: Told) -> None:
+    assert told.worker.alive
+    reasons = Counter(
+        case.becomes for case in CASES if not case.rejected and case.becomes not in (VOID, TAKEN)
+    )
+    for reason, count in reasons.items():
+        assert told.worker.metric("turbine_dead_letters_total", reason=reason) == count, reason
+    forged = [case for case in CASES if case.becomes == VOID]
+    impossible = [case for case in forged if case.name != "journal: forged parent"]
+    count = told.worker.metric("turbine_records_read", became="impossible")
+    assert count == len(impossible)
+    assert told.worker.metric("turbine_records_read", became="void") == len(forged)
+
+
+def test_a_batch_that_inflates_a_thousandfold_is_cut_to_a_letter(told: Told) -> None:
+    """The broker's limit counts what a batch has compressed."""
+    fleet, worker = told.fleet, told.worker
+    for codec in ("gzip", "zstd", "lz4", "snappy"):
+        zeros = bytes(12 * LETTER_BYTES)
+        options = {"compression.type": codec, "message.max.bytes": 2 * len(zeros)}
+        bomb = Case(codec, "too-large", job_in(0).encode(), zeros)
+        lies = send(producer(fleet.settings, **options), [bomb])
+        until(lambda at=lies[codec]: at in letters(fleet), "the bomb's letter", pause_s=0.2)
+        letter = letters(fleet)[lies[codec]]
+        assert letter.value == zeros[:LETTER_BYTES]
+        assert header(letter, "value_bytes") == str(len(zeros))
+        assert header(letter, "reason") == "too-large"
+    assert worker.alive
+
+
+def test_memory_stays_flat_in_a_flood_of_bad_ones(told: Told) -> None:
+    fleet, worker = told.fleet, told.worker
+    chance = random.Random(7)
+    kinds = [case for case in CASES if not case.rejected and case.becomes not in (VOID, TAKEN)]
+    large = sum(case.becomes == "too-large" for case in kinds)
+    assert large
+    before = worker.rss_mb()
+    flood = producer(fleet.settings)
+    for number in range(FLOOD):
+        case = chance.choice(kinds)
+        # Keys that were never seen before, so that whatever is remembered by key grows.
+        key = case.key if case.partition is not None else f"flood-{number}".encode()
+        at = case.at if case.partition is not None else partition_of(key or b"", PARTITIONS)
+        flood.produce(
+            BY_SHORT[case.topic].name, key=key, value=case.value, partition=at, headers=case.headers
+        )
+        flood.poll(0)
+    assert flood.flush(60) == 0
+    author = Author(fleet.settings)
+    asked = [author.ask(proposal(job_in(p, "behind-the-flood"))) for p in range(PARTITIONS)]
+    author.settle()
+    all_answered(fleet.settings, asked)
+    assert worker.alive
+    assert worker.rss_mb() - before < GROWTH_MB
+
+
+# --- decisions that this build cannot read
+
+
+def _newer_build(directory: Path, schema_id: int) -> Path:
+    """A copy of `events` whose lock has one version more, for PYTHONPATH."""
+    shutil.copytree(ROOT / "events", directory / "events")
+    lock = directory / "events" / "schemas" / "lock.json"
+    versions = json.loads(lock.read_text())
+    [known] = [one for one in versions if one["name"] == "OverrideExpired"]
+    versions.append(known | {"id": schema_id, "released": False})
+    lock.write_text(json.dumps(versions))
+    return directory
+
+
+def _decide(fleet: Fleet, job: str, kind: str, schema_id: int) -> Record:
+    """The next child of the job's chain, under a schema that this build does not know."""
+    chain = [one.read.record for one in decisions(fleet.settings) if one.read.record.key == job]
+    body = OverrideExpired(
+        job, "oncall", 2, LayerVersions(1, 0, 0, 2), "{}", expires_ms=1_763_476_000_000
+    )
+    value = b"\0" + schema_id.to_bytes(4, "big") + encode(body)[5:]
+    record = Record(job, f"newer-{job}", kind, value, None, chain[-1].id, source="newer")
+    speaker = producer(fleet.settings)
+    speaker.produce(
+        BY_SHORT["journal.v1"].name,
+        key=job.encode(),
+        value=value,
+        partition=partition_of(job, PARTITIONS),
+        headers=headers_of(record, "journal.v1"),
+    )
+    assert speaker.flush(10) == 0
+    return record
+
+
+def test_an_unreadable_decision_freezes_its_key_until_a_build_reads_it(
+    told: Told, tmp_path: Path
+) -> None:
+    fleet, worker = told.fleet, told.worker
+    alerts = Subscriber(fleet.settings, topic="alerts.v1", start="earliest")
+    author = Author(fleet.settings)
+    frozen, moved = job_in(1, "frozen"), job_in(2, "moved")
+    for job in (frozen, moved):
+        verdict(fleet.settings, author.ask(proposal(job)))
+    assert worker.metric("turbine_keys_frozen") == 0
+    said = [
+        _decide(fleet, frozen, "OverrideExpired", 9_999),
+        _decide(fleet, moved, "JobMoved", 9_998),  # a type that another component made
+    ]
+    until(lambda: worker.metric("turbine_keys_frozen") == 2, "the keys are frozen")
+    raised: dict[str, str] = {}
+    until(
+        lambda: (
+            raised.update((a.body.subject, a.body.alert) for a in alerts.poll(0.1))
+            or len(raised) == len(said)
+        ),
+        "an alert about each",
+    )
+    alerts.close()
+    assert raised == dict.fromkeys((frozen, moved), "unreadable-decision")
+    waiting = author.ask(proposal(frozen, set_json='{"tasks": 2}'))
+    other = author.ask(proposal(job_in(1, "beside"), set_json='{"tasks": 2}'))
+    # The one that came later, in the same partition, is answered; so the first was passed over.
+    assert verdict(fleet.settings, other).reason == "invalid"
+    assert [one for one in decisions(fleet.settings) if _answers(one, waiting)] == []
+    worker.kill()
+    newer = _newer_build(tmp_path / "newer", 9_999)
+    again = fleet.worker("w0", metrics=True, PYTHONPATH=f"{newer}:{ROOT}")
+    assert verdict(fleet.settings, waiting).version == 2
+    until(lambda: again.metric("turbine_keys_frozen") == 1, "only the other is frozen still")
+
+
+def _answers(one: object, change_id: str) -> bool:
+    return getattr(one.read.record.body, "change_id", None) == change_id  # type: ignore[attr-defined]

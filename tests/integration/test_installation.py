@@ -1,0 +1,177 @@
+"""The command line makes, checks, runs and removes an installation, and each step is seen."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from components.job_service.decide import component as job_service
+from components.runtime.clients import producer
+from components.runtime.emitter import Emitter
+from components.runtime.settings import Settings
+from events.codec import Record, encode
+from events.records import JobConfigRejected
+from events.topics import JOURNAL
+from infra.kafka.broker import Broker, start_broker
+from infra.kafka.directory import free_port
+from infra.kafka.kept import kept_status
+from tests.unit.turbine.lines import run
+from turbine.cli.failures import Code
+from turbine.fleet import lives
+
+pytestmark = pytest.mark.broker
+
+WAIT_S = 60.0
+JOB = """\
+job: job
+operator: clicks.count:run
+inputs: [{topic: clicks}]
+package: {name: clicks, version: "1"}
+checkpoint: {root: /checkpoints}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No settings of the machine that runs the tests."""
+    monkeypatch.chdir(tmp_path)
+    for name in [name for name in os.environ if name.startswith("TURBINE_")]:
+        monkeypatch.delenv(name)
+
+
+def until(holds: Callable[[], object], what: str) -> None:
+    limit = time.monotonic() + WAIT_S
+    while not holds():
+        assert time.monotonic() < limit, f"not within {WAIT_S:g} s: {what}"
+        time.sleep(0.02)
+
+
+# --- a log without components
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Broker]:
+    """A broker, and nothing on it."""
+    broker = start_broker(tmp_path_factory.mktemp("bare"))
+    yield broker
+    broker.stop()
+
+
+def test_from_no_topics_to_a_forged_decision(bare: Broker, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", bare.bootstrap)
+    monkeypatch.setenv("TURBINE_PARTITIONS", "1")
+    for line in ("get jobs", "log tail", "audit", "why 1"):
+        ended = run(*line.split())
+        assert (ended.code, ended.sentence) == (
+            Code.FAILED,
+            "the broker has no topic turbine.journal.v1; create it with `turbine topics apply`",
+        )
+    ended = run("subscribe", "outcomes")
+    assert ended.sentence.startswith("the broker has no topic turbine.outcomes.v1; create it")
+    served = run("serve", "clock")
+    assert served.code == Code.FAILED
+    assert served.sentence.startswith(f"The topics at {bare.bootstrap} are not as they must be: ")
+
+    planned = json.loads((ended := run("topics", "plan", "-o", "json")).out)
+    assert ended.code == Code.FINDINGS
+    assert {step["kind"] for step in planned} == {"create"}
+    applied = run("topics", "apply", "-o", "name")
+    assert applied.code == Code.OK
+    assert applied.out.split() == [step["topic"] for step in planned]
+    assert run("topics", "apply").err == "all topics were there already\n"
+    assert run("topics", "plan").code == Code.OK
+    monkeypatch.setenv("TURBINE_PARTITIONS", "2")
+    assert run("topics", "apply").code == Code.FINDINGS
+
+    assert run("get", "jobs").err == "there are no jobs; `turbine apply` makes one\n"
+    unknown = run("publish", "change", "nobody", "--set", "tasks=1", "--wait", "0.3")
+    assert unknown.code == Code.TIMEOUT
+    [change] = re.findall(r"Ask again with this id: (\S+)$", unknown.out, re.MULTILINE)
+    asked = run("why", change)
+    assert asked.code == Code.TIMEOUT
+    assert "is the job service running?" in asked.out
+
+    forge(Settings(bootstrap=bare.bootstrap))
+    audited = run("audit")
+    assert audited.code == Code.FINDINGS
+    assert audited.out.splitlines()[0] == (
+        "journal.v1/0:0 JobConfigRejected forged: said at 1000, which is no tick of the clock"
+    )
+
+
+def forge(settings: Settings) -> None:
+    """A decision that no evidence calls for."""
+    body = JobConfigRejected("forged", "base", "1.x", "invalid", "no", 0)
+    record = Record(
+        "forged",
+        "forged",
+        "JobConfigRejected",
+        encode(body),
+        body,
+        parent="root",
+        tick_ms=1000,
+        logic=job_service.logic,
+        source=job_service.name,
+    )
+    emitter = Emitter(producer(settings))
+    emitter.say(JOURNAL, 0, record)
+    emitter.settle()
+
+
+# --- what runs on this machine
+
+
+def start_up() -> subprocess.Popen[str]:
+    """`turbine up` as a process of its own, to be ended by Ctrl-C."""
+    command = [sys.executable, "-m", "turbine", "up"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+
+
+def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", f"127.0.0.1:{free_port()}")
+    monkeypatch.setenv("TURBINE_DIRECTORY", str(home))
+    monkeypatch.setenv("TURBINE_PARTITIONS", "2")
+    Path("job.yaml").write_text(JOB)
+    try:
+        said = (up := run("up", "--detach")).err.splitlines()
+        assert up.code == Code.OK
+        assert said[0].startswith("a broker runs at 127.0.0.1:")
+        assert said[1].endswith(" topics are created")
+        assert said[2].startswith("all components run; ")
+        assert run("apply", "-f", "job.yaml", "--wait", "60").code == Code.OK
+        second = run("up")
+        assert second.code == Code.FAILED
+        assert second.sentence == f"a fleet already runs in {home}; `turbine down` ends it"
+        wiped = run("broker", "wipe", "--yes")
+        assert wiped.code == Code.FAILED
+        assert wiped.sentence.startswith("A broker runs in ")
+    finally:
+        assert run("down").out == "ended: all components, the broker; the log stays\n"
+    assert not lives(home)
+    assert kept_status(home / "broker").pid is None
+
+    try:
+        assert run("broker", "start").code == Code.OK
+        assert json.loads(run("broker", "status", "-o", "json").out)["answers"] is True
+        assert run("get", "jobs", "-o", "name").out == "job\n"
+        with start_up() as child:
+            assert child.stderr is not None
+            assert child.stderr.readline().startswith("all components are started; ")
+            until(lambda: lives(home), "the fleet lives")
+            child.send_signal(signal.SIGINT)
+            assert child.stderr.read() == "all components have ended\n"
+        assert child.returncode == Code.OK
+        assert not lives(home)
+    finally:
+        assert run("broker", "stop").code == Code.OK
+    assert run("broker", "wipe", "--yes").out == f"the log in {home / 'broker'} is deleted\n"

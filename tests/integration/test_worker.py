@@ -1,0 +1,246 @@
+"""Workers that die, freeze, join, leave and lose what they kept: every change has one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from confluent_kafka import KafkaException, TopicPartition
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but not re-exported
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
+
+from components.runtime.clients import admin, producer
+from components.runtime.reading import committed_now, ends_now, starts_now
+from events.codec import encode
+from events.topics import BY_SHORT, TOPICS, place
+from infra.topics import apply_topics
+from tests.integration.changes import (
+    Author,
+    Load,
+    all_answered,
+    all_derive,
+    decisions,
+    job_in,
+    proposal,
+    verdict,
+)
+from tests.integration.processes import PARTITIONS, Fleet, fleet_on, until
+
+pytestmark = pytest.mark.broker
+
+GROUP = "turbine-job-service"
+ROWS = "rows.job-service.v1"
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet_on(tmp_path_factory.mktemp("worker")) as fleet:
+        fleet.start("clock")
+        yield fleet
+
+
+@pytest.fixture
+def fleet(shared: Fleet) -> Iterator[Fleet]:
+    """The module's broker and clock; the workers of a test end with it."""
+    yield shared
+    shared.end("job-service")
+
+
+def test_a_worker_is_killed_in_mid_flight_and_comes_back(fleet: Fleet) -> None:
+    one, two = fleet.workers("w0", "w1")
+    with Load(fleet.settings, "killed") as load:
+        until(lambda: load.sent > 200, "load")
+        one.kill()
+        at = load.sent
+        until(lambda: load.sent > at + 200, "load beside a dead worker")
+        again = fleet.worker("w0")
+        at = load.sent
+        until(lambda: load.sent > at + 200, "load on both")
+    all_answered(fleet.settings, load.author.taken)
+    assert again.alive
+    assert two.alive
+    all_derive(fleet.settings)
+
+
+def test_a_worker_joins_and_leaves_in_order(fleet: Fleet) -> None:
+    [one] = fleet.workers("w0")
+    with Load(fleet.settings, "joined") as load:
+        until(lambda: load.sent > 100, "load")
+        two = fleet.start("job-service", "w1")
+        until(lambda: 0 < len(two.partitions()) < PARTITIONS, "the second has its share")
+        until(lambda: len(one.partitions()) < PARTITIONS, "the first gave some")
+        assert two.stop() == 0
+        # A static member is missed only when its session has run out.
+        until(lambda: len(one.partitions()) == PARTITIONS, "the first has all again")
+    all_answered(fleet.settings, load.author.taken)
+    assert one.stop() == 0
+    all_derive(fleet.settings)
+
+
+def test_a_frozen_worker_wakes_up_beside_its_successor_and_dies(fleet: Fleet) -> None:
+    one, two = fleet.workers("w0", "w1")
+    with Load(fleet.settings, "frozen") as load:
+        until(lambda: load.sent > 100, "load")
+        one.freeze()
+        until(lambda: len(two.partitions()) == PARTITIONS, "the other took over")
+        at = load.sent
+        until(lambda: load.sent > at + 100, "load on the other")
+        one.thaw()
+        assert one.ends() == 77
+        assert "another may own the partitions" in one.why()
+    all_answered(fleet.settings, load.author.taken)
+    assert two.alive
+    all_derive(fleet.settings)
+
+
+def _some_decisions(fleet: Fleet, prefix: str) -> int:
+    """Has some made by a worker that then ends; how many lie in the journal in all."""
+    worker = fleet.worker("w0")
+    author = Author(fleet.settings)
+    asked = [author.ask(proposal(job_in(p, prefix))) for p in range(PARTITIONS)]
+    author.settle()
+    all_answered(fleet.settings, asked)
+    assert worker.stop() == 0
+    return len(decisions(fleet.settings))
+
+
+def _goes_on(fleet: Fleet, prefix: str, said: int) -> None:
+    """A new worker says nothing again, and answers what is asked now, in every partition."""
+    fleet.worker("w0")
+    author = Author(fleet.settings)
+    asked = [author.ask(proposal(job_in(p, prefix))) for p in range(PARTITIONS)]
+    author.settle()
+    all_answered(fleet.settings, asked)
+    # The first thing said in a partition comes after all that a rebuilt row would call for.
+    assert len(decisions(fleet.settings)) == said + len(asked)
+    all_derive(fleet.settings)
+
+
+def test_the_groups_offsets_are_deleted(fleet: Fleet) -> None:
+    said = _some_decisions(fleet, "uncommitted")
+    places = [place("journal.v1", p) for p in range(PARTITIONS)]
+    assert sum(committed_now(fleet.settings, GROUP, places).values()) == said
+    client = admin(fleet.settings)
+
+    def deleted() -> bool:
+        try:
+            client.delete_consumer_groups([GROUP])[GROUP].result(10)
+        except KafkaException:  # a static member is in the group until its session runs out
+            return False
+        return True
+
+    until(deleted, "the group is deleted")
+    assert sum(committed_now(fleet.settings, GROUP, places).values()) == 0
+    _goes_on(fleet, "uncommitted", said)
+
+
+def _set_policy(fleet: Fleet, policy: str) -> None:
+    client, name = admin(fleet.settings), BY_SHORT[ROWS].name
+    entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
+    resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
+    client.incremental_alter_configs([resource])[resource].result(10)
+
+    def is_so() -> bool:
+        asked = ConfigResource(ResourceType.TOPIC, name)
+        found = client.describe_configs([asked])[asked].result(10)
+        return str(found["cleanup.policy"].value) == policy
+
+    until(is_so, f"cleanup.policy is {policy}")
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_kept_rows_are_deleted_and_folded_again_from_the_log(fleet: Fleet, share: float) -> None:
+    """Half of them is worse than all: what is left looks like a whole."""
+    prefix = f"deleted-{share:g}"
+    letters = ends_now(fleet.settings, ["dead-letters.v1/0"])
+    author = Author(fleet.settings)
+    author.producer.produce(BY_SHORT["operator.v1"].name, key=b"nonsense", value=b"nonsense")
+    author.settle()
+    said = _some_decisions(fleet, prefix)
+    told = ends_now(fleet.settings, ["dead-letters.v1/0"])
+    assert told["dead-letters.v1/0"] == letters["dead-letters.v1/0"] + 1
+    places = [place(ROWS, p) for p in range(PARTITIONS)]
+    first, next_ = starts_now(fleet.settings, places), ends_now(fleet.settings, places)
+    client = admin(fleet.settings)
+    # The broker deletes nothing from a topic that is compacted only: somebody changed the policy.
+    _set_policy(fleet, "compact,delete")
+    cut = [
+        TopicPartition(BY_SHORT[ROWS].name, p, first[at] + int((next_[at] - first[at]) * share))
+        for p, at in enumerate(places)
+    ]
+    for done in client.delete_records(cut).values():
+        done.result(10)
+    process = fleet.start("job-service", "w0")
+    assert process.ends() == 2
+    assert "cleanup.policy should be compact and is compact,delete" in process.text()
+    _set_policy(fleet, "compact")
+    _goes_on(fleet, prefix, said)
+    assert ends_now(fleet.settings, ["dead-letters.v1/0"]) == told
+    # What was folded anew is kept, and from now on trusted again.
+    worker = fleet.processes[-1]
+    assert worker.stop() == 0
+    _goes_on(fleet, f"{prefix}-again", said + PARTITIONS)
+
+
+def test_kept_rows_of_another_form_are_left_aside(fleet: Fleet) -> None:
+    said = _some_decisions(fleet, "unfit")
+    worker = fleet.worker("w0")
+    rows = ends_now(fleet.settings, [place(ROWS, p) for p in range(PARTITIONS)])
+    forger = producer(fleet.settings)
+    for p in range(PARTITIONS):
+        # As if the owner had kept it: under its claim, which is the last record so far.
+        claim = [("claim", str(rows[place(ROWS, p)] - 1).encode())]
+        key = job_in(p, "unfit").encode()
+        forger.produce(
+            BY_SHORT[ROWS].name, key=key, value=b'{"row": 7}', partition=p, headers=claim
+        )
+        forger.produce(BY_SHORT[ROWS].name, key=b"\xff", value=b"?", partition=p)
+    assert forger.flush(10) == 0
+    worker.kill()
+    _goes_on(fleet, "unfit", said)
+    assert fleet.processes[-1].said("kept rows left aside") == PARTITIONS
+
+
+def test_a_log_that_ends_with_an_authors_transaction_keeps_nobody_waiting(fleet: Fleet) -> None:
+    """Its marker is the last offset and no record: whoever waits to read it waits for ever."""
+    assert fleet.worker("w0").stop() == 0
+    author = producer(fleet.settings, **{"transactional.id": "author"})
+    author.init_transactions(10)
+    author.begin_transaction()
+    for p in range(PARTITIONS):
+        body = proposal(job_in(p, "marker"))
+        author.produce(BY_SHORT["changes.base.v1"].name, key=body.job.encode(), value=encode(body))
+    author.commit_transaction(10)
+    fleet.worker("w0")
+    plain = Author(fleet.settings)
+    body = proposal(job_in(0, "marker"), set_json='{"tasks": 2}', reason="traffic")
+    assert verdict(fleet.settings, plain.ask(body, "oncall")).layer == "oncall"
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet_on(tmp_path_factory.mktemp("bare"), topics=False) as fleet:
+        yield fleet
+
+
+def test_topics_that_are_missing_or_unlike_are_told_in_a_sentence(bare: Fleet) -> None:
+    """In this order: topics are never taken away."""
+
+    def told(name: str) -> str:
+        process = bare.start(name)
+        assert process.ends() == 2
+        [line] = process.text().splitlines()
+        return line
+
+    for name in ("job-service", "publisher", "clock"):
+        assert "turbine.journal.v1: partitions should be 16 and is missing" in told(name)
+    client = {"bootstrap.servers": bare.broker.bootstrap}
+    unlike = [BY_SHORT["changes.oncall.v1"], BY_SHORT["rows.publisher.v1"]]
+    apply_topics(client, unlike, PARTITIONS + 1)
+    apply_topics(client, [topic for topic in TOPICS if topic not in unlike], PARTITIONS)
+    for name in ("job-service", "publisher", "clock"):
+        assert "turbine.changes.oncall.v1: partitions should be 4 and is 5" in told(name)

@@ -1,0 +1,43 @@
+"""`python -m benchmarks` runs one benchmark or all, and says what it cannot do in a sentence."""
+
+import json
+from importlib import import_module
+
+import pytest
+
+from benchmarks.__main__ import MODULES, main
+from benchmarks.targets import TARGETS
+
+
+def test_every_target_has_a_benchmark_and_every_benchmark_a_target() -> None:
+    assert {one.benchmark for one in TARGETS} == MODULES.keys()
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_benchmark_can_be_measured(name: str) -> None:
+    assert callable(import_module(MODULES[name]).measure)
+
+
+def test_the_last_line_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["merge", "--quick", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert said.keys() == {"benchmark", "figures", "peers", "machine", "notes"}
+    assert said["figures"].keys() >= {one.key for one in TARGETS if one.benchmark == "merge"}
+
+
+def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["fast"])
+    assert ended.value.code == 2
+    assert "invalid choice: 'fast' (choose from 'verdicts'" in capsys.readouterr().err
+
+
+def test_what_cannot_run_here_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert main(["replay", "--quick"]) == 2
+    said = capsys.readouterr().err
+    assert "benchmarks: replay: There is no java on the PATH: install a JDK 17 or newer" in said
+    assert "Traceback" not in said

@@ -1,0 +1,257 @@
+"""How commands end: exit codes, one sentence, no tracebacks, and help that loads nothing."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from components.runtime.clients import BrokerUnreachable
+from components.runtime.reading import Unreadably
+from components.runtime.settings import BadSettings
+from components.runtime.topics import TopicsError
+from tests.unit.turbine.lines import NOWHERE, run
+from turbine.cli import hoist
+from turbine.cli.failures import MEANINGS, Code, Failed, code_of_rejection, known_failure
+from turbine.fleet import FleetRuns
+from turbine.local import LocalFailed
+
+HEAVY = {
+    "aiokafka",
+    "confluent_kafka",
+    "fastavro",
+    "faust",
+    "immutables",
+    "prometheus_client",
+    "pydantic",
+    "rich",
+    "structlog",
+    "yaml",
+}
+
+
+@pytest.fixture(autouse=True)
+def _nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No settings of the machine that runs the tests."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("TURBINE_BOOTSTRAP", "TURBINE_CONFIG", "TURBINE_DIRECTORY"):
+        monkeypatch.delenv(name, raising=False)
+    return iter(())
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """The top-level packages that a command line loads, as the interpreter reports them."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "turbine", *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = re.findall(r"^import time: .*\| +(\S+)$", done.stderr, re.MULTILINE)
+    return {name.partition(".")[0] for name in names}
+
+
+def test_help_loads_nothing_heavy() -> None:
+    loaded = imported_by("--help")
+    assert "typer" in loaded, "the imports are not found"
+    assert loaded & HEAVY == set()
+
+
+def test_a_command_loads_what_it_needs() -> None:
+    """The same measure sees what a command does load: it is not blind."""
+    assert imported_by("schema", "list") & HEAVY >= {"fastavro", "rich"}
+
+
+def test_the_help_has_every_exit_code() -> None:
+    shown = run("--help")
+    assert shown.code == Code.OK
+    for code, meaning in MEANINGS.items():
+        assert re.search(rf"^ +{code.value} +{re.escape(meaning)}$", shown.out, re.MULTILINE)
+    assert set(MEANINGS) == set(Code)
+
+
+def test_without_arguments_it_is_the_help() -> None:
+    assert run() == run("--help")
+
+
+COMMANDS = [
+    "apply", "why", "audit", "serve", "up", "down", "version", "get jobs", "describe job",
+    "delete job", "publish change", "subscribe outcomes", "log tail", "log stats", "log export",
+    "topics plan", "topics apply", "schema list", "schema show", "schema check", "broker start",
+    "broker stop", "broker status", "broker wipe", "config view",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(command: str) -> None:
+    shown = run(*command.split(), "--help")
+    assert shown.code == Code.OK
+    assert shown.out.startswith(f"Usage: turbine {command}")
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("nope", "No such command 'nope'; see `turbine --help`"),
+        ("get", "Missing command; see `turbine get --help`"),
+        ("get nope", "No such command 'nope'; see `turbine get --help`"),
+        ("why", "Missing argument 'ID'; see `turbine why --help`"),
+        ("get jobs --nope", "No such option: --nope; see `turbine get jobs --help`"),
+        ("delete job clicks", "Missing option '--reason'; see `turbine delete job --help`"),
+        (
+            "get jobs -o csv",
+            (
+                "Invalid value for '-o' / '--output': 'csv' is not one of "
+                "'table', 'wide', 'json', 'jsonl', 'yaml', 'name'; see `turbine get jobs --help`"
+            ),
+        ),
+        ("--bootstrap", "Option '--bootstrap' requires an argument; see `turbine --help`"),
+    ],
+)
+def test_wrong_usage(line: str, sentence: str) -> None:
+    ended = run(*line.split())
+    assert (ended.code, ended.sentence, ended.out) == (Code.USAGE, sentence, "")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "get jobs",
+        "describe job clicks",
+        "why 1",
+        "audit",
+        "log tail",
+        "log stats",
+        "log export --out out.jsonl",
+        "subscribe outcomes",
+        "publish change clicks --set tasks=1",
+        "delete job clicks --reason x",
+        "topics plan",
+        "topics apply",
+    ],
+)
+def test_no_broker(line: str) -> None:
+    ended = run(*line.split(), "--bootstrap", NOWHERE)
+    assert ended.code == Code.FAILED
+    assert ended.sentence == (
+        f"no broker answers at {NOWHERE} (Connection refused); start one with"
+        " `turbine broker start`, or set TURBINE_BOOTSTRAP"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("bootstrap = 7", "bad.toml: bootstrap is host:port"),
+        ("partitions = 0", "bad.toml: partitions is a whole number above 0, not 0"),
+        ("nope = 1", "bad.toml: nope is not a setting; remove it or move it to [kafka]"),
+        ("= 1", "bad.toml: not TOML: "),
+        (None, "bad.toml: no such file; TURBINE_CONFIG or --config names it"),
+    ],
+)
+def test_bad_settings(text: str | None, sentence: str) -> None:
+    if text is not None:
+        Path("bad.toml").write_text(text)
+    for line in ("get jobs", "config view", "up", "broker status"):
+        ended = run(*line.split(), "--config", "bad.toml")
+        assert ended.code == Code.USAGE
+        assert ended.sentence.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("describe job Clicks", '"Clicks" is no job\'s name; use up to 128 of'),
+        ("publish change clicks", "the change is empty; say what with --set KEY=JSON or --clear"),
+        ("publish change clicks --set tasks", '--set "tasks": write KEY=VALUE'),
+        ("publish change clicks --clear a\\b", "--clear: the path "),
+        ("publish change clicks --set tasks=1 --expires soon", "--expires: 'soon' is no span"),
+        ("publish change clicks --set tasks=1 --change-id x", '--change-id "x" is no change\'s id'),
+        ("subscribe outcomes --exec no-such-program", "--exec: there is no program no-such-prog"),
+        ("subscribe outcomes --exec", "Option '--exec' requires an argument"),
+        ("subscribe outcomes --from never", "--from: 'never' is neither a time nor a position"),
+        ("subscribe outcomes --count 0", "Invalid value for '--count': "),
+        ("log tail --topic nope", "--topic: there is no topic nope; it is one of alerts.v1, "),
+        ("apply -f none.yaml", "none.yaml cannot be read (No such file or directory)"),
+        ("serve nope", "there is no component nope; it is one of clock, job-service, publisher"),
+        ("broker wipe", "this deletes the log in .turbine/broker; add --yes if that is meant"),
+        ("broker start --bootstrap far:9092", "the bootstrap is far:9092, which is not on this"),
+    ],
+)
+def test_what_is_refused_before_anything_is_asked(line: str, sentence: str) -> None:
+    ended = run(*line.split())
+    assert ended.code == Code.USAGE
+    assert ended.sentence.startswith(sentence)
+
+
+def test_an_exec_that_is_not_closed() -> None:
+    ended = run("subscribe", "outcomes", "--exec", "sh -c 'x")
+    assert ended.sentence == '--exec: No closing quotation in "sh -c \'x"; close it'
+
+
+def test_what_is_not_there() -> None:
+    for line, sentence in (
+        ("broker status", "no broker runs in .turbine/broker; start one with"),
+        ("broker stop", "no broker runs in .turbine/broker; start one with"),
+        ("down", "nothing runs in .turbine; `turbine up` starts it"),
+        ("schema show Nope", "there is no schema Nope; `turbine schema list` names all"),
+        ("schema show JobDeletd", "there is no schema JobDeletd, perhaps JobDeleted; `turbine"),
+    ):
+        ended = run(*line.split())
+        assert (ended.code, line) == (Code.NOT_FOUND, line)
+        assert ended.sentence.startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        BadSettings("x"),
+        BrokerUnreachable("x"),
+        Unreadably("x"),
+        TopicsError("x"),
+        FleetRuns("x"),
+        LocalFailed("x"),
+    ],
+)
+def test_failures_of_the_layers_below_are_sentences(error: Exception) -> None:
+    failure = known_failure(error)
+    assert failure is not None
+    assert (failure.code, str(failure)) == (Code.FAILED, "x")
+
+
+def test_a_bug_of_ours_keeps_its_traceback() -> None:
+    assert known_failure(KeyError("x")) is None
+    failed = Failed(Code.CONFLICT, "x")
+    assert known_failure(failed) is failed
+
+
+@pytest.mark.parametrize(
+    ("reason", "code"),
+    [
+        ("stale", Code.CONFLICT),
+        ("no-such-job", Code.NOT_FOUND),
+        ("invalid", Code.FAILED),
+        ("overloaded", Code.FAILED),
+    ],
+)
+def test_a_rejection_has_its_code(reason: str, code: Code) -> None:
+    assert code_of_rejection(reason) is code
+
+
+@pytest.mark.parametrize(
+    ("given", "hoisted"),
+    [
+        (["get", "jobs"], ["get", "jobs"]),
+        (["why", "--bootstrap", "a:1", "-o", "x"], ["--bootstrap", "a:1", "why", "-o", "x"]),
+        (["x", "--config=f", "--bootstrap=b"], ["--config=f", "--bootstrap=b", "x"]),
+        (["x", "--bootstrap"], ["--bootstrap", "x"]),
+        (["x", "--", "--bootstrap", "b"], ["x", "--", "--bootstrap", "b"]),
+        (["x", "--configure", "y"], ["x", "--configure", "y"]),
+    ],
+)  # fmt: skip
+def test_global_options_stand_anywhere(given: list[str], hoisted: list[str]) -> None:
+    assert hoist(given) == hoisted

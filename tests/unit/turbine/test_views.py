@@ -1,0 +1,212 @@
+"""What is shown: settings and schemas without a broker, tables, forms, a record in a few words."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from events.lock import read_lock
+from tests.unit.turbine.lines import run
+from turbine.cli import logs
+from turbine.cli.failures import Code
+from turbine.cli.output import Column, cell_text, facts, show_rows, table_text
+from turbine.cli.summaries import LENGTH_MAX, summarise
+
+ROWS = [{"name": "a", "n": 1, "x": None}, {"name": "bb\x1b[31m", "n": 22, "x": {"k": "[bold]v"}}]
+COLUMNS = [
+    Column("NAME", lambda row: row["name"]),
+    Column("N", lambda row: row["n"]),
+    Column("X", lambda row: row["x"], wide=True),
+]
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_a_table_is_aligned_and_takes_nothing_for_markup_or_control() -> None:
+    assert table_text(ROWS, COLUMNS) == (
+        'NAME      N    X\na         1    -\nbb�[31m   22   {"k": "[bold]v"}'
+    )
+
+
+def test_a_table_of_a_pipe_is_never_cut_or_folded() -> None:
+    long = "x" * 5000
+    assert long in table_text([{"name": long, "n": 1, "x": 1}], COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("form", "text"),
+    [
+        ("name", "a\nbb\x1b[31m\n"),
+        ("table", "NAME      N\na         1\nbb�[31m   22\n"),
+        ("jsonl", "".join(json.dumps(row) + "\n" for row in ROWS)),
+    ],
+)
+def test_forms(form: str, text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    show_rows(ROWS, form, COLUMNS)
+    assert capsys.readouterr().out == text
+
+
+def test_json_and_yaml_hold_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    show_rows(ROWS, "json", COLUMNS)
+    assert json.loads(capsys.readouterr().out) == ROWS
+    show_rows(ROWS, "yaml", COLUMNS)
+    assert yaml.safe_load(capsys.readouterr().out) == ROWS
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "-"), ("", "-"), (True, "yes"), (False, "no"), (0, "0"), ([1], "[1]"), ("a\nb", "a�b")],
+)
+def test_a_cell(value: object, text: str) -> None:
+    assert cell_text(value) == text
+
+
+def test_facts() -> None:
+    assert facts([("a", 1), ("long", None)]) == "a      1\nlong   -"
+    assert facts([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "text"),
+    [
+        ("X", None, "cannot be read by this build"),
+        (
+            "JobConfigChanged",
+            {"layer": "base", "version": 2, "author": "ana", "reason": "more"},
+            "base 2 by ana: more",
+        ),
+        (
+            "JobConfigRejected",
+            {"reason": "stale", "explanation": "expected 1", "author": ""},
+            "stale: expected 1",
+        ),
+        ("OverrideExpired", {"layer": "oncall", "version": 3}, "oncall 3"),
+        ("JobDeleted", {"author": "ana", "reason": ""}, "by ana"),
+        (
+            "ConfigChangeProposed",
+            {"set_json": "{}", "clear": ["tasks"], "author": "ana", "reason": "x"},
+            "set {} clear tasks by ana: x",
+        ),
+        ("ClockTicked", {"number": 7}, '{"number": 7}'),
+    ],
+)
+def test_a_record_in_a_few_words(kind: str, body: dict[str, object] | None, text: str) -> None:
+    assert summarise(kind, body) == text
+
+
+def test_a_long_record_is_cut() -> None:
+    assert len(summarise("X", {"x": "y" * 500})) == LENGTH_MAX
+
+
+def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("turbine.toml").write_text(
+        'partitions = 4\n[kafka]\n"client.id" = "me"\n"sasl.password" = "hidden"\n'
+    )
+    monkeypatch.setenv("TURBINE_DIRECTORY", "/elsewhere")
+    shown = run("config", "view", "--show-origin", "-o", "json", "--bootstrap", "b:1")
+    assert json.loads(shown.out) == [
+        {"setting": "bootstrap", "value": "b:1", "origin": "flag"},
+        {"setting": "partitions", "value": 4, "origin": "turbine.toml"},
+        {"setting": "replication", "value": 1, "origin": "default"},
+        {"setting": "directory", "value": "/elsewhere", "origin": "TURBINE_DIRECTORY"},
+        {"setting": "kafka.client.id", "value": "me", "origin": "turbine.toml"},
+        {"setting": "kafka.sasl.password", "value": "(not shown)", "origin": "turbine.toml"},
+    ]
+    for form in ("table", "json", "yaml"):
+        assert "hidden" not in run("config", "view", "-o", form).out
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["sasl.password", "ssl.key.password", "ssl.key.pem", "sasl.oauthbearer.client.secret",
+     "ssl.keystore.password", "sasl.jaas.config"],
+)  # fmt: skip
+def test_a_secret_is_not_shown(key: str) -> None:
+    Path("turbine.toml").write_text(f'[kafka]\n"{key}" = "hidden"\n')
+    assert "hidden" not in run("config", "view").out
+
+
+def test_the_version() -> None:
+    shown = run("version")
+    assert (shown.code, shown.out[:8], shown.err) == (Code.OK, "turbine ", "")
+
+
+def test_schemas_are_listed_and_shown() -> None:
+    listed = json.loads(run("schema", "list", "-o", "json").out)
+    assert [row["id"] for row in listed] == [one.id for one in read_lock()]
+    by_name = json.loads(run("schema", "show", "JobDeleted").out)
+    number = next(row["id"] for row in listed if row["name"] == "JobDeleted")
+    assert json.loads(run("schema", "show", str(number)).out) == by_name
+    assert by_name["name"] == "JobDeleted"
+    assert run("schema", "list", "-o", "name").out.split() == [row["name"] for row in listed]
+
+
+def test_the_lock_file_holds_every_schema() -> None:
+    checked = run("schema", "check")
+    assert (checked.code, checked.err) == (Code.OK, "")
+
+
+def test_a_schema_that_the_lock_file_lacks_is_told() -> None:
+    versions = read_lock()
+    lacking = logs.missing_versions(versions[1:])
+    assert [one.name for one in lacking] == [versions[0].name]
+    assert logs.missing_versions(versions) == []
+
+
+def on_a_terminal(**environment: str) -> bytes:
+    """What a terminal gets to see of a table."""
+    shown, terminal = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "turbine", "config", "view"],
+        stdin=terminal,
+        stdout=terminal,
+        env={**os.environ, "TERM": "xterm", **environment},
+    ):
+        os.close(terminal)
+        parts = []
+        try:
+            while part := os.read(shown, 4096):
+                parts.append(part)
+        except OSError:  # how a terminal says that nobody writes any more
+            os.close(shown)
+    return b"".join(parts)
+
+
+def test_a_head_stands_out_on_a_terminal_unless_it_is_told_not_to() -> None:
+    assert b"\x1b[1mSETTING" in on_a_terminal()
+    plain = on_a_terminal(NO_COLOR="1")
+    assert b"SETTING" in plain
+    assert b"\x1b" not in plain
+
+
+class Terminal(io.StringIO):
+    """A person who types what the test says."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(("typed", "deleted"), [("y\n", True), ("n\n", False)])
+def test_a_person_is_asked_before_a_log_is_deleted(
+    typed: str, deleted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Terminal(typed))
+    ended = run("broker", "wipe")
+    assert ended.err.startswith("Delete the log in .turbine/broker? [y/N]:")
+    if deleted:
+        assert ended.code == Code.OK
+        assert ended.out.strip() == "there was no log in .turbine/broker"
+    else:
+        assert ended.code == Code.FAILED
+        assert ended.err.endswith("turbine: nothing was deleted in .turbine/broker\n")

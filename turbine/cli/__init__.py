@@ -1,0 +1,62 @@
+"""`turbine`: the commands, and how each of them ends. Loads what a command needs when it runs.
+
+`main` is the entry of the console script and of `python -m turbine`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import typer
+
+from turbine.cli.commands import app
+from turbine.cli.failures import Code, known_failure
+
+GLOBAL = ("--bootstrap", "--config")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs one command; the exit code. Every failure is one sentence on standard error."""
+    given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    try:
+        # Not `app()`, which would put a hook of its own under every exception of the process.
+        command = typer.main.get_command(app)
+        code = command(hoist(given), prog_name="turbine", standalone_mode=False)
+        return int(code or Code.OK)
+    except typer.TyperException as wrong:
+        return _wrong_usage(wrong)
+    except (typer.Abort, KeyboardInterrupt):
+        return Code.INTERRUPTED
+    except Exception as error:
+        failure = known_failure(error)
+        if failure is None:
+            raise  # a bug of ours: its traceback is what we need to see
+        sys.stdout.flush()
+        sys.stderr.write(f"turbine: {failure}\n")
+        return failure.code
+
+
+def hoist(arguments: Sequence[str]) -> list[str]:
+    """Global options may stand anywhere; the parser wants them before the command."""
+    ahead: list[str] = []
+    rest: list[str] = []
+    given = iter(arguments)
+    for one in given:
+        if one == "--":
+            rest += [one, *given]
+        elif one in GLOBAL:
+            ahead += [one, *([value] if (value := next(given, None)) is not None else [])]
+        elif one.startswith(tuple(f"{name}=" for name in GLOBAL)):
+            ahead.append(one)
+        else:
+            rest.append(one)
+    return ahead + rest
+
+
+def _wrong_usage(wrong: typer.TyperException) -> int:
+    context = getattr(wrong, "ctx", None)
+    command = context.command_path if context is not None else "turbine"
+    sentence = wrong.format_message().rstrip(".").replace("Value error, ", "")
+    sys.stderr.write(f"turbine: {sentence}; see `{command} --help`\n")
+    return Code.USAGE

@@ -1,0 +1,65 @@
+"""How a command ends: the exit codes, and the one sentence of each failure."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class Code(IntEnum):
+    """What a script can tell without reading; the names stand in the help and in docs/cli.md."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    NOT_FOUND = 3
+    CONFLICT = 4
+    FINDINGS = 5
+    TIMEOUT = 124
+    INTERRUPTED = 130
+
+
+MEANINGS = {
+    Code.OK: "done; a change was accepted",
+    Code.FAILED: "failed; a change was rejected",
+    Code.USAGE: "wrong usage, settings or file",
+    Code.NOT_FOUND: "no such job, id, schema, or no broker that runs",
+    Code.CONFLICT: "conflict: the change was made for a version that is stale",
+    Code.FINDINGS: "findings: the audit, the topics or the schemas differ",
+    Code.TIMEOUT: "no verdict in time: the change may yet stand",
+    Code.INTERRUPTED: "interrupted",
+}
+
+
+class Failed(Exception):
+    """Ends the command with a code and one sentence: the place and the remedy."""
+
+    def __init__(self, code: Code, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def code_of_rejection(reason: str) -> Code:
+    """The exit code for a verdict's reason."""
+    match reason:
+        case "stale":
+            return Code.CONFLICT
+        case "no-such-job":
+            return Code.NOT_FOUND
+        case _:
+            return Code.FAILED
+
+
+def known_failure(error: Exception) -> Failed | None:
+    """The failure that an error of the layers below stands for; None: it is a bug of ours."""
+    # Imported here: by now their modules are loaded, and the help must not load them.
+    from components.runtime.clients import BrokerUnreachable
+    from components.runtime.reading import Unreadably
+    from components.runtime.settings import BadSettings
+    from components.runtime.topics import TopicsError
+    from turbine.fleet import FleetRuns
+    from turbine.local import LocalFailed
+
+    if isinstance(error, Failed):
+        return error
+    told = BadSettings | BrokerUnreachable | Unreadably | TopicsError | FleetRuns | LocalFailed
+    return Failed(Code.FAILED, str(error)) if isinstance(error, told) else None

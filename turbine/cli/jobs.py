@@ -1,0 +1,225 @@
+"""`get jobs` and `describe job`: what is expected of jobs, now or at any instant of the log."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import At, Listed, Shown, check_job, open_log
+
+if TYPE_CHECKING:
+    from projections.jobs import Job
+    from turbine.cli.moments import Moment
+    from turbine.log import Log, Standing
+
+Row = dict[str, Any]
+
+DECISIONS_SHOWN = 10
+
+
+def get_jobs(
+    context: typer.Context,
+    names: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
+    at: At = None,
+    deleted: Annotated[bool, typer.Option("--deleted", help="Deleted jobs as well.")] = False,
+    output: Listed = "table",
+) -> int:
+    """List the jobs, or those that are named."""
+    from turbine.cli.moments import given_moment
+    from turbine.cli.output import show_rows, tell
+
+    for name in names or ():
+        check_job(name)
+    moment = given_moment(at)
+    log = open_log(context)
+    jobs = log.jobs(end=_end(log, moment))
+    for name in names or ():
+        _existing(jobs.get(name), name, at)
+    wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())
+    rows = [to_plain(job) for job in wanted if job.alive or (existed(job) and (deleted or names))]
+    if not rows and output in ("table", "wide"):
+        tell("there are no jobs" + (f" at {at}" if at else "") + "; `turbine apply` makes one")
+        return Code.OK
+    show_rows(rows, output, _columns(), name="job")
+    return Code.OK
+
+
+def describe_job(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    at: At = None,
+    output: Shown = "table",
+) -> int:
+    """Show one job: its layers, who wants what of it and why, and what was decided last."""
+    from turbine.cli.moments import given_moment
+    from turbine.cli.output import show_value, write
+
+    check_job(name)
+    moment = given_moment(at)
+    log = open_log(context)
+    end = _end(log, moment)
+    job = _existing(log.job(name, end=end), name, at)
+    last = log.decisions(job=name, end=end)[-DECISIONS_SHOWN:]
+    row = to_plain(job) | {"decisions": [decision_to_plain(one) for one in last]}
+    if output == "table":
+        write(_description(row))
+    else:
+        show_value(row, output)
+    return Code.OK
+
+
+def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
+    from events.topics import JOURNAL
+    from turbine.cli.moments import position_at
+
+    return None if moment is None else position_at(log, moment, [JOURNAL])
+
+
+def existed(job: Job) -> bool:
+    """Was it ever created? A rejected request leaves a row too."""
+    return job.versions.base > 0
+
+
+def _existing(job: Job | None, name: str, at: str | None) -> Job:
+    if job is not None and existed(job):
+        return job
+    when = f" at {at}" if at else ""
+    remedy = "`turbine get jobs --deleted` lists all"
+    if job is not None:
+        remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
+    raise Failed(Code.NOT_FOUND, f"there is no job {name}{when}; {remedy}")
+
+
+def to_plain(job: Job) -> Row:
+    """A job as JSON; what a record holds as `…_json` is its value here, under the name without."""
+    from events.merge import origins
+    from events.topics import LAYERS
+
+    configs = [json.loads(layer.config_json) for layer in job.layers]
+    return {
+        "job": job.name,
+        "alive": job.alive,
+        "versions": job.versions.to_plain(),
+        "expected": json.loads(job.expected_json),
+        "origins": {path: LAYERS[at] for path, at in sorted(origins(configs).items())},
+        "layers": {
+            name: {
+                "version": layer.version,
+                "author": layer.author,
+                "reason": layer.reason,
+                "change_id": layer.change_id,
+                "expires_ms": layer.expires_ms,
+                "config": config,
+            }
+            for name, layer, config in zip(LAYERS, job.layers, configs, strict=True)
+        },
+    }
+
+
+def decision_to_plain(one: Standing) -> Row:
+    """A decision as JSON, without what only an audit needs."""
+    read, record = one.read, one.read.record
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "job": record.key,
+        "stands": one.stands,
+        "position": f"{read.place}:{read.offset}",
+        "at_ms": read.at_ms,
+        "change_id": record.cause,
+        "body": None if record.body is None else record.body.to_plain(),
+    }
+
+
+def _columns() -> list[Any]:
+    from turbine.cli.output import Column
+
+    def expected(*path: str) -> Any:
+        def cell(row: Row) -> object:
+            inner = row["expected"]
+            for key in path:
+                inner = inner.get(key) if isinstance(inner, dict) else None
+            return inner
+
+        return cell
+
+    return [
+        Column("JOB", lambda row: row["job"]),
+        Column("STATE", _state),
+        Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values()))),
+        Column("TASKS", lambda row: expected("tasks")(row) or (1 if row["alive"] else None)),
+        Column("PACKAGE", _package),
+        Column("OVERRIDDEN", _overridden),
+        Column("TIER", expected("tier"), wide=True),
+        Column("OPERATOR", expected("operator"), wide=True),
+        Column("AUTHOR", lambda row: row["layers"]["base"]["author"], wide=True),
+        Column("REASON", lambda row: row["layers"]["base"]["reason"], wide=True),
+    ]
+
+
+def _state(row: Row) -> str:
+    if not row["alive"]:
+        return "deleted"
+    return "paused" if row["expected"].get("paused") else "alive"
+
+
+def _package(row: Row) -> str:
+    package = row["expected"].get("package") or {}
+    return f"{package['name']} {package['version']}" if package else ""
+
+
+def _overridden(row: Row) -> str:
+    """Which keys of the base do not hold, by whom: what an oncall wants to see at a glance."""
+    found = [f"{path} by {layer}" for path, layer in row["origins"].items() if layer != "base"]
+    return ", ".join(found)
+
+
+def _description(row: Row) -> str:
+    from events.strict_json import split_path
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, facts, table_text
+
+    layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
+    columns = [
+        Column("LAYER", lambda one: one["layer"]),
+        Column("VERSION", lambda one: one["version"]),
+        Column("AUTHOR", lambda one: one["author"]),
+        Column("REASON", lambda one: one["reason"]),
+        Column("EXPIRES", lambda one: show_time(one["expires_ms"])),
+        Column("CHANGE", lambda one: one["change_id"]),
+    ]
+    keys = [
+        {"path": path, "value": _value_at(row["expected"], split_path(path)), "from": layer}
+        for path, layer in row["origins"].items()
+    ]
+    paths = [
+        Column("EXPECTED", lambda one: one["path"]),
+        Column("VALUE", lambda one: one["value"]),
+        Column("FROM", lambda one: one["from"]),
+    ]
+    decided = [
+        Column("DECIDED", lambda one: show_time(one["at_ms"])),
+        Column("KIND", lambda one: one["kind"]),
+        Column("STANDS", lambda one: one["stands"]),
+        Column("ABOUT", _about),
+        Column("ID", lambda one: one["id"]),
+    ]
+    parts = [facts([("job", row["job"]), ("state", _state(row))]), table_text(layers, columns)]
+    parts += [table_text(keys, paths)] if keys else []
+    parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
+    return "\n\n".join(parts)
+
+
+def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
+    for key in keys:
+        value = value[key]
+    return value
+
+
+def _about(decision: Row) -> str:
+    from turbine.cli.summaries import summarise
+
+    return summarise(decision["kind"], decision["body"])

@@ -1,0 +1,342 @@
+"""`broker`, `topics`, `serve`, `up`, `down`, `config`, `version`: what runs on this machine."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Listed, Shown, chosen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from components.runtime.settings import Settings
+
+Row = dict[str, Any]
+Port = Annotated[
+    int | None, typer.Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
+]
+SECRETS = ("password", "secret", "token", "pem", "key", "jaas")
+
+
+# --- broker
+
+
+def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "table") -> int:
+    """Start a broker that stays.
+
+    For this machine only. One that runs already is left alone.
+    """
+    from turbine.local import ask_broker
+
+    settings, directory = _broker(context)
+    row = ask_broker("start", directory, port or _port(settings))
+    _show_broker(row, output)
+    if row["bootstrap"] != settings.bootstrap and not _same_port(row["bootstrap"], settings):
+        from turbine.cli.output import tell
+
+        tell(f"set TURBINE_BOOTSTRAP={row['bootstrap']}, or add --bootstrap {row['bootstrap']}")
+    return Code.OK
+
+
+def stop_broker(context: typer.Context) -> int:
+    """Stop the broker of this machine; its data stays."""
+    from turbine.cli.output import write
+    from turbine.local import ask_broker
+
+    _, directory = _broker(context)
+    if not ask_broker("stop", directory)["stopped"]:
+        raise _no_broker(directory)
+    write(f"the broker in {directory} is stopped; its data stays")
+    return Code.OK
+
+
+def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
+    """Show the broker of this machine; exit code 3 where none runs."""
+    from turbine.local import ask_broker
+
+    _, directory = _broker(context)
+    row = ask_broker("status", directory)
+    if row["pid"] is None:
+        raise _no_broker(directory)
+    _show_broker(row, output)
+    return Code.OK if row["answers"] else Code.FAILED
+
+
+def wipe_broker(
+    context: typer.Context,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> int:
+    """Delete the log of this machine's broker, for ever."""
+    from turbine.cli.output import write
+    from turbine.local import ask_broker
+
+    _, directory = _broker(context)
+    if not yes:
+        if not sys.stdin.isatty():
+            raise Failed(
+                Code.USAGE, f"this deletes the log in {directory}; add --yes if that is meant"
+            )
+        if not typer.confirm(f"Delete the log in {directory}?", err=True):
+            raise Failed(Code.FAILED, f"nothing was deleted in {directory}")
+    wiped = ask_broker("wipe", directory)["wiped"]
+    write(f"the log in {directory} is deleted" if wiped else f"there was no log in {directory}")
+    return Code.OK
+
+
+def _broker(context: typer.Context) -> tuple[Settings, Path]:
+    from turbine.local import broker_directory
+
+    settings = chosen(context).settings()
+    return settings, broker_directory(settings)
+
+
+def _port(settings: Settings) -> int:
+    from turbine.local import port_here
+
+    port = port_here(settings)
+    if port is None:
+        raise Failed(
+            Code.USAGE,
+            f"the bootstrap is {settings.bootstrap}, which is not on this machine; say where to"
+            " start one with --bootstrap 127.0.0.1:PORT",
+        )
+    return port
+
+
+def _same_port(bootstrap: str, settings: Settings) -> bool:
+    from turbine.local import port_here
+
+    return port_here(settings) == int(bootstrap.rpartition(":")[2])
+
+
+def _show_broker(row: Row, output: str) -> None:
+    from turbine.cli.output import facts, show_value, write
+
+    if output == "table":
+        write(facts((name.replace("_", " "), value) for name, value in row.items()))
+    else:
+        show_value(row, output)
+
+
+def _no_broker(directory: Path) -> Failed:
+    return Failed(
+        Code.NOT_FOUND, f"no broker runs in {directory}; start one with `turbine broker start`"
+    )
+
+
+# --- topics
+
+
+def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
+    """Show which topics are missing or differ.
+
+    Exit code 5 where any does.
+    """
+    from turbine.cli.output import tell
+    from turbine.local import ask_topics
+
+    chosen(context).connected()
+    steps = ask_topics("plan", chosen(context).flags())
+    if not steps:
+        tell("all topics are as they must be")
+        return Code.OK
+    _show_steps(steps, output)
+    return Code.FINDINGS
+
+
+def apply_topics(context: typer.Context, *, output: Listed = "table") -> int:
+    """Create the topics that are missing.
+
+    What is there is never changed: exit code 5 where a topic differs, for a person to decide.
+    """
+    from turbine.cli.output import tell
+    from turbine.local import ask_topics
+
+    chosen(context).connected()
+    steps = ask_topics("apply", chosen(context).flags())
+    if steps:
+        _show_steps(steps, output)
+    else:
+        tell("all topics were there already")
+    return Code.FINDINGS if any(step["kind"] == "differs" for step in steps) else Code.OK
+
+
+def _show_steps(steps: list[Row], output: Any) -> None:
+    from turbine.cli.output import Column, show_rows
+
+    columns = [
+        Column("STEP", lambda row: row["kind"]),
+        Column("TOPIC", lambda row: row["topic"]),
+        Column("WHAT", lambda row: row["what"]),
+        Column("EXPECTED", lambda row: row["expected"]),
+        Column("FOUND", lambda row: row["found"]),
+    ]
+    show_rows(steps, output, columns, name="topic")
+
+
+# --- components
+
+
+def serve(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    *,
+    instance: Annotated[
+        str | None, typer.Option("--instance", help="Name of a static member of the group.")
+    ] = None,
+    metrics_port: Annotated[
+        int, typer.Option("--metrics-port", min=0, max=65535, help="0 serves none.")
+    ] = 0,
+) -> int:
+    """Run one component in the foreground.
+
+    One of clock, publisher and job-service.
+    """
+    from turbine.serve import SERVED
+    from turbine.serve import serve as run
+
+    if name not in SERVED:
+        raise Failed(
+            Code.USAGE, f"there is no component {name}; it is one of {', '.join(sorted(SERVED))}"
+        )
+    return run(name, chosen(context).settings(), instance=instance, port=metrics_port)
+
+
+def up(
+    context: typer.Context,
+    *,
+    detach: Annotated[
+        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
+    ] = False,
+) -> int:
+    """Run all components on this machine.
+
+    Until Ctrl-C, and with a broker of its own if none answers.
+    """
+    from components.runtime.loop import Stop
+    from turbine.cli.output import tell
+    from turbine.fleet import FleetRuns, detach_fleet, lives, run_fleet
+    from turbine.local import ask_broker, broker_directory
+
+    settings, flags = chosen(context).settings(), chosen(context).flags()
+    if lives(settings.directory):
+        raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
+    ours = _prepare(context, settings)
+    if detach:
+        detach_fleet(settings.directory, flags)
+        tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
+        return Code.OK
+    tell(f"all components are started; their logs: {settings.directory}/logs; end: Ctrl-C")
+    try:
+        run_fleet(settings.directory, settings.bootstrap, flags, tell, Stop().listen())
+    finally:
+        if ours:
+            ask_broker("stop", broker_directory(settings))
+    tell("all components have ended" + (", and the broker" if ours else ""))
+    return Code.OK
+
+
+def _prepare(context: typer.Context, settings: Settings) -> bool:
+    """A broker that answers, with its topics; True when it was started for this."""
+    from turbine.cli.output import tell
+    from turbine.local import ask_broker, ask_topics, broker_directory, knock
+
+    ours = False
+    if knock(settings):
+        row = ask_broker("start", broker_directory(settings), _port(settings))
+        tell(f"a broker runs at {row['bootstrap']}")
+        ours = bool(row["started"])
+    steps = ask_topics("apply", chosen(context).flags())
+    created = sum(step["kind"] == "create" for step in steps)
+    if created:
+        tell(f"{created} topics are created")
+    differing = next((step for step in steps if step["kind"] == "differs"), None)
+    if differing is not None:
+        raise Failed(
+            Code.FINDINGS,
+            f"{differing['topic']}: {differing['what']} should be {differing['expected']} and is"
+            f" {differing['found']}; `turbine topics plan` shows all that differs",
+        )
+    return ours
+
+
+def down(context: typer.Context) -> int:
+    """End what `up` runs, and the broker.
+
+    The log stays.
+    """
+    from turbine.cli.output import write
+    from turbine.fleet import end_fleet
+    from turbine.local import ask_broker, broker_directory
+
+    settings = chosen(context).settings()
+    fleet = end_fleet(settings.directory)
+    broker = ask_broker("stop", broker_directory(settings))["stopped"]
+    if not fleet and not broker:
+        raise Failed(
+            Code.NOT_FOUND, f"nothing runs in {settings.directory}; `turbine up` starts it"
+        )
+    ended = ["all components"] * fleet + ["the broker"] * broker
+    write(f"ended: {', '.join(ended)}; the log stays")
+    return Code.OK
+
+
+# --- settings
+
+
+def view_config(
+    context: typer.Context,
+    *,
+    show_origin: Annotated[
+        bool, typer.Option("--show-origin", help="Where each value comes from.")
+    ] = False,
+    output: Annotated[
+        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+    ] = "table",
+) -> int:
+    """Show the settings in force. Secrets are not shown."""
+    from components.runtime.settings import NAMES
+    from turbine.cli.output import Column, show_value, table_text, write
+
+    settings = chosen(context).settings()
+    values: Row = {name: getattr(settings, name) for name in NAMES}
+    values["directory"] = str(settings.directory)
+    values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
+    rows = [
+        {"setting": name, "value": value, "origin": settings.origins.get(name, "default")}
+        for name, value in values.items()
+    ]
+    if output != "table":
+        plain = rows if show_origin else values
+        show_value(plain, output)
+        return Code.OK
+    columns = [Column("SETTING", lambda row: row["setting"]), Column("VALUE", lambda r: r["value"])]
+    columns += [Column("ORIGIN", lambda row: row["origin"])] if show_origin else []
+    write(table_text(rows, columns))
+    return Code.OK
+
+
+def _shown(key: str, value: str) -> str:
+    return "(not shown)" if any(word in key for word in SECRETS) else value
+
+
+def version(context: typer.Context) -> int:
+    """Print the version."""
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    from turbine.cli.output import write
+
+    del context
+    try:
+        write(f"turbine {installed('turbine')}")
+    except PackageNotFoundError:
+        raise Failed(
+            Code.FAILED, "turbine is not installed here; `make setup` installs it"
+        ) from None
+    return Code.OK

@@ -1,0 +1,137 @@
+"""What many commands take: the settings, the form of the output, a moment, a job's name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+
+if TYPE_CHECKING:
+    from components.runtime.settings import Settings
+    from turbine.local import Flags
+    from turbine.log import Log
+
+Form = Literal["table", "wide", "json", "jsonl", "yaml", "name"]
+
+Listed = Annotated[
+    Form, typer.Option("-o", "--output", help="Form of the output; name is one name a line.")
+]
+Shown = Annotated[
+    Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+]
+Streamed = Annotated[
+    Literal["table", "wide", "jsonl"],
+    typer.Option("-o", "--output", help="Form of the output; jsonl is one JSON object a line."),
+]
+At = Annotated[
+    str | None,
+    typer.Option(
+        "--at",
+        metavar="TIME|POSITION",
+        help="As it was then: an RFC 3339 time, a span such as '10m ago', or a position vector.",
+    ),
+]
+Author = Annotated[
+    str | None, typer.Option("--author", help="Who asks; by default the user of this machine.")
+]
+Reason = Annotated[str, typer.Option("--reason", help="Why; an oncall change needs one.")]
+Expected = Annotated[
+    int | None,
+    typer.Option(
+        "--expected-version", min=0, metavar="N", help="Only if this is the layer's version."
+    ),
+]
+Expires = Annotated[
+    str | None,
+    typer.Option("--expires", metavar="SPAN", help="Taken back after it, such as 2h (oncall)."),
+]
+Wait = Annotated[
+    float,
+    typer.Option("--wait", min=0.1, max=600, metavar="SECONDS", help="Patience for the verdict."),
+]
+Layer = Annotated[
+    Literal["base", "provisioner", "scaler", "oncall"],
+    typer.Option("--layer", help="Whose wish it is; the higher layer wins."),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The global options."""
+
+    bootstrap: str | None = None
+    config: Path | None = None
+
+    def flags(self) -> Flags:
+        """For the programs that a command starts."""
+        from turbine.local import Flags
+
+        return Flags(self.bootstrap, self.config)
+
+    def settings(self) -> Settings:
+        """The settings in force, or a sentence about the one that cannot be used."""
+        from components.runtime.settings import BadSettings, load_settings
+
+        try:
+            return load_settings({"bootstrap": self.bootstrap}, path=self.config)
+        except BadSettings as bad:
+            raise Failed(Code.USAGE, str(bad)) from None
+
+    def connected(self) -> Settings:
+        """The same, where something listens at the bootstrap."""
+        from turbine.local import knock
+
+        settings = self.settings()
+        silent = knock(settings)
+        if silent:
+            raise Failed(
+                Code.FAILED,
+                f"no broker answers at {settings.bootstrap} ({silent}); start one with"
+                " `turbine broker start`, or set TURBINE_BOOTSTRAP",
+            )
+        return settings
+
+
+def chosen(context: typer.Context) -> Chosen:
+    """The global options of this run."""
+    assert isinstance(context.obj, Chosen)
+    return context.obj
+
+
+def open_log(context: typer.Context) -> Log:
+    """The log that the settings name."""
+    from turbine.log import Log
+
+    return Log(chosen(context).connected())
+
+
+def check_job(name: str) -> str:
+    """The name, if a job may have it."""
+    from events.identity import is_job_id
+    from events.strict_json import shorten
+
+    if not is_job_id(name):
+        raise Failed(
+            Code.USAGE,
+            f"{shorten(name)} is no job's name; use up to 128 of a-z, 0-9, '.', '_', '-',"
+            " beginning and ending with a letter or digit",
+        )
+    return name
+
+
+def author_or_user(author: str | None) -> str:
+    """Who asks."""
+    import getpass
+
+    if author is not None:
+        return author
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        raise Failed(
+            Code.USAGE, "this machine has no name for its user; say who asks with --author"
+        ) from None

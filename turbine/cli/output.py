@@ -1,0 +1,120 @@
+"""Puts rows on standard output: as a table for people, or as JSON, JSON lines, YAML, names.
+
+What a row holds in JSON is named as in the records. Rich is loaded for tables only.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from events.strict_json import printable
+
+Row = dict[str, Any]
+
+TABLE_WIDTH = 10_000
+"""Of a pipe: nothing is cut or folded that a program may want to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table; a `wide` one is shown on demand only."""
+
+    title: str
+    cell: Callable[[Row], object]
+    wide: bool = False
+
+
+def write(text: str) -> None:
+    """A line, or several, of data."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def tell(text: str) -> None:
+    """A line for people, beside the data."""
+    sys.stdout.flush()
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
+
+
+def show_rows(
+    rows: Iterable[Row], form: str, columns: Sequence[Column], name: str = "name"
+) -> None:
+    """Rows in the form that was asked for; `name` is the field that the form "name" prints."""
+    match form:
+        case "json" | "yaml":
+            show_value(list(rows), form)
+        case "jsonl":
+            for row in rows:
+                write(to_line(row))
+        case "name":
+            for row in rows:
+                write(str(row[name]))
+        case _:
+            write(table_text(rows, [one for one in columns if form == "wide" or not one.wide]))
+
+
+def show_value(value: object, form: str) -> None:
+    """One value as JSON or YAML."""
+    if form == "yaml":
+        import yaml
+
+        write(yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip("\n"))
+    else:
+        write(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def to_line(value: object) -> str:
+    """JSON in one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
+    """Aligned columns with a head. Cells are anybody's text: no markup, no control characters."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    tty = sys.stdout.isatty()
+    console = Console(file=sys.stdout, width=None if tty else TABLE_WIDTH, highlight=False)
+    head = "" if console.no_color else "bold"
+    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style=head)
+    for column in columns:
+        table.add_column(column.title, no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell_text(column.cell(row))) for column in columns))
+    with console.capture() as capture:
+        console.print(table)
+    lines = capture.get().splitlines()
+    return "\n".join(lines if tty else [line.rstrip() for line in lines])
+
+
+def cell_text(value: object) -> str:
+    """A value in one line."""
+    match value:
+        case None | "":
+            return "-"
+        case str():
+            return printable(value)
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return str(value)
+        case _:
+            return printable(to_line(value))
+
+
+def facts(pairs: Iterable[tuple[str, object]]) -> str:
+    """Names and values under each other, for one thing."""
+    given = [(name, cell_text(value)) for name, value in pairs]
+    width = max((len(name) for name, _ in given), default=0)
+    return "\n".join(f"{name:<{width}}   {value}" for name, value in given)
+
+
+def indented(text: str, by: str = "  ") -> str:
+    """Every line further to the right."""
+    return "\n".join(by + line for line in text.splitlines())

@@ -1,0 +1,114 @@
+"""A message of the log as JSON: where it lies, what its headers say, and its body if it is read."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from components.runtime.intake import DeadLetter, Message, take_in
+from events.codec import SKIPPED, Read
+from events.topics import BY_SHORT
+
+Row = dict[str, Any]
+
+BYTES_ONLY = ("dead-letters", "rows")
+"""Kinds of topics that hold bytes, and no records of ours."""
+
+
+def read_or_letter(
+    message: Message, partitions: int, kinds: frozenset[str] | None = None
+) -> Read | DeadLetter | None:
+    """What the message says; None where its topic holds bytes."""
+    if BY_SHORT[message.topic].kind in BYTES_ONLY:
+        return None
+    return take_in(message, partitions, kinds)
+
+
+def key_of(message: Message) -> str:
+    """The key for a reader's eyes."""
+    return (message.key or b"").decode(errors="replace")
+
+
+def to_plain(message: Message, partitions: int) -> Row:
+    """The message, named as records and headers are."""
+    row: Row = {
+        "position": f"{message.place}:{message.offset}",
+        "at_ms": message.at_ms,
+        "key": key_of(message),
+    }
+    found = read_or_letter(message, partitions)
+    match found:
+        case None:
+            return row | _bytes(message)
+        case DeadLetter():
+            return row | {"kind": "unreadable", "reason": found.reason, "sentence": found.sentence}
+        case _:
+            return row | _record(found)
+
+
+def _record(read: Read) -> Row:
+    record = read.record
+    row: Row = {"kind": record.kind, "id": record.id}
+    if record.cause:
+        row["cause"] = record.cause
+    if record.parent:
+        row |= {
+            "parent": record.parent,
+            "evidence": dict(sorted(record.evidence.items())),
+            "tick_ms": record.tick_ms,
+            "logic": record.logic,
+            "source": record.source,
+        }
+    return row | {"body": body_of(read)}
+
+
+def body_of(read: Read) -> Row | None:
+    """The fields of the record; None where this build cannot read it."""
+    body = read.record.body
+    return None if body is None or body is SKIPPED else body.to_plain()
+
+
+def _bytes(message: Message) -> Row:
+    headers = {
+        name: (value or b"").decode(errors="replace") for name, value in message.headers or ()
+    }
+    size = len(message.value or b"")
+    if BY_SHORT[message.topic].kind == "rows":
+        return {"kind": "row" if message.value is not None else "tombstone", "bytes": size}
+    return {
+        "kind": "dead-letter",
+        "reason": headers.get("dead_letter_reason", ""),
+        "sentence": headers.get("dead_letter_sentence", ""),
+        "bytes": size,
+    }
+
+
+def to_export(message: Message, partitions: int) -> Row:
+    """The message with every byte it has, so that the log can be made again from it."""
+    row: Row = {
+        "place": message.place,
+        "offset": message.offset,
+        "at_ms": message.at_ms,
+        "key": _bytes_or_text(message.key),
+        "headers": [[name, _bytes_or_text(value)] for name, value in message.headers or ()],
+        "value_base64": None if message.value is None else _base64(message.value),
+    }
+    found = read_or_letter(message, partitions)
+    if isinstance(found, Read):
+        row |= {"kind": found.record.kind, "body": body_of(found)}
+    elif found is not None:
+        row |= {"kind": "unreadable", "sentence": found.sentence}
+    return row
+
+
+def _bytes_or_text(value: bytes | None) -> object:
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return {"base64": _base64(value)}
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()

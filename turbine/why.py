@@ -1,0 +1,150 @@
+"""Why something was decided: a decision with its evidence, the request it answers, what it changed.
+
+`explain` takes the id of a decision or of a request, and reads the rest from the log.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from events.codec import SKIPPED, Read
+from events.identity import valid_until_ms
+from events.records import JobConfigRejected
+from events.topics import JOURNAL
+from projections.jobs import INGRESS_TOPICS, Job, apply
+from turbine.log import Log, Standing
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Why:
+    """One decision, or a request that none has answered yet."""
+
+    decision: Standing | None
+    request: Read | None
+    before: Json  # the expected config that it was decided on
+    after: Json  # and with it; the same where it is void or changes nothing
+    instead: str = ""  # of a void one: the decision that stands on the same parent
+
+    def to_plain(self) -> Json:
+        """As JSON, named as the records and their headers are."""
+        if self.decision is None:
+            return {"request": None if self.request is None else _request(self.request)}
+        read, record = self.decision.read, self.decision.read.record
+        body = record.body
+        return {
+            "id": record.id,
+            "kind": record.kind,
+            "job": record.key,
+            "stands": self.decision.stands,
+            "instead": self.instead or None,
+            "position": f"{read.place}:{read.offset}",
+            "at_ms": read.at_ms,
+            "parent": record.parent,
+            "evidence": dict(sorted(record.evidence.items())),
+            "tick_ms": record.tick_ms,
+            "source": record.source,
+            "logic": record.logic,
+            "request": None if self.request is None else _request(self.request),
+            "before": self.before,
+            "after": self.after,
+            "body": None if body is None else body.to_plain(),
+        }
+
+
+def _request(read: Read) -> Json:
+    record = read.record
+    assert record.body is not None
+    body = record.body.to_plain()
+    return {
+        "change_id": record.id,
+        "kind": record.kind,
+        "job": record.key,
+        "position": f"{read.place}:{read.offset}",
+        "at_ms": read.at_ms,
+        "valid_until_ms": valid_until_ms(record.id),
+        "author": body.get("author", ""),
+        "reason": body.get("reason", ""),
+        "body": body,
+    }
+
+
+def explain(log: Log, name: str) -> Why | None:
+    """What stands behind a decision's or a request's id; None where the log has neither."""
+    found = next(
+        (read for read in _heads(log) if name in (read.record.id, read.record.cause)), None
+    )
+    if found is None:
+        request = find_request(log, name, None)
+        return None if request is None else Why(None, request, {}, {})
+    job = found.record.key
+    decisions = log.decisions(job=job)
+    decision = pick(decisions, name)
+    request = find_request(log, decision.read.record.cause, job)
+    return explain_decision(decisions, decision, request)
+
+
+def _heads(log: Log) -> Iterable[Read]:
+    # Without bodies: ids and causes are headers, and the whole journal is looked through.
+    return log.read([JOURNAL], kinds=frozenset())
+
+
+def pick(decisions: Sequence[Standing], name: str) -> Standing:
+    """The decision of that id, or the one that answers that request: the standing one if any."""
+    named = [one for one in decisions if one.read.record.id == name]
+    caused = [one for one in decisions if one.read.record.cause == name]
+    # A duplicate has the id of what it repeats, and is void.
+    return next((one for one in named + caused if one.stands), (named + caused)[0])
+
+
+def find_request(log: Log, change_id: str, job: str | None) -> Read | None:
+    """The first copy of a request, wherever it was handed in."""
+    if not change_id:
+        return None
+    topics = [topic for topic in INGRESS_TOPICS if topic in log.counts]
+    for read in log.read(topics, key=job):
+        if read.record.id == change_id and read.record.body not in (None, SKIPPED):
+            return read
+    return None
+
+
+def explain_decision(
+    decisions: Sequence[Standing], decision: Standing, request: Read | None
+) -> Why:
+    """The difference that it made, by the fold of what stood before it."""
+    record = decision.read.record
+    job, instead = Job(record.key), ""
+    for one in decisions:
+        found = one.read.record
+        if one is decision:
+            break
+        if one.stands and found.body not in (None, SKIPPED):
+            if found.parent == record.parent:
+                instead = found.id  # its parent has its child already
+            job = _applied(job, one)
+    before = json.loads(job.expected_json)
+    after = json.loads(_applied(job, decision).expected_json) if decision.stands else before
+    return Why(decision, request, before, after, instead if not decision.stands else "")
+
+
+def _applied(job: Job, one: Standing) -> Job:
+    body = one.read.record.body
+    return job if body is None else apply(job, body)
+
+
+def verdict_on(log: Log, job: str, change_id: str) -> Standing | None:
+    """The standing decision that answers a request, if there is one."""
+    for one in log.decisions(job=job):
+        if one.stands and one.read.record.cause == change_id:
+            return one
+    return None
+
+
+def refusal_of(why: Why) -> JobConfigRejected | None:
+    """What was refused, and why, where the decision is a rejection."""
+    body = None if why.decision is None else why.decision.read.record.body
+    return body if isinstance(body, JobConfigRejected) else None
