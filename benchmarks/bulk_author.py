@@ -13,7 +13,8 @@ import time
 from typing import Any
 
 from benchmarks.configs import base_config, next_version
-from components.runtime.clients import partitions_of, producer
+from benchmarks.writer import Writer
+from components.runtime.clients import partitions_of
 from components.runtime.settings import Settings
 from events.codec import Record, encode, headers_of
 from events.identity import change_id
@@ -38,28 +39,18 @@ def proposal(job: str, number: int, change: dict[str, Any], now_ms: int, valid_m
 def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> None:
     settings = Settings(bootstrap=bootstrap)
     partitions = partitions_of(settings)[TOPIC]
-    client = producer(settings, **{"queue.buffering.max.messages": 1_000_000})
+    writer = Writer(settings, **{"queue.buffering.max.messages": 1_000_000})
     now_ms = int(time.time() * 1000)
-    records = []
+    ready = []
     for number in range(changes):
         job = f"{prefix}-{number % jobs:04}"
         change = base_config(number) if number < jobs else next_version(number)
-        records.append(proposal(job, number, change, now_ms, VALID_MS))
-    headers: list[Any] = [headers_of(record, TOPIC) for record in records]
+        record = proposal(job, number, change, now_ms, VALID_MS)
+        ready.append((partition_of(job, partitions), job, record.value, headers_of(record, TOPIC)))
     since = time.monotonic()
-    refused: list[Any] = []
-    for record, its_headers in zip(records, headers, strict=True):
-        client.produce(
-            name,
-            value=record.value,
-            key=record.key.encode(),
-            headers=its_headers,
-            partition=partition_of(record.key, partitions),
-            on_delivery=lambda error, _: refused.append(error) if error else None,
-        )
-        client.poll(0)
-    assert client.flush(120) == 0, "the broker did not take all changes in two minutes"
-    assert not refused, f"the broker refused {len(refused)} changes, first: {refused[0]}"
+    for partition, job, value, headers in ready:
+        writer.write(name, partition, job, value, headers)
+    writer.settle()
     print(json.dumps({"changes": changes, "seconds": time.monotonic() - since}), flush=True)
 
 

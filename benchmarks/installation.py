@@ -124,9 +124,8 @@ def install(
 def _await_leaders(settings: Settings, topics: Sequence[Topic]) -> None:
     """Returns when the leader of each new partition answers for it.
 
-    Metadata names leaders a moment before they serve. An idempotent producer that writes in that
-    moment may have its first batch refused and its second taken; the retry of the first is then
-    taken for a duplicate, and an acknowledged record is in no log.
+    Metadata names leaders a moment before they serve. Who writes in that moment may lose its first
+    records although they are acknowledged (see `benchmarks.writer`).
     """
     places = [
         place(one.short, p) for one in topics for p in range(one.partitions or settings.partitions)

@@ -19,8 +19,8 @@ from itertools import count
 from typing import Any
 
 from benchmarks.configs import base_config, next_version
+from benchmarks.writer import Writer
 from components.job_service.decide import component
-from components.runtime.clients import producer
 from components.runtime.settings import Settings
 from components.runtime.step import Owner, places_of
 from events.codec import Read, Record, encode, headers_of
@@ -194,37 +194,15 @@ def _true(*_: object) -> bool:
 
 def main(bootstrap: str, first: int, step: int, seconds: int, start_ms: int) -> None:
     settings = Settings(bootstrap=bootstrap)
-    client = producer(settings, **{"linger.ms": 20})
-    refused: list[Any] = []
-    kinds: Counter[str] = Counter()
+    writer, kinds = Writer(settings, **{"linger.ms": 20}), Counter[str]()
     for partition in range(first, settings.partitions, step):
         recording = Recording(partition, settings.partitions, start_ms)
-        for line in recording.lines(seconds):
-            write(client, line, refused)
+        for one in recording.lines(seconds):
+            name = PREFIX + one.topic
+            writer.write(name, one.partition, one.key, one.value, one.headers, one.at_ms)
         kinds += recording.kinds
-    assert client.flush(120) == 0, "the broker did not take the log in two minutes"
-    assert not refused, f"the broker refused {len(refused)} records, first: {refused[0]}"
+    writer.settle()
     print(json.dumps(kinds), flush=True)
-
-
-def write(client: Any, line: Line, refused: list[Any]) -> None:
-    """Hands the line to the client, and waits where its queue is full."""
-    while True:
-        try:
-            client.produce(
-                PREFIX + line.topic,
-                value=line.value,
-                key=line.key.encode(),
-                partition=line.partition,
-                headers=line.headers,
-                timestamp=line.at_ms,
-                on_delivery=lambda error, _: refused.append(error) if error else None,
-            )
-        except BufferError:
-            client.poll(0.05)
-        else:
-            client.poll(0)
-            return
 
 
 if __name__ == "__main__":

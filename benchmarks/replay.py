@@ -74,6 +74,10 @@ def _per_s(runs: dict[str, list[Any]], way: str) -> float:
     return float(median(said["records"] / said["seconds"] for said in runs[way]))
 
 
+def _cpu_s(runs: dict[str, list[Any]], way: str) -> float:
+    return float(median(said["cpu_s"] for said in runs[way]))
+
+
 def _rates(runs: dict[str, list[Any]], at: int) -> str:
     rates = {way: said[at]["records"] / said[at]["seconds"] for way, said in runs.items()}
     return ", ".join(f"{way} {rate:,.0f}/s" for way, rate in rates.items())
@@ -81,18 +85,19 @@ def _rates(runs: dict[str, list[Any]], at: int) -> str:
 
 def _figures(runs: dict[str, list[Any]]) -> dict[str, float]:
     bare = _per_s(runs, "bare")
-    cpu = median(said["cpu_s"] for said in runs["folded"])
+    cpu = _cpu_s(runs, "folded")
     return {
         "records_per_s": _per_s(runs, "folded"),
         "ratio_to_bare_loop": _per_s(runs, "folded") / bare,
         "ratio_with_loads_decoded": _per_s(runs, "decoded") / bare,
         "peak_mb": median(said["peak_mb"] for said in runs["folded"]),
         "cpu_us_per_record": 1e6 * cpu / runs["folded"][0]["records"],
+        "ratio_of_cpu_to_bare_loop": _cpu_s(runs, "bare") / cpu,
     }
 
 
 def _peers(runs: dict[str, list[Any]]) -> dict[str, float]:
-    cpu = median(said["cpu_s"] for said in runs["bare"])
+    cpu = _cpu_s(runs, "bare")
     return {
         "bare_records_per_s": _per_s(runs, "bare"),
         "bare_peak_mb": median(said["peak_mb"] for said in runs["bare"]),

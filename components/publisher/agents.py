@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - how often rows are kept is a matter of real time
 from collections import deque
+from contextlib import suppress
 from typing import Any
 
 import structlog
@@ -21,7 +22,7 @@ from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.loop import Stop, Turn, turn_until_stopped
+from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.reading import Follower, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
@@ -70,6 +71,11 @@ class Chain:
     def due(self) -> bool:
         """Something stands, and nothing is held back: its position must not be passed by."""
         return bool(self.standing) and not self.owner.blocked
+
+    @property
+    def unkept(self) -> bool:
+        """Rows changed since they were kept; what is void changes them too."""
+        return bool(self.owner.changed) and not self.owner.blocked
 
 
 class Publisher:
@@ -152,18 +158,30 @@ class Publisher:
         self._fold(self._follower.poll(0.2, POLL_MOST))
         for chain in self._chains.values():
             chain.owner.flush()
-        due = [chain for chain in self._chains.values() if chain.due]
-        if not due:
-            return
-        self._fenced(self._producer.begin_transaction)
-        for chain in due:
-            self._say(chain)
-        if time.monotonic() >= self._keep_at:
+        keep = time.monotonic() >= self._keep_at
+        chains = [one for one in self._chains.values() if one.due or (keep and one.unkept)]
+        if chains:
+            self._transact(chains, keep=keep)
+        if keep:
             self._keep_at = time.monotonic() + KEEP_S
-            self._keep(due)
+
+    def close(self) -> None:
+        """The last rows, so that the next start has nothing to read again."""
+        unkept = [chain for chain in self._chains.values() if chain.unkept]
+        if unkept:
+            self._transact(unkept, keep=True)
+
+    def _transact(self, chains: list[Chain], *, keep: bool) -> None:
+        """What stands in the chains, their rows where it is time, and their positions, at once."""
+        self._fenced(self._producer.begin_transaction)
+        for chain in chains:
+            self._say(chain)
+            # Only rows of chains whose positions move here: so they are never ahead of them.
+            for entry in chain.keeper.entries() if keep else ():
+                self._rows.write(chain.partition, entry)
         self._fenced(
             self._producer.send_offsets_to_transaction,
-            [spot(chain.place, chain.seen) for chain in due],
+            [spot(chain.place, chain.seen) for chain in chains],
             self._group.consumer_group_metadata(),
         )
         self._emitter.settle()
@@ -177,26 +195,16 @@ class Publisher:
                 self._emitter.say(topic, chain.partition, record)
                 metrics.SAID.labels(component.name, record.kind).inc()
 
-    def _keep(self, due: list[Chain]) -> None:
-        """The rows of the chains whose positions move in this transaction, and of no other: kept
-        rows are never ahead of the positions."""
-        for chain in due:
-            for entry in chain.keeper.entries():
-                self._rows.write(chain.partition, entry)
-
     def _fenced(self, call: Any, *arguments: Any) -> None:
         """Any failure of a transaction ends the process: the next one begins where it committed."""
         try:
             call(*arguments)
         except KafkaException as error:
-            self._producer.poll(0)  # a refused login is raised here
+            with suppress(KafkaException):  # a fatal error is raised once more
+                self._producer.poll(0)  # a refused login is raised here
             raise Refused(f"the publisher's transaction failed: {error.args[0].str()}") from error
 
 
 def serve(settings: Settings, stop: Stop) -> int:
     """Publishes until it is told to stop; the exit code."""
-
-    def begin() -> Turn:
-        return Publisher(settings).turn
-
-    return turn_until_stopped(begin, stop)
+    return turn_until_stopped(lambda: Publisher(settings), stop)

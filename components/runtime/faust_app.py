@@ -54,6 +54,8 @@ class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's cla
     which has the codecs, so that all readers see the same.
     """
 
+    next_fetch_offset: int
+
     def _unpack_records(self) -> Iterator[Any]:
         while self._records.has_next():
             batch = self._records.next_batch()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from operator import methodcaller
 from typing import Any, NamedTuple
 
 from events.codec import HEADER_BYTES_MAX, Read, read_message
@@ -97,6 +98,9 @@ class DeadLetter:
         return [*theirs, *ours]
 
 
+# Called in this roundabout way, Python looks whether the call left an error behind. Called as usual
+# it does not, once the loop is warm, and whatever is called next fails in its place.
+_headers_of = methodcaller("headers")
 DEAD_LETTERS_NAME = BY_SHORT[DEAD_LETTERS].name
 
 
@@ -104,7 +108,7 @@ def of_confluent(message: Any) -> Message:
     """A message as confluent-kafka gives it."""
     headers, spoilt = None, ""
     try:
-        headers = message.headers()
+        headers = _headers_of(message)
     except (SystemError, UnicodeDecodeError):
         # One such message would end every process that reads its partition, at each start.
         spoilt = "the name of a header is not UTF-8; encode it so"

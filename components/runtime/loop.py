@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Callable
+from typing import Protocol
 
 import structlog
 from confluent_kafka import KafkaException
@@ -22,9 +23,17 @@ from components.runtime.exits import (
 )
 from components.runtime.reading import Unreadably
 
-Turn = Callable[[], None]
-
 log = structlog.get_logger(__name__)
+
+
+class Turning(Protocol):
+    """What a process does, a turn at a time."""
+
+    def turn(self) -> None:
+        """One turn: short, so that a signal is heeded soon."""
+
+    def close(self) -> None:
+        """After the signal: what is better done now than by the next start."""
 
 
 class Stop:
@@ -68,7 +77,7 @@ class Stop:
 
 
 def turn_until_stopped(
-    begin: Callable[[], Turn], stop: Stop, deadline_s: float = STOP_DEADLINE_S
+    begin: Callable[[], Turning], stop: Stop, deadline_s: float = STOP_DEADLINE_S
 ) -> int:
     """Begins, then turns; exit code 0 after a signal, another, with a sentence in the log, where it
     cannot go on. Settings that cannot be used and a broker that is not there come out of it."""
@@ -82,10 +91,11 @@ def turn_until_stopped(
 
     threading.Thread(target=watch, daemon=True).start()
     try:
-        turn = begin()
+        process = begin()
         try:
             while not stop.wanted:
-                turn()
+                process.turn()
+            process.close()
         except (Unreadably, BrokerUnreachable) as unreadable:
             log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
             return EXIT_UNREADABLE

@@ -7,6 +7,7 @@ A case says what is sent, and one of: the reason of its dead letter, the reason 
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -38,6 +39,7 @@ class Case:
     topic: str = BASE
     partition: int | None = None  # None: where the key belongs
     rejected: bool = False  # `becomes` is the reason of a rejection, and not of a letter
+    words: str = ""  # of the explanation that the author of a rejected request reads
 
     @property
     def at(self) -> int:
@@ -57,45 +59,58 @@ def cases() -> Iterator[Case]:
 
 def _request(name: str, becomes: str, *, rejected: bool = False, **more: Any) -> Case:
     """A request that is well-formed as a message; `more` is its fields, or the message's."""
-    own = {field: more.pop(field) for field in ("headers", "topic") if field in more}
-    job = more.pop("job", f"bad-{name}".replace(" ", "-").lower()[:100])
+    own = {field: more.pop(field) for field in ("headers", "topic", "words") if field in more}
+    job = more.pop("job", _job(name))
     body = proposal(job, **more)
     return Case(name, becomes, job.encode(), encode(body), body.change_id, rejected=rejected, **own)
 
 
+def _job(name: str) -> str:
+    return "bad-" + re.sub("[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
 def _patches() -> Iterator[Case]:
-    """JSON that parsers accept, choke on, or take for something else."""
+    """JSON that parsers accept, choke on, or take for something else, about a job that exists."""
     deep = 10_000
     patches = {
-        "depth of 100,000": "[" * 100_000 + "]" * 100_000,
-        "patch of depth 10,000": '{"a":' * deep + "1" + "}" * deep,
-        "over 10,000 values": json.dumps({"arguments": [0] * 10_001}),
-        "over 512 keys": json.dumps({f"k{n}": n for n in range(513)}),
-        "NaN": '{"tasks": NaN}',
-        "Infinity": '{"tasks": -Infinity}',
-        "1e999": '{"tasks": 1e999}',
-        "integer of 60,000 digits": '{"tasks": ' + "9" * 60_000 + "}",
-        "beyond 2^53": '{"tasks": 9007199254740993}',
-        "duplicate keys": '{"tasks": 1, "tasks": 2}',
-        "lone surrogate": '{"package": {"name": "\\ud800"}}',
-        "no object": "[1]",
-        "no JSON": "tasks: 3",
-        "empty JSON": "",
-        "unknown field": '{"taskz": 3}',
-        "key of 300 bytes": json.dumps({"k" * 300: 1}),
+        "depth of 100,000": ("[" * 100_000 + "]" * 100_000, "200000 bytes"),
+        "depth of 30,000": ("[" * 30_000 + "]" * 30_000, "deeper than 32"),
+        "patch of depth 10,000": ('{"a":' * deep + "1" + "}" * deep, "deeper than 32"),
+        "over 10,000 values": (json.dumps({"arguments": [0] * 10_001}), "more than 10000 values"),
+        "over 512 keys": (json.dumps({f"k{n}": n for n in range(513)}), "513 keys"),
+        "NaN": ('{"tasks": NaN}', "NaN"),
+        "Infinity": ('{"tasks": -Infinity}', "Infinity"),
+        "1e999": ('{"tasks": 1e999}', "1e999"),
+        "integer of 60,000 digits": ('{"tasks": ' + "9" * 60_000 + "}", "9999"),
+        "beyond 2^53": ('{"tasks": 9007199254740993}', "9007199254740993"),
+        "duplicate keys": ('{"tasks": 1, "tasks": 2}', "twice"),
+        "lone surrogate": ('{"package": {"name": "\\ud800"}}', "surrogate"),
+        "no object": ("[1]", "expected a JSON object"),
+        "no JSON": ("tasks: 3", "JSON"),
+        "empty JSON": ("", "JSON"),
+        "unknown field": ('{"taskz": 3}', "taskz"),
+        "key of 300 bytes": (json.dumps({"k" * 300: 1}), "300 bytes"),
     }
-    for name, patch in patches.items():
-        yield _request(name, "invalid", rejected=True, set_json=patch)
+    for name, (patch, words) in patches.items():
+        yield _request(f"{name}, created", TAKEN, job=_job(name))
+        yield _request(name, "invalid", rejected=True, set_json=patch, words=words)
 
 
 def _requests() -> Iterator[Case]:
     """Requests that are well said and cannot be granted, or do not count."""
-    yield _request("stale version", "stale", rejected=True, expected_version=7)
+    yield _request("stale version", "stale", rejected=True, expected_version=7, words="version 7")
     yield _request(
-        "no such job", "no-such-job", rejected=True, topic="changes.scaler.v1", set_json="{}"
+        "no such job",
+        "no-such-job",
+        rejected=True,
+        topic="changes.scaler.v1",
+        set_json="{}",
+        words="creates",
     )
     yield _request("clear 10,000 deep", TAKEN, clear=("a." * 9_999 + "a",))
-    yield _request("talkative author", "too-large", rejected=True, author="x" * 100_000)
+    yield _request(
+        "talkative author", "too-large", rejected=True, author="x" * 100_000, words="author"
+    )
     now_ms = int(time.time() * 1000)
     yield _request("id without validity", "change-id-malformed", change_id="tomorrow")
     yield _request("id too long", "change-id-malformed", change_id=f"{now_ms + 60_000}.{'x' * 200}")

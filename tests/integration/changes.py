@@ -6,18 +6,19 @@ import json
 import threading
 import time
 import uuid
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from confluent_kafka import Producer
 
 from components.runtime.clients import producer
+from components.runtime.reading import read_span
 from components.runtime.settings import Settings
 from events.codec import encode
 from events.identity import change_id
 from events.records import ConfigChangeProposed
-from events.topics import BY_SHORT, CHANGES, partition_of
+from events.topics import BY_SHORT, CHANGES, OUTCOMES, partition_of, place
 from tests.integration.processes import PARTITIONS, until
 from turbine.log import Log, Standing
 
@@ -157,12 +158,17 @@ def verdict(settings: Settings, asked: str, wait_s: float = 30.0) -> Any:
     return found[0]
 
 
-def all_answered(settings: Settings, asked: Iterable[str], wait_s: float = 60.0) -> float:
+def all_answered(
+    settings: Settings,
+    asked: Iterable[str],
+    wait_s: float = 60.0,
+    between: Callable[[], object] = lambda: None,
+) -> float:
     """Waits until every change has a verdict, and sees that none has two; the seconds it took."""
     wanted = set(asked)
     assert wanted
     took = until(
-        lambda: verdicts(settings, wanted).keys() >= wanted,
+        lambda: between() or verdicts(settings, wanted).keys() >= wanted,
         "a verdict on every change",
         wait_s,
         PAUSE_S,
@@ -176,3 +182,43 @@ def all_derive(settings: Settings) -> Counter[str]:
     findings = list(Log(settings).audit())
     assert [one for one in findings if one.verdict == "differs"] == []
     return Counter(one.verdict for one in findings)
+
+
+def published(settings: Settings) -> dict[str, list[str]]:
+    """What read-committed readers find on the outcomes topic: job to ids, in the log's order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    spans: dict[str, tuple[int, int | None]] = {
+        place(OUTCOMES, p): (0, None) for p in range(PARTITIONS)
+    }
+    for poll in read_span(settings, spans, **{"isolation.level": "read_committed"}):
+        for message in poll:
+            assert message.key is not None
+            name = dict(message.headers or [])["ce_id"]
+            assert name is not None
+            found[message.key.decode()].append(name.decode())
+    return dict(found)
+
+
+def standing(settings: Settings) -> dict[str, list[str]]:
+    """What stands in the journal and is for the world: job to ids, in the log's order."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for one in decisions(settings):
+        record = one.read.record
+        if one.stands and record.kind in BY_SHORT[OUTCOMES].records and record.body is not None:
+            found[record.key].append(record.id)
+    return dict(found)
+
+
+def all_published(
+    settings: Settings, wait_s: float = 60.0, between: Callable[[], object] = lambda: None
+) -> None:
+    """Waits until the world has been told all that stands: each once, in each job's order."""
+    wanted = standing(settings)
+    count = sum(map(len, wanted.values()))
+    until(
+        lambda: between() or sum(map(len, published(settings).values())) >= count,
+        "all that stands is published",
+        wait_s,
+        PAUSE_S,
+    )
+    assert published(settings) == wanted

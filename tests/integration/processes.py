@@ -47,6 +47,7 @@ class Process:
     child: subprocess.Popen[bytes]
     log: Path
     port: int
+    kept: bool = False  # started again when it ends: see `Fleet.revive`
 
     @property
     def pid(self) -> int:
@@ -185,6 +186,17 @@ class Fleet:
         until(lambda: process.said("caught up") or not process.alive, "publisher caught up")
         assert process.alive, process.text()
         return process
+
+    def revive(self) -> list[tuple[str, int, str]]:
+        """As a supervisor would: starts again what has ended; who, with which code, and why."""
+        ended = []
+        for process in [one for one in self.processes if one.kept and not one.alive]:
+            process.kept = False
+            ended.append((process.name, process.ends(), process.why()))
+            instance = process.name if process.name != process.component else None
+            self.start(process.component, instance, port=process.port)
+            self.processes[-1].kept = True
+        return ended
 
     def end(self, component: str) -> None:
         """Kills what is left of a component, frozen or not."""

@@ -18,16 +18,19 @@ from components.runtime.reading import read_span
 from events.codec import Record, encode, headers_of
 from events.records import LayerVersions, OverrideExpired
 from events.topics import BY_SHORT, partition_of
-from tests.integration.bad_input import TAKEN, VOID, Case, cases, send
+from tests.integration.bad_input import BASE, TAKEN, VOID, Case, cases, send
 from tests.integration.changes import (
     Author,
     all_answered,
+    all_derive,
+    all_published,
     decisions,
     job_in,
     proposal,
     verdict,
 )
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on, until
+from tests.integration.raw_produce import produce_raw
 from turbine.subscribe import Subscriber
 
 pytestmark = pytest.mark.broker
@@ -109,6 +112,7 @@ def test_each_has_its_letter_or_its_verdict(told: Told, case: Case) -> None:
     elif case.rejected:
         assert letter is None
         assert [getattr(one, "reason", one) for one in verdicts] == [case.becomes]
+        assert case.words in getattr(verdicts[0], "explanation", "")
     else:
         assert letter is not None
         assert header(letter, "reason") == case.becomes
@@ -153,6 +157,27 @@ def test_a_batch_that_inflates_a_thousandfold_is_cut_to_a_letter(told: Told) -> 
     assert worker.alive
 
 
+def test_a_name_of_a_header_that_is_no_text_ends_nobody(told: Told) -> None:
+    """Both clients fail to read it; a worker that restarts meets it again by the other one."""
+    fleet, at = told.fleet, partition_of("raw", PARTITIONS)
+    bootstrap, name, value = fleet.broker.bootstrap, BY_SHORT[BASE].name, encode(proposal("raw"))
+    offsets = [
+        produce_raw(bootstrap, name, at, key=b"raw", value=value, headers=[(named, b"value")])
+        for named in (b"\xff\xfe", b"name")
+    ]
+    lies = f"{BASE}/{at}@{offsets[0]}"
+    until(lambda: lies in letters(fleet), "its letter", pause_s=0.2)
+    letter = letters(fleet)[lies]
+    assert header(letter, "reason") == "malformed-headers"
+    assert header(letter, "sentence").endswith("the name of a header is not UTF-8; encode it so")
+    until(lambda: decided(fleet, "raw") == 1, "a verdict on the one behind it", pause_s=0.2)
+    assert told.worker.alive
+
+
+def decided(fleet: Fleet, job: str) -> int:
+    return sum(one.stands and one.read.record.key == job for one in decisions(fleet.settings))
+
+
 def test_memory_stays_flat_in_a_flood_of_bad_ones(told: Told) -> None:
     fleet, worker = told.fleet, told.worker
     chance = random.Random(7)
@@ -177,6 +202,16 @@ def test_memory_stays_flat_in_a_flood_of_bad_ones(told: Told) -> None:
     all_answered(fleet.settings, asked)
     assert worker.alive
     assert worker.rss_mb() - before < GROWTH_MB
+
+
+def test_all_that_was_decided_comes_out_again_of_the_log(told: Told) -> None:
+    """By the plain reader, which has seen none of it live."""
+    found = all_derive(told.fleet.settings)
+    assert found["same"] > len(CASES) / 2
+
+
+def test_the_world_is_told_what_stands_beside_the_forgeries(told: Told) -> None:
+    all_published(told.fleet.settings)
 
 
 # --- decisions that this build cannot read

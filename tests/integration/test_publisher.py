@@ -1,0 +1,149 @@
+"""The publisher dies, is doubled, is fenced and forgets: the world hears all that stands, once."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from components.publisher.agents import GROUP
+from components.runtime.clients import admin, producer
+from components.runtime.reading import committed_now, read_span
+from components.runtime.store import POSITIONS
+from events.codec import Record, encode, headers_of
+from events.identity import decision_id
+from events.records import JobConfigRejected
+from events.topics import BY_SHORT, JOURNAL, partition_of, place
+from tests.integration.changes import Load, all_answered, all_published, published
+from tests.integration.processes import PARTITIONS, Fleet, fleet_on, until
+
+pytestmark = pytest.mark.broker
+
+KILLS = 10
+JOBS, EACH = 1_000, 50
+PLACES = [place(JOURNAL, p) for p in range(PARTITIONS)]
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet_on(tmp_path_factory.mktemp("publisher")) as fleet:
+        fleet.start("clock")
+        fleet.worker("w0")
+        yield fleet
+
+
+@pytest.fixture
+def fleet(shared: Fleet) -> Iterator[Fleet]:
+    """The module's broker, clock and worker; the publishers of a test end with it."""
+    yield shared
+    shared.end("publisher")
+
+
+def test_a_publisher_is_killed_at_any_moment(fleet: Fleet) -> None:
+    chance = random.Random(11)
+    with Load(fleet.settings, "killed") as load:
+        for _ in range(KILLS):
+            # From before it can have connected to long after its first transactions.
+            process = fleet.start("publisher")
+            time.sleep(chance.uniform(0.3, 2.0))
+            assert process.alive, process.text()
+            process.kill()
+    fleet.publisher()
+    all_answered(fleet.settings, load.author.taken)
+    all_published(fleet.settings)
+
+
+def test_a_second_publisher_fences_the_first(fleet: Fleet) -> None:
+    one = fleet.publisher()
+    with Load(fleet.settings, "fenced") as load:
+        until(lambda: load.sent > 50, "load")
+        two = fleet.publisher()
+        assert one.ends() == 71
+        assert "fenced" in one.why()
+        at = load.sent
+        until(lambda: load.sent > at + 50, "load beside the second")
+    assert two.alive
+    all_answered(fleet.settings, load.author.taken)
+    all_published(fleet.settings)
+    assert two.stop() == 0
+
+
+def test_its_groups_offsets_are_deleted(fleet: Fleet) -> None:
+    """The kept rows tell what was published: nobody hears anything twice."""
+    first = fleet.publisher()
+    with Load(fleet.settings, "forgot") as load:
+        until(lambda: load.sent > 50, "load")
+    all_answered(fleet.settings, load.author.taken)
+    all_published(fleet.settings)
+    assert first.stop() == 0
+    client = admin(fleet.settings)
+    client.delete_consumer_groups([GROUP])[GROUP].result(10)
+    assert set(committed_now(fleet.settings, GROUP, PLACES).values()) == {0}
+    fleet.publisher()
+    with Load(fleet.settings, "remembers") as load:
+        until(lambda: load.sent > 50, "load")
+    all_answered(fleet.settings, load.author.taken)
+    all_published(fleet.settings)
+
+
+def test_a_restart_on_a_long_journal_reads_rows_and_not_the_journal(fleet: Fleet) -> None:
+    before = sum(map(len, published(fleet.settings).values()))
+    _write_journal(fleet)
+    first = fleet.publisher()
+    until(lambda: _kept(fleet) >= JOBS * EACH, "its rows are kept", pause_s=0.5)
+    first.kill()
+    assert sum(map(len, published(fleet.settings).values())) == before + JOBS * EACH
+    began = time.monotonic()
+    second = fleet.publisher()
+    took_s = time.monotonic() - began
+    [again] = [line for line in second.lines() if line["event"] == "caught up"]
+    print(f"restarted in {took_s:.2f} s: {again}")  # noqa: T201
+    assert int(str(again["below"])) >= JOBS * EACH
+    assert int(str(again["records"])) < JOBS
+
+
+def _kept(fleet: Fleet) -> int:
+    """Up to where the chains are kept, over all partitions."""
+    seen: dict[int, int] = {}
+    spans = {place("rows.publisher.v1", p): (0, None) for p in range(PARTITIONS)}
+    for poll in read_span(fleet.settings, spans, **{"isolation.level": "read_committed"}):
+        for message in poll:
+            if message.key == POSITIONS.encode():
+                kept = json.loads(message.value or b"{}")["seen"]
+                seen[message.partition] = kept[place(JOURNAL, message.partition)]
+    return sum(seen.values())
+
+
+def _write_journal(fleet: Fleet) -> None:
+    """Refusals of a job service that was busy, each the child of the one before it."""
+    speaker = producer(fleet.settings)
+    last = dict.fromkeys((f"long-{n}" for n in range(JOBS)), "root")
+    for number in range(EACH):
+        for job, parent in last.items():
+            body = JobConfigRejected(
+                job=job,
+                ingress="base",
+                change_id=f"1.{number}",
+                reason="stale",
+                explanation="busy",
+                path="",
+                version=1,
+                author="author",
+                traceparent=None,
+            )
+            value = encode(body)
+            name = decision_id(parent, job, "JobConfigRejected", value)
+            record = Record(job, name, "JobConfigRejected", value, body, parent, source="busy")
+            last[job] = name
+            speaker.produce(
+                BY_SHORT[JOURNAL].name,
+                key=job.encode(),
+                value=value,
+                partition=partition_of(job, PARTITIONS),
+                headers=headers_of(record, JOURNAL),
+            )
+            speaker.poll(0)
+    assert speaker.flush(60) == 0
