@@ -49,7 +49,7 @@ def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> Non
         ready.append((partition_of(job, partitions), job, record.value, headers_of(record, TOPIC)))
     since = time.monotonic()
     for partition, job, value, headers in ready:
-        writer.write(name, partition, job, value, headers)
+        writer.write(name, partition, job, value, headers=headers)
     writer.settle()
     print(json.dumps({"changes": changes, "seconds": time.monotonic() - since}), flush=True)
 

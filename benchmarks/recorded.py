@@ -198,8 +198,8 @@ def main(bootstrap: str, first: int, step: int, seconds: int, start_ms: int) -> 
     for partition in range(first, settings.partitions, step):
         recording = Recording(partition, settings.partitions, start_ms)
         for one in recording.lines(seconds):
-            name = PREFIX + one.topic
-            writer.write(name, one.partition, one.key, one.value, one.headers, one.at_ms)
+            at = (PREFIX + one.topic, one.partition, one.key, one.value)
+            writer.write(*at, headers=one.headers, at_ms=one.at_ms)
         kinds += recording.kinds
     writer.settle()
     print(json.dumps(kinds), flush=True)

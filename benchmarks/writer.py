@@ -24,6 +24,7 @@ class Writer:
         partition: int,
         key: str,
         value: bytes,
+        *,
         headers: Sequence[tuple[str, bytes]],
         at_ms: int = 0,
     ) -> None:

@@ -188,9 +188,7 @@ class Faults:
         elif rng.random() < 0.5:
             # A little beyond the end: it will be there soon, but it was not when this was said.
             at = place(rng.choice([JOURNAL, CHANGES["base"]]), PARTITION)
-            record = replace(
-                record, evidence={at: world.log.end(at) + rng.choice([10, 30, 10**9])}
-            )
+            record = replace(record, evidence={at: world.log.end(at) + rng.choice([10, 30, 10**9])})
         else:
             at = place(CHANGES["oncall"], PARTITION)
             self._forge_proposal(key, CHANGES["base"], {at: world.log.end(at) + 10**6})

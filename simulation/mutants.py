@@ -103,7 +103,9 @@ def _by_seeds(mutant: Mutant, tree: Path, seeds: int, jobs: int) -> Verdict:
 
 
 def _by_test(mutant: Mutant, tree: Path) -> Verdict:
-    _, out = _run(["pytest", "-x", "-q", "-p", "no:cacheprovider", mutant.aimed], tree)
+    # Without what is configured for the broker's tests: it needs rooms that are not copied.
+    command = ["pytest", "-x", "-q", "--noconftest", "-p", "no:cacheprovider", mutant.aimed]
+    _, out = _run(command, tree)
     failed = re.search(r"^FAILED \S+::(\S+)", out, re.MULTILINE)
     if failed is not None:
         return Verdict(mutant, True, "aimed test", mutant.why or failed[1])

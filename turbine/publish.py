@@ -79,6 +79,11 @@ class Pending:
     _future: Future[Verdict]
     refused: str = ""  # why the broker did not acknowledge it; nobody waits for a verdict then
 
+    @property
+    def answered(self) -> bool:
+        """Is the verdict there already?"""
+        return self._future.done()
+
     def wait(self, timeout_s: float) -> Verdict:
         """The verdict, or Unknown after the timeout."""
         try:

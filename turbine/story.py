@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from components.runtime.settings import Settings
+from events.topics import JOURNAL, partition_of
 from projections.jobs import Job
-from turbine.fleet import read_state
+from turbine.fleet import MEMBERS, log_of, read_state
 from turbine.log import Log
 from turbine.publish import Accepted, Pending, Publisher, Rejected, Verdict
 from turbine.subscribe import Subscriber
@@ -23,7 +24,7 @@ NAMES = ("clicks", "views", "orders", "carts", "users", "ads")
 WAIT_S = 60.0
 """A worker that was killed is back within ten seconds; a laptop that swaps may need longer."""
 CHANGES = 60
-KILLED = "job-service-0"
+WORKERS = tuple(one.label for one in MEMBERS if one.component == "job-service")
 
 
 class NotAsTold(Exception):
@@ -167,12 +168,17 @@ def override(stage: Stage) -> Subscriber:
 
 def kill(stage: Stage) -> None:
     """A worker dies in the middle of changes; each of them still has exactly one verdict."""
-    stage.say(f"\n5. {CHANGES} changes of six jobs, and in the middle of them kill -9 of {KILLED}.")
-    pid = pid_of(stage.settings.directory, KILLED)
+    victim, its_jobs = until(lambda: busiest(stage), "both job services have their partitions")
+    stage.say(
+        f"\n5. {CHANGES} changes of six jobs, and in the middle of them kill -9 of {victim},"
+        f"\n   which decides about {', '.join(its_jobs)}."
+    )
+    pid, open_then = pid_of(stage.settings.directory, victim), 0
     asked: list[Pending] = []
     for number in range(CHANGES):
         if number == CHANGES // 2:
             os.kill(pid, signal.SIGKILL)
+            open_then = sum(not one.answered for one in asked)
         job = stage.jobs[number % len(stage.jobs)]
         asked.append(stage.ana.propose(job, {"priority": number % 100}))
     for one in asked:
@@ -184,11 +190,13 @@ def kill(stage: Stage) -> None:
     if wrong:
         raise NotAsTold(f"{len(wrong)} changes have not exactly one verdict, such as {wrong[0]}")
     again = until(
-        lambda: other_pid(stage.settings.directory, KILLED, pid), f"{KILLED} is started again"
+        lambda: other_pid(stage.settings.directory, victim, pid), f"{victim} is started again"
     )
     stage.say(
-        f"   Each of the {CHANGES} has exactly one verdict that stands. The supervisor has started"
-        f"\n   {KILLED} again (process {pid} then, {again} now); it went on from the log."
+        f"   At its death {open_then} had no verdict yet, and {CHANGES - CHANGES // 2} came after"
+        f" it. Each of the {CHANGES} has exactly"
+        f"\n   one verdict that stands. The supervisor has started {victim} again"
+        f"\n   (process {pid} then, {again} now); it went on from the log."
     )
     stage.show("log stats")
 
@@ -261,6 +269,36 @@ def current(stage: Stage, job: str) -> Job:
 def tasks(stage: Stage, job: str) -> int:
     """How many tasks are expected of it."""
     return int(json.loads(current(stage, job).expected_json)["tasks"])
+
+
+def busiest(stage: Stage) -> tuple[str, list[str]] | None:
+    """The worker that decides about most of the story's jobs, and which those are.
+
+    None while partitions are not divided among both: who owns nothing dies without a trace, and
+    the story would tell of nothing.
+    """
+    count = stage.log.counts[JOURNAL]
+    shares = {name: assigned(stage.settings.directory, name) for name in WORKERS}
+    owned = [partition for share in shares.values() for partition in share]
+    if sorted(owned) != list(range(count)) or not all(shares.values()):
+        return None
+    jobs = {
+        name: [job for job in stage.jobs if partition_of(job, count) in share]
+        for name, share in shares.items()
+    }
+    victim = max(WORKERS, key=lambda name: len(jobs[name]))
+    return victim, jobs[victim]
+
+
+def assigned(directory: Path, label: str) -> list[int]:
+    """The partitions that a worker was assigned last, as its own log tells."""
+    try:
+        # Without what follows the last end of a line: it may be half a line that is being written.
+        lines = log_of(directory, label).read_text(errors="replace").split("\n")[:-1]
+    except FileNotFoundError:
+        return []
+    told = [json.loads(line) for line in lines if line.startswith('{"') and "assigned" in line]
+    return next((one["partitions"] for one in reversed(told) if one["event"] == "assigned"), [])
 
 
 def pid_of(directory: Path, label: str) -> int:

@@ -22,7 +22,7 @@ from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.loop import Stop, turn_until_stopped
+from components.runtime.loop import Patience, Stop, turn_until_stopped
 from components.runtime.reading import Follower, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
@@ -36,6 +36,12 @@ POLL_MOST = 2_000
 KEEP_S = 1.0
 """How long changed rows may be unkept while something is published: it bounds what a restart has
 to read again, and what is written beside each outcome."""
+CALL_S = 10.0
+"""For each step of a transaction; the broker gives up the whole of it after 20 s."""
+STUCK_S = 15.0
+"""After a restart of the broker librdkafka 2.16 sometimes waits for a coordinator for ever, past
+the time-out of the call (seen in send_offsets_to_transaction): the world would hear nothing more.
+The next start goes on in two seconds, so there is nothing to be gained by more patience."""
 COMMITTED = {"isolation.level": "read_committed"}
 
 log = structlog.get_logger(__name__)
@@ -91,19 +97,20 @@ class Publisher:
             **{
                 "transactional.id": GROUP,
                 "transaction.timeout.ms": 20_000,
-                "delivery.timeout.ms": 15_000,
+                "delivery.timeout.ms": int(CALL_S * 1000),
                 # The broker answers "still committing the last one" for some milliseconds after
                 # each commit; the default wait of 100 ms would be most of our latency.
                 "retry.backoff.ms": 5,
             },
         )
-        self._emitter = Emitter(self._producer)
+        self._emitter = Emitter(self._producer, deadline_s=CALL_S)
+        self._patience = Patience()
         self._group = consumer(settings, **{"group.id": GROUP})
         # Only what was committed counts: what a predecessor wrote and could not commit is void.
         self._rows = Rows(settings, component, instance, self._emitter, **COMMITTED)
         self._keep_at = 0.0
         # From here on a predecessor is fenced, and its open transaction has ended.
-        self._fenced(self._producer.init_transactions)
+        self._fenced(self._producer.init_transactions, CALL_S)
         self._chains = self._open()
         self._follower = Follower(settings, self._catch_up())
 
@@ -112,7 +119,7 @@ class Publisher:
         self._fenced(self._producer.begin_transaction)
         claims = self._rows.claim(range(self._count))
         self._emitter.settle()
-        self._fenced(self._producer.commit_transaction)
+        self._fenced(self._producer.commit_transaction, CALL_S)
         opened = self._rows.open(claims)
         chains = (Chain(p, self._births, opened[p], self._rows.build) for p in range(self._count))
         return {chain.place: chain for chain in chains}
@@ -183,9 +190,10 @@ class Publisher:
             self._producer.send_offsets_to_transaction,
             [spot(chain.place, chain.seen) for chain in chains],
             self._group.consumer_group_metadata(),
+            CALL_S,
         )
         self._emitter.settle()
-        self._fenced(self._producer.commit_transaction)
+        self._fenced(self._producer.commit_transaction, CALL_S)
 
     def _say(self, chain: Chain) -> None:
         while chain.standing:
@@ -198,7 +206,8 @@ class Publisher:
     def _fenced(self, call: Any, *arguments: Any) -> None:
         """Any failure of a transaction ends the process: the next one begins where it committed."""
         try:
-            call(*arguments)
+            with self._patience.within(STUCK_S, call.__name__):
+                call(*arguments)
         except KafkaException as error:
             with suppress(KafkaException):  # a fatal error is raised once more
                 self._producer.poll(0)  # a refused login is raised here

@@ -14,7 +14,7 @@ import structlog
 EXIT_FAILED_HANDLER = 70  # a defect: an exception that nobody foresaw
 EXIT_REFUSED_WRITE = 71  # the broker did not take a write, or did not say so in time
 EXIT_FAILED_JOIN = 72  # the group does not let this member in
-EXIT_STUCK = 73  # no partitions for too long
+EXIT_STUCK = 73  # no partitions for too long, or a client that does not return
 EXIT_UNREADABLE = 74  # the log, or what was kept of it, cannot be read
 EXIT_STOP_DEADLINE = 75  # told to stop, and could not in time
 EXIT_EVICTED = 77  # another owns the partitions

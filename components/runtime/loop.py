@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import socket
 import threading
-from collections.abc import Callable
+import time  # noqa: TID251 - patience with a client is real time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 import structlog
@@ -16,6 +18,7 @@ from components.runtime.emitter import Refused
 from components.runtime.exits import (
     EXIT_REFUSED_WRITE,
     EXIT_STOP_DEADLINE,
+    EXIT_STUCK,
     EXIT_UNREADABLE,
     STOP_DEADLINE_S,
     die,
@@ -74,6 +77,31 @@ class Stop:
     def wait(self, seconds: float | None) -> bool:
         """Waits, but no longer than until the signal; True if it came."""
         return self._event.wait(seconds)
+
+
+class Patience:
+    """Ends the process when a call into a client does not return, its own time-out passed by."""
+
+    def __init__(self, look_s: float = 1.0) -> None:
+        self._look_s = look_s
+        self._limit: tuple[float, str] | None = None
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextmanager
+    def within(self, seconds: float, what: str) -> Iterator[None]:
+        """What is done in here takes no longer, or is the last thing that is done."""
+        self._limit = (time.monotonic() + seconds, f"{what} did not return in {seconds:g} s")
+        try:
+            yield
+        finally:
+            self._limit = None
+
+    def _watch(self) -> None:
+        while True:
+            time.sleep(self._look_s)
+            limit = self._limit
+            if limit is not None and time.monotonic() > limit[0]:
+                die(EXIT_STUCK, limit[1])
 
 
 def turn_until_stopped(

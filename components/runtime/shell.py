@@ -2,7 +2,7 @@
 
 Works in polls: fold all of a poll, decide the dirty keys, emit all of it together, await the
 acknowledgements once, keep the changed rows, move the positions. Framework-free and in one thread;
-`components.runtime.app` brings the polls from Faust.
+`components.runtime.agents` brings the polls from Faust.
 """
 
 from __future__ import annotations

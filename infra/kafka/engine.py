@@ -32,8 +32,8 @@ def docker_answers(environment: Mapping[str, str] = os.environ) -> bool:
     """Whether a Docker engine is there to be used."""
     try:
         # They come with the extra "dev" only, and without types.
-        import docker  # type: ignore[import-untyped]  # noqa: PLC0415
-        from docker.errors import DockerException  # type: ignore[import-untyped]  # noqa: PLC0415
+        import docker  # type: ignore[import-untyped]  # noqa: PLC0415 - only where an engine may be
+        from docker.errors import DockerException  # type: ignore[import-untyped]  # noqa: PLC0415 - the same
     except ImportError:
         return False
     try:
@@ -67,8 +67,8 @@ def container_environment(listen: str, advertised: str) -> dict[str, str]:
 def _start_container() -> tuple[str, Callable[[], None]]:
     # Not testcontainers' KafkaContainer: its start script is that of another vendor's image.
     # So the port is chosen before the start, because the broker must advertise it.
-    from testcontainers.core.container import DockerContainer  # noqa: PLC0415
-    from testcontainers.core.wait_strategies import LogMessageWaitStrategy  # noqa: PLC0415
+    from testcontainers.core.container import DockerContainer  # noqa: PLC0415 - a tool of the tests
+    from testcontainers.core.wait_strategies import LogMessageWaitStrategy  # noqa: PLC0415 - the same
 
     port = free_port()
     container = DockerContainer(f"{IMAGE}:{kafka_version()}").with_bind_ports(port, port)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 STEP = "components/runtime/step.py"
+TIMES = "components/runtime/times.py"
 STORE = "components/runtime/store.py"
 INGRESS = "projections/ingress.py"
 JOBS = "projections/jobs.py"
@@ -16,6 +17,7 @@ HISTORY = "simulation/checkers/history.py"
 EVIDENCE = "simulation/checkers/evidence.py"
 
 STEP_TESTS = "tests/unit/runtime/test_step.py::"
+EVIDENCE_TESTS = "tests/unit/runtime/test_evidence.py::"
 STORE_TESTS = "tests/unit/runtime/test_store.py::"
 DECIDE_TESTS = "tests/unit/job_service/test_decide.py::"
 

@@ -21,8 +21,8 @@ KEEPING = (
     left_out(
         "held-back records are not kept",
         STORE,
-        "            for queue in one.early.values()\n",
-        "            for queue in ()\n",
+        "            for read in one.early[place]\n",
+        "            for read in ()\n",
     ),
     Mutant(
         "held-back records are kept as they were decoded",
@@ -39,6 +39,30 @@ KEEPING = (
             ),
         ),
         aimed=STORE_TESTS + "test_what_one_build_could_not_read_the_next_one_may",
+    ),
+    Mutant(
+        "held-back records are kept before their row",
+        (
+            Change(
+                STORE,
+                "        yield Entry(key, dump_held(self.owner.component, one), self.claim)\n",
+                "",
+            ),
+            Change(
+                STORE,
+                "        for name in sorted(kept - waiting.keys()):\n",
+                "        yield Entry(key, dump_held(self.owner.component, one), self.claim)\n"
+                "        for name in sorted(kept - waiting.keys()):\n",
+            ),
+        ),
+    ),
+    left_out(
+        "what only a zombie kept is never removed",
+        STORE,
+        "self._early, self._lost = restored.early, restored.lost",
+        "self._early, self._lost = restored.early, set[str]()",
+        aimed=STORE_TESTS + "test_a_zombie_that_holds_back_costs_one_rebuild_and_no_more",
+        why="every restart reads the log from its beginning, and finds the truth there",
     ),
     left_out(
         "positions are kept ahead of rows",

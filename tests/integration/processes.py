@@ -72,7 +72,7 @@ class Process:
     def partitions(self) -> list[int]:
         """What it was assigned last."""
         told = [line for line in self.lines() if line.get("event") == "assigned"]
-        found: list[int] = told[-1]["partitions"] if told else []  # type: ignore[assignment]
+        found: list[int] = told[-1]["partitions"] if told else []  # type: ignore[assignment]  # a log line is JSON
         return found
 
     def why(self) -> str:

@@ -52,7 +52,7 @@ def test_the_broker_is_killed_under_load(fleet: Fleet, down_s: float) -> None:
         began, at = time.monotonic(), load.sent
         until(lambda: ended.extend(fleet.revive()) or load.sent > at + 50, "load again", 90)
     _all_told(fleet, load, ended)
-    print(f"down {down_s:g} s: all told {time.monotonic() - began:.1f} s after; ended: {ended}")  # noqa: T201
+    print(f"down {down_s:g} s: all told {time.monotonic() - began:.1f} s after; ended: {ended}")  # noqa: T201 - a figure to read
 
 
 def test_the_broker_is_stopped_in_order_and_started_again(fleet: Fleet) -> None:
@@ -64,7 +64,7 @@ def test_the_broker_is_stopped_in_order_and_started_again(fleet: Fleet) -> None:
         began, at = time.monotonic(), load.sent
         until(lambda: ended.extend(fleet.revive()) or load.sent > at + 50, "load again", 90)
     _all_told(fleet, load, ended)
-    print(f"stopped: all told {time.monotonic() - began:.1f} s after; ended: {ended}")  # noqa: T201
+    print(f"stopped: all told {time.monotonic() - began:.1f} s after; ended: {ended}")  # noqa: T201 - a figure to read
 
 
 def test_all_end_at_a_signal_while_the_broker_is_down(fleet: Fleet) -> None:
@@ -80,7 +80,7 @@ def test_all_end_at_a_signal_while_the_broker_is_down(fleet: Fleet) -> None:
         took_s = time.monotonic() - began
         for process in mine:
             assert codes[process.name] == 0 or process.why(), process.text()
-        print(f"signalled: {codes} in {took_s:.1f} s")  # noqa: T201
+        print(f"signalled: {codes} in {took_s:.1f} s")  # noqa: T201 - a figure to read
         fleet.broker.start_again()
         fleet.revive()
         at = load.sent

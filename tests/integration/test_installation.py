@@ -138,17 +138,22 @@ def start_up() -> subprocess.Popen[str]:
 
 def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path / "home"
-    monkeypatch.setenv("TURBINE_BOOTSTRAP", f"127.0.0.1:{free_port()}")
+    bootstrap = f"127.0.0.1:{free_port()}"
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", bootstrap)
     monkeypatch.setenv("TURBINE_DIRECTORY", str(home))
     monkeypatch.setenv("TURBINE_PARTITIONS", "2")
     Path("job.yaml").write_text(JOB)
     try:
         said = (up := run("up", "--detach")).err.splitlines()
         assert up.code == Code.OK
-        assert said[0].startswith("a broker runs at 127.0.0.1:")
+        assert said[0] == f"a broker runs at {bootstrap}"
         assert said[1].endswith(" topics are created")
         assert said[2].startswith("all components run; ")
         assert run("apply", "-f", "job.yaml", "--wait", "60").code == Code.OK
+        assert run("get", "jobs", "-o", "name").out == "job\n"
+        again = json.loads(run("broker", "start", "-o", "json").out)
+        assert (again["started"], again["bootstrap"]) == (False, bootstrap)
+        assert json.loads(run("broker", "status", "-o", "json").out)["answers"] is True
         second = run("up")
         assert second.code == Code.FAILED
         assert second.sentence == f"a fleet already runs in {home}; `turbine down` ends it"
@@ -159,19 +164,23 @@ def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.Mon
         assert run("down").out == "ended: all components, the broker; the log stays\n"
     assert not lives(home)
     assert kept_status(home / "broker").pid is None
-
-    try:
-        assert run("broker", "start").code == Code.OK
-        assert json.loads(run("broker", "status", "-o", "json").out)["answers"] is True
-        assert run("get", "jobs", "-o", "name").out == "job\n"
-        with start_up() as child:
-            assert child.stderr is not None
-            assert child.stderr.readline().startswith("all components are started; ")
-            until(lambda: lives(home), "the fleet lives")
-            child.send_signal(signal.SIGINT)
-            assert child.stderr.read() == "all components have ended\n"
-        assert child.returncode == Code.OK
-        assert not lives(home)
-    finally:
-        assert run("broker", "stop").code == Code.OK
     assert run("broker", "wipe", "--yes").out == f"the log in {home / 'broker'} is deleted\n"
+
+
+def test_ctrl_c_ends_all_components_and_leaves_a_broker_that_was_there(
+    bare: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", bare.bootstrap)
+    monkeypatch.setenv("TURBINE_DIRECTORY", str(home))
+    monkeypatch.setenv("TURBINE_PARTITIONS", "1")
+    with start_up() as child:
+        assert child.stderr is not None
+        lines = iter(child.stderr.readline, "")
+        assert any(line.startswith("all components are started; ") for line in lines)
+        until(lambda: lives(home), "the fleet lives")
+        child.send_signal(signal.SIGINT)
+        assert child.stderr.read().endswith("all components have ended\n")
+    assert child.returncode == Code.OK
+    assert not lives(home)
+    assert bare.alive()

@@ -100,7 +100,7 @@ def test_a_restart_on_a_long_journal_reads_rows_and_not_the_journal(fleet: Fleet
     second = fleet.publisher()
     took_s = time.monotonic() - began
     [again] = [line for line in second.lines() if line["event"] == "caught up"]
-    print(f"restarted in {took_s:.2f} s: {again}")  # noqa: T201
+    print(f"restarted in {took_s:.2f} s: {again}")  # noqa: T201 - a figure to read
     assert int(str(again["below"])) >= JOBS * EACH
     assert int(str(again["records"])) < JOBS
 

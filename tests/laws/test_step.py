@@ -126,6 +126,7 @@ def backwards(live: list[str]) -> str:
     return live[-1]
 
 
+@settings(deadline=None)
 @given(logs, st.randoms(use_true_random=False))
 def test_the_order_of_topics_does_not_matter(drawn: list[Line], random: Any) -> None:
     bench = write(drawn)
@@ -134,7 +135,7 @@ def test_the_order_of_topics_does_not_matter(drawn: list[Line], random: Any) -> 
     assert held(hears(bench, random.choice)) == first
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(forged, st.randoms(use_true_random=False))
 def test_forgeries_that_name_each_other_do_not_split_readers(
     drawn: list[Line], random: Any
@@ -147,6 +148,7 @@ def test_forgeries_that_name_each_other_do_not_split_readers(
     assert not owner.blocked
 
 
+@settings(deadline=None)
 @given(logs, st.randoms(use_true_random=False))
 def test_what_is_read_again_changes_nothing(drawn: list[Line], random: Any) -> None:
     bench = write(drawn)
@@ -161,6 +163,7 @@ def test_what_is_read_again_changes_nothing(drawn: list[Line], random: Any) -> N
     assert (owner.counts.folded, owner.counts.void) == (counts.folded, counts.void)
 
 
+@settings(deadline=None)
 @given(logs, st.randoms(use_true_random=False))
 def test_every_record_is_folded_or_void_and_none_waits_for_ever(
     drawn: list[Line], random: Any
@@ -171,6 +174,7 @@ def test_every_record_is_folded_or_void_and_none_waits_for_ever(
     assert not owner.blocked
 
 
+@settings(deadline=None)
 @given(logs, st.randoms(use_true_random=False))
 def test_no_two_that_stand_have_one_parent(drawn: list[Line], random: Any) -> None:
     bench = write(drawn)
@@ -192,6 +196,7 @@ def test_no_two_that_stand_have_one_parent(drawn: list[Line], random: Any) -> No
     assert len(standing) == len(set(standing))
 
 
+@settings(deadline=None)
 @given(logs, st.randoms(use_true_random=False))
 def test_a_reader_of_the_journal_alone_sees_the_same_decisions_stand(
     drawn: list[Line], random: Any
@@ -204,6 +209,7 @@ def test_a_reader_of_the_journal_alone_sees_the_same_decisions_stand(
         assert full.held[key].frozen == one.frozen
 
 
+@settings(deadline=None)
 @given(logs, st.data())
 def test_nothing_is_folded_before_what_its_author_knew(drawn: list[Line], data: Any) -> None:
     bench = write(drawn)
@@ -234,7 +240,7 @@ def test_nothing_is_folded_before_what_its_author_knew(drawn: list[Line], data: 
     bench.owner.flush()
 
 
-@settings(max_examples=50)
+@settings(max_examples=50, deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30), st.randoms(use_true_random=False))
 def test_rivals_answer_each_wish_once(wishes: int, polls: int, random: Any) -> None:
     """Two instances speak whenever they like; what stands answers every wish, each once."""

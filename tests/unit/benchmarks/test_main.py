@@ -5,7 +5,7 @@ from importlib import import_module
 
 import pytest
 
-from benchmarks.__main__ import MODULES, main
+from benchmarks.__main__ import MODULES, _last_line, main
 from benchmarks.targets import TARGETS
 
 
@@ -41,3 +41,18 @@ def test_what_cannot_run_here_says_why(
     said = capsys.readouterr().err
     assert "benchmarks: replay: There is no java on the PATH: install a JDK 17 or newer" in said
     assert "Traceback" not in said
+
+
+def test_one_that_fails_among_several_is_told_and_passed_over(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    assert _last_line("replay", quick=True) is None
+    assert "replay failed with code 2" in capfd.readouterr().err
+
+
+def test_one_of_several_answers_in_its_own_process() -> None:
+    line = _last_line("merge", quick=True)
+    assert line is not None
+    assert json.loads(line)["benchmark"] == "merge"

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from projections.jobs import Job
+from turbine.fleet import log_of
 from turbine.publish import Accepted, Rejected, Unknown
-from turbine.story import NAMES, NotAsTold, accepted, fresh_names, rejected
+from turbine.story import NAMES, NotAsTold, accepted, assigned, fresh_names, rejected
 
 
 def test_each_telling_has_jobs_of_its_own() -> None:
@@ -38,3 +42,14 @@ def test_what_should_have_been_accepted(other: Rejected | Unknown) -> None:
 def test_what_should_have_been_rejected(other: Accepted | Unknown | Rejected) -> None:
     with pytest.raises(NotAsTold, match="the change should be rejected as stale"):
         rejected(other, "stale", "the change")
+
+
+def test_what_a_worker_was_assigned_last_stands_in_its_log(tmp_path: Path) -> None:
+    assert assigned(tmp_path, "w") == []
+    path = log_of(tmp_path, "w")
+    path.parent.mkdir()
+    path.write_text('not JSON assigned\n{"event": "other", "x": "assigned"}\n')
+    assert assigned(tmp_path, "w") == []
+    lines = [{"event": "assigned", "partitions": one} for one in ([0, 1], [1])]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines) + '{"event": "x"}\n')
+    assert assigned(tmp_path, "w") == [1]
