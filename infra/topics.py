@@ -13,10 +13,11 @@ from concurrent.futures import Future
 from dataclasses import asdict
 from pathlib import Path
 
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but not re-exported
     AdminClient,
     NewTopic,
+    OffsetSpec,
 )
 
 from components.runtime.settings import BadSettings, load_settings
@@ -108,15 +109,25 @@ def _await_leaders(admin: AdminClient, table: Sequence[Topic]) -> None:
 
 
 def _leaderless(admin: AdminClient, table: Sequence[Topic]) -> list[str]:
+    """Partitions whose leader does not answer yet. The metadata alone names leaders that do not
+    serve: what is written to one of those can be acknowledged, without an offset, and be lost."""
     there = admin.list_topics(timeout=WAIT_S).topics
-    waiting: list[str] = []
-    for topic in table:
-        # A topic that was created a moment ago may not stand in the metadata yet.
-        if topic.name not in there:
-            waiting.append(topic.name)
-            continue
-        parts = there[topic.name].partitions
-        waiting += [f"{topic.name}/{number}" for number in parts if parts[number].leader < 0]
+    # A topic that was created a moment ago may not stand in the metadata yet.
+    waiting = [topic.name for topic in table if topic.name not in there]
+    asked = admin.list_offsets(
+        {
+            TopicPartition(topic.name, number): OffsetSpec.latest()  # type: ignore[no-untyped-call]  # theirs
+            for topic in table
+            if topic.name in there
+            for number in there[topic.name].partitions
+        },
+        request_timeout=WAIT_S,
+    )
+    for partition, answer in asked.items():
+        try:
+            answer.result()
+        except KafkaException:
+            waiting.append(f"{partition.topic}/{partition.partition}")
     return waiting
 
 

@@ -10,7 +10,7 @@ import time  # noqa: TID251 - patience with a broker is real time
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from components.runtime.clients import consumer, spot, unreachable
+from components.runtime.clients import consumer, refresh, spot, unreachable
 from components.runtime.settings import Settings
 
 PATIENCE_S = 30.0
@@ -83,7 +83,9 @@ class Births:
     def _pause(self, error: KafkaException, limit: float) -> None:
         if time.monotonic() > limit:
             raise unreachable(self._settings, error.args[0]) from None
-        self._connected().poll(PAUSE_S)  # a refused login is raised here
+        client = self._connected()
+        client.poll(PAUSE_S)  # a refused login is raised here
+        refresh(client)
 
     def _connected(self) -> Consumer:
         if self._client is None:

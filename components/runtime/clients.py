@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - patience with a broker is real time
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -171,6 +172,13 @@ def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
         told = ", ".join(f"{short}: {found[short]}" for short in needed)
         raise BadSettings(f"per-job topics must have equally many partitions, but have {told}")
     return found[needed[0]]
+
+
+def refresh(client: Consumer) -> None:
+    """Looks anew at what topics there are. While its broker is away the client takes partitions
+    for unknown, and goes on to do so when the broker is back, until somebody asks for all."""
+    with suppress(KafkaException):  # whoever called asks again, and has a deadline
+        client.list_topics(timeout=2)
 
 
 def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:

@@ -23,17 +23,26 @@ class Refused(RuntimeError):
 class _Round:
     """What was said since the last settling: answers that come later are nobody's any more."""
 
-    __slots__ = ("failed", "waiting")
+    __slots__ = ("done", "failed", "waiting")
 
     def __init__(self) -> None:
         self.waiting = 0
         self.failed: list[Any] = []
+        self.done: list[Any] = []
 
     def delivered(self, error: Any, message: Any) -> None:
         """Nothing of the client may be called here: with a fatal error pending it would raise."""
         self.waiting -= 1
         if error is not None:
             self.failed.append((error, message))
+        else:
+            self.done.append(message)
+
+    def nowhere(self) -> Any:
+        """A message that was acknowledged without an offset: after a retry the client takes the
+        broker's word that it has it already, and was seen to be wrong when a leader had just
+        changed. Nobody knows, so it counts as refused."""
+        return next((message for message in self.done if message.offset() is None), None)
 
 
 class Emitter:
@@ -97,6 +106,10 @@ class Emitter:
             error, message = this.failed[0]
             raise Refused(
                 f"a write to {message.topic()}/{message.partition()} was refused: {error.str()}"
+            )
+        if (lost := this.nowhere()) is not None:
+            raise Refused(
+                f"a write to {lost.topic()}/{lost.partition()} was acknowledged without an offset"
             )
         if this.waiting:
             raise Refused(f"{this.waiting} writes were not acknowledged in {self.deadline_s:g} s")

@@ -13,7 +13,7 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import DENIED, consumer, place_of, spot, unreachable
+from components.runtime.clients import DENIED, consumer, place_of, refresh, spot, unreachable
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
 
@@ -57,6 +57,7 @@ def _offsets(client: Consumer, places: Iterable[str], instant_ms: int) -> dict[s
                 time.sleep(PAUSE_S)
             else:
                 client.poll(PAUSE_S)  # a refused login is raised here
+            refresh(client)
     return {}
 
 

@@ -39,6 +39,7 @@ KEEPING = (
             ),
         ),
         aimed=STORE_TESTS + "test_what_one_build_could_not_read_the_next_one_may",
+        why="an upgrade must fall into the seconds in which new words are held back",
     ),
     Mutant(
         "held-back records are kept before their row",

@@ -143,6 +143,7 @@ EVIDENCE_CLOSED = (
         " or read.record.evidence.get(read.place, 0) > read.offset:",
         ":",
         aimed=EVIDENCE_TESTS + "test_a_record_that_names_itself_or_what_follows_it_is_void",
+        why="a forgery must guess how many records follow it within the clocks' difference",
     ),
     left_out(
         "forgeries that name each other are waited for",
