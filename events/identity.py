@@ -35,10 +35,12 @@ def effect_id(decision_id: str, what: str) -> str:
 def change_id(valid_until_ms: int, token: str) -> str:
     """The id of a request; it says until when it is valid, so that no copy can say otherwise."""
     made = f"{valid_until_ms}.{token}"
-    if not 0 < valid_until_ms < 10**_DIGITS_MAX or not token or len(made) > CHANGE_ID_LENGTH_MAX:
+    written = made.isascii() and made.isprintable() and len(made) <= CHANGE_ID_LENGTH_MAX
+    if not 0 < valid_until_ms < 10**_DIGITS_MAX or not token or not written:
         raise ValueError(
             f"{made[:CHANGE_ID_LENGTH_MAX]!r} is no change id: give an instant in milliseconds"
-            f" since 1970 UTC and a token, {CHANGE_ID_LENGTH_MAX} characters in all at most"
+            f" since 1970 UTC and a token of printable ASCII, {CHANGE_ID_LENGTH_MAX} characters in"
+            " all at most"
         )
     return made
 

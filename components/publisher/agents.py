@@ -36,12 +36,12 @@ POLL_MOST = 2_000
 KEEP_S = 1.0
 """How long changed rows may be unkept while something is published: it bounds what a restart has
 to read again, and what is written beside each outcome."""
-CALL_S = 10.0
+CALL_S = 5.0
 """For each step of a transaction; the broker gives up the whole of it after 20 s."""
-STUCK_S = 15.0
-"""After a restart of the broker librdkafka 2.16 sometimes waits for a coordinator for ever, past
-the time-out of the call (seen in send_offsets_to_transaction): the world would hear nothing more.
-The next start goes on in two seconds, so there is nothing to be gained by more patience."""
+STUCK_S = 8.0
+"""After a restart of the broker librdkafka 2.16 often looks for a coordinator for ever: the
+time-out of send_offsets_to_transaction is not heeded meanwhile, and the world would hear nothing more. The next
+start goes on in two seconds, so there is nothing to be gained by more patience."""
 COMMITTED = {"isolation.level": "read_committed"}
 
 log = structlog.get_logger(__name__)

@@ -12,7 +12,7 @@ import structlog
 
 from components.runtime.clients import BrokerUnreachable, partitions_for
 from components.runtime.emitter import Refused
-from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
+from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
 from components.runtime.faust_app import RAW, App, make_app
 from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
@@ -108,6 +108,17 @@ def _poll(event: Any, queue: Any) -> list[Message | Gap]:
 def run(component: Component[Any], settings: Settings, instance: str | None) -> None:
     """Runs until a signal; exits with a code that says why."""
     app = build(component, settings, instance)
+    work(app)
+
+
+def work(app: App) -> None:
+    """Runs the app until a signal; whatever ends it otherwise is told in one line, too."""
     worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
     worker.spinner = None  # it draws on standard output, terminal or not
-    worker.execute_from_commandline()
+    try:
+        worker.execute_from_commandline()
+    except SystemExit as ended:
+        if ended.code:  # Faust has caught the exception and told it at length
+            reason = worker.crash_reason or ended.__context__
+            die(EXIT_FAILED_HANDLER, f"Faust gave up: {reason!r}")
+        raise

@@ -82,6 +82,7 @@ class Emitter:
                 if time.monotonic() > limit:
                     raise Refused(f"the client's queue stayed full {self.deadline_s:g} s") from None
             except KafkaException as error:  # too large, fenced, or a topic that is not there
+                self._poll(0)  # a fatal error says here what it is, and there only that it is one
                 raise Refused(
                     f"a write to {name}/{partition} was refused: {error.args[0].str()}"
                 ) from error
@@ -119,9 +120,14 @@ class Emitter:
         no broker is forgotten. What the broker will never take is a refusal here as well."""
         self._poll(0)
         failed, self._round.failed = self._round.failed, []
+        self._round.done.clear()  # nobody settles here, and they would add up for ever
         for error, message in failed:
             if error.code() in _NEVER:
                 raise Refused(f"a write to {message.topic()} was refused: {error.str()}")
+
+    def heed(self) -> None:
+        """Lets the client tell what is the matter with it, where nothing is said for long."""
+        self._poll(0)
 
     def _poll(self, seconds: float) -> None:
         try:

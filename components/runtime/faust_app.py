@@ -181,8 +181,10 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
             # Nothing was said and nothing changed: there is nothing to wait for.
             log.info("stopped before it had caught up")
             leave(0)
-        # The last positions too: a component that was stopped in order has no lag.
-        await self.commit_positions(await self.hooks.stopping())
+        last = await self.hooks.stopping()
+        if not self.crashed:  # the consumer's thread may be gone
+            # The last positions too: a component that was stopped in order has no lag.
+            await self.commit_positions(last)
         self.settled = False
         await super().on_stop()
 

@@ -139,7 +139,9 @@ def _assign(client: Consumer, spans: Mapping[str, tuple[int, int | None]]) -> di
 
 def _take(client: Consumer, message: Any, todo: dict[str, int], batch: list[Message]) -> None:
     error = message.error()
-    place = place_of(message.topic(), message.partition())
+    if _beside(message):
+        return
+    place = _where(message)
     if error is not None and error.code() != KafkaError._PARTITION_EOF:
         raise Unreadably(f"{place}: {error.str()}")
     if place not in todo:
@@ -149,6 +151,19 @@ def _take(client: Consumer, message: Any, todo: dict[str, int], batch: list[Mess
     if error is not None or message.offset() >= todo[place] - 1:
         del todo[place]
         client.incremental_unassign([spot(place)])
+
+
+def _where(message: Any) -> str:
+    """The place; a fatal error of the client has none."""
+    topic = message.topic()
+    return "the log" if topic is None else place_of(topic, message.partition())
+
+
+def _beside(message: Any) -> bool:
+    """The client looks for the coordinator of its group, which an author need not have a right to:
+    whoever is assigned by hand has no use for it, and reads on."""
+    error = message.error()
+    return error is not None and not error.fatal() and message.topic() is None
 
 
 # What the client reports once and then is silent about, while nothing more comes from the place.
@@ -174,9 +189,10 @@ class Follower:
             error = message.error()
             if error is None:
                 out.append(of_confluent(message))
+            elif _beside(message):
+                continue
             elif error.fatal() or error.code() in _FINAL:
-                place = place_of(message.topic(), message.partition())
-                raise Unreadably(f"{place}: {error.str()}")
+                raise Unreadably(f"{_where(message)}: {error.str()}")
         return out
 
     def seek(self, place: str, offset: int) -> None:

@@ -216,6 +216,9 @@ class Shell:
 
     def committable(self) -> Mapping[tuple[str, int], int]:
         """By full topic name and partition: up to where everything read is kept."""
+        # Asked once a second, also where nothing is said for long: a client that nobody polls
+        # cannot tell that its login is refused by now.
+        self._emitter.heed()
         return {
             (PREFIX + at.partition("/")[0], partition): offset
             for partition, slot in self.slots.items()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain
@@ -127,13 +127,13 @@ class Fleet:
 
     broker: Broker
     directory: Path
-    kafka: Mapping[str, str] = field(default_factory=dict)
+    address: str = ""  # where clients connect; the broker's own by default
     processes: list[Process] = field(default_factory=list)
     started: int = 0
 
     @property
     def settings(self) -> Settings:
-        return Settings(bootstrap=self.broker.bootstrap, partitions=PARTITIONS, kafka=self.kafka)
+        return Settings(bootstrap=self.broker.bootstrap, partitions=PARTITIONS)
 
     def start(
         self, name: str, instance: str | None = None, *, port: int = 0, **environment: str
@@ -144,13 +144,12 @@ class Fleet:
         given = ["--instance", instance] if instance else []
         given += ["--metrics-port", str(port)] if port else []
         clean = {k: v for k, v in os.environ.items() if not k.startswith("TURBINE_")}
-        kafka = {
-            f"TURBINE_KAFKA__{key.upper().replace('.', '_')}": value
-            for key, value in self.kafka.items()
+        ours = {
+            "TURBINE_BOOTSTRAP": self.address or self.broker.bootstrap,
+            "PYTHONPATH": str(ROOT),
+            # A static member that has gone is in its group until its session has run out.
+            "TURBINE_KAFKA__SESSION_TIMEOUT_MS": SESSION_MS,
         }
-        # A static member that has gone is in its group until its session has run out.
-        kafka = {"TURBINE_KAFKA__SESSION_TIMEOUT_MS": SESSION_MS} | kafka
-        ours = {"TURBINE_BOOTSTRAP": self.broker.bootstrap, "PYTHONPATH": str(ROOT)} | kafka
         with log.open("wb") as out:
             child = subprocess.Popen(
                 [sys.executable, "-m", "turbine.serve", name, *given],
@@ -201,8 +200,10 @@ class Fleet:
     def end(self, component: str) -> None:
         """Kills what is left of a component, frozen or not."""
         for process in self.processes:
-            if process.component == component and process.alive:
-                process.kill()
+            if process.component == component:
+                process.kept = False
+                if process.alive:
+                    process.kill()
 
     def close(self) -> None:
         """No process is left behind, frozen ones neither."""

@@ -228,24 +228,6 @@ def test_a_circle_is_the_same_in_whatever_order_it_is_read(
     assert bench.owner.counts.impossible == 3
 
 
-@pytest.mark.parametrize("last", [DECISIONS, SENT, ASKED, BASE])
-def test_a_circle_waits_for_those_of_it_that_stand_behind_others(bench: Bench, last: str) -> None:
-    """The second of a queue may belong to it, and its first may wait for something else."""
-    bench.decision("a")
-    bench.other("honest", evidence={DECISIONS: 1})
-    bench.other("o", evidence={SENT: 1})
-    bench.wish("w", evidence={SENT: 1})
-    bench.write(ALERTS, "x", alert("orders", "x"), key="orders", evidence={BASE: 1, ASKED: 2})
-    bench.read(*(at for at in (BASE, SENT, ASKED, DECISIONS) if at != last))
-    bench.owner.flush()
-    bench.read(last)
-    bench.tick(2 * SKEW_MS + 1)
-    bench.owner.flush()
-    assert not bench.owner.blocked
-    assert bench.row.folded == ("a", "honest")
-    assert bench.owner.counts.impossible == 3
-
-
 def test_a_place_that_does_not_exist_makes_evidence_void(bench: Bench) -> None:
     bench.decision("a", evidence={"journal.v1/7": 1})
     bench.read()
