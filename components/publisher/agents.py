@@ -39,8 +39,8 @@ to read again, and what is written beside each outcome."""
 CALL_S = 5.0
 """For each step of a transaction; the broker gives up the whole of it after 20 s."""
 STUCK_S = 8.0
-"""After a restart of the broker librdkafka 2.16 often looks for a coordinator for ever: the
-time-out of send_offsets_to_transaction is not heeded meanwhile, and the world would hear nothing more. The next
+"""After a restart of the broker librdkafka 2.16 often looks for a coordinator for ever, and heeds
+no time-out of send_offsets_to_transaction meanwhile: the world would hear nothing more. The next
 start goes on in two seconds, so there is nothing to be gained by more patience."""
 COMMITTED = {"isolation.level": "read_committed"}
 
