@@ -109,7 +109,7 @@ class Authors:
             author=rng.choice(["ann", "bob", "release"]),
             reason=rng.choice(["outage", "outage", "outage", ""]),
             expires_ms=self.world.clock.now_ms + rng.randrange(-5_000, 600_000)
-            if at == 3 and rng.random() < 0.5
+            if rng.random() < (0.5 if at == 3 else 0.03)
             else None,
         )
 
