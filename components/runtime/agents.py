@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-import faust
 import structlog
 
 from components.runtime.clients import BrokerUnreachable, partitions_for
 from components.runtime.emitter import Refused
 from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
-from components.runtime.faust_app import RAW, App, make_app
+from components.runtime.faust_app import RAW, App, Worker, make_app
 from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
@@ -113,7 +112,7 @@ def run(component: Component[Any], settings: Settings, instance: str | None) -> 
 
 def work(app: App) -> None:
     """Runs the app until a signal; whatever ends it otherwise is told in one line, too."""
-    worker = faust.Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
+    worker = Worker(app, override_logging=False, redirect_stdouts=False, quiet=True)
     worker.spinner = None  # it draws on standard output, terminal or not
     try:
         worker.execute_from_commandline()

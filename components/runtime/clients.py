@@ -21,7 +21,7 @@ C = TypeVar("C")
 
 MESSAGE_BYTES = 8 * 1024 * 1024
 """The largest message of any topic: kept rows and dead letters."""
-METADATA_S = 10.0
+METADATA_S = 5.0
 DENIED = frozenset(
     {
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,

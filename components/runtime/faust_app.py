@@ -242,6 +242,15 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
                 die(EXIT_STUCK, f"no assignment in {self.stuck_s:g} s")
 
 
+class Worker(faust.Worker):  # type: ignore[misc]  # Faust's classes are untyped
+    """Ends when all is stopped; stock sleeps a second after that, which is most of a restart."""
+
+    def _shutdown_loop(self) -> None:
+        if self._signal_stop_time and not self.crashed and not self.app.crashed:
+            leave(0)
+        super()._shutdown_loop()
+
+
 def make_app(
     group: str, settings: Settings, instance: str | None, inputs: Iterable[str], **more: Any
 ) -> App:

@@ -26,6 +26,7 @@ from components.runtime.intake import (
     take_in,
     void_request,
 )
+from components.runtime.logs import Pace
 from components.runtime.reading import committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
@@ -63,6 +64,7 @@ class Shell:
         self._emitter = Emitter(producer(settings))
         self._rows = Rows(settings, component, instance, self._emitter)
         self._keep_at = 0.0
+        self._told = Pace(5)
 
     # --- assignment
 
@@ -187,7 +189,9 @@ class Shell:
             DEAD_LETTERS_NAME, 0, message.place.encode(), letter.value(), letter.headers()
         )
         metrics.DEAD_LETTERS.labels(letter.reason).inc()
-        log.warning("dead letter", id=letter.id, reason=letter.reason, sentence=letter.sentence)
+        # A flood of them must not fill the disk that the log lies on; the letters have it all.
+        if self._told.fits():
+            log.warning("dead letter", id=letter.id, reason=letter.reason, sentence=letter.sentence)
 
     # --- keeping
 

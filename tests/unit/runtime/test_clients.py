@@ -1,0 +1,111 @@
+"""What clients are made with, and the sentence about each that cannot work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError
+
+from components.runtime.births import Births
+from components.runtime.clients import (
+    ABSENT,
+    DENIED,
+    BrokerUnreachable,
+    LoginRefused,
+    _common,
+    admin,
+    consumer,
+    partitions_of,
+    place_of,
+    producer,
+    spot,
+    unreachable,
+)
+from components.runtime.settings import BadSettings, Settings
+
+NOBODY = Settings(bootstrap="127.0.0.1:1", kafka={"sasl.username": "alice"})
+
+
+def watch(settings: Settings = NOBODY) -> Callable[[KafkaError], None]:
+    found: Callable[[KafkaError], None] = _common(settings)["error_cb"]
+    return found
+
+
+@pytest.mark.parametrize("code", [KafkaError._AUTHENTICATION, KafkaError._SSL])
+def test_a_refused_login_is_raised_once(code: int) -> None:
+    """And not again: closing the client polls it, too."""
+    told = watch()
+    with pytest.raises(LoginRefused, match=r"at 127\.0\.0\.1:1 refuses the login \(bad password\)"):
+        told(KafkaError(code, "bad password"))
+    told(KafkaError(code, "bad password"))
+
+
+def test_each_client_is_watched_by_itself() -> None:
+    for told in (watch(), watch()):
+        with pytest.raises(LoginRefused):
+            told(KafkaError(KafkaError._AUTHENTICATION, "bad password"))
+
+
+@pytest.mark.parametrize("code", [KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT])
+def test_a_broker_that_is_away_is_waited_for(code: int) -> None:
+    watch()(KafkaError(code, "away"))
+
+
+@pytest.mark.parametrize("make", [producer, consumer, admin])
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("sasl.pasword", "x", 'No such configuration property: "sasl.pasword"'),
+        ("security.protocol", "TLS", 'Invalid value "TLS"'),
+        (
+            "socket.timeout.ms",
+            "soon",
+            'Invalid value for configuration property "socket.timeout.ms"',
+        ),
+    ],
+)
+def test_a_key_that_cannot_be_used_is_told(
+    make: Callable[[Settings], Any], key: str, value: str, told: str
+) -> None:
+    with pytest.raises(BadSettings) as refused:
+        make(Settings(kafka={key: value}))
+    assert str(refused.value).startswith("the [kafka] settings do not work together with ours: ")
+    assert told in str(refused.value)
+
+
+def test_no_broker_is_a_sentence() -> None:
+    with pytest.raises(BrokerUnreachable) as nobody:
+        partitions_of(NOBODY)
+    assert str(nobody.value).startswith("no broker answers at 127.0.0.1:1 (")
+    assert str(nobody.value).endswith("`turbine broker start`, or set TURBINE_BOOTSTRAP")
+
+
+@pytest.mark.parametrize("code", sorted(DENIED))
+def test_who_is_not_allowed_to_is_named(code: int) -> None:
+    told = str(unreachable(NOBODY, KafkaError(code, "denied")))
+    assert "does not allow it to the user alice (denied)" in told
+    told = str(unreachable(Settings(), KafkaError(code, "denied")))
+    assert "does not allow it to a user without a name (denied)" in told
+
+
+@pytest.mark.parametrize("code", sorted(ABSENT))
+def test_a_topic_that_is_not_there_is_not_taken_for_a_broker_that_is_not(code: int) -> None:
+    told = str(unreachable(NOBODY, KafkaError(code, "unknown")))
+    assert "has not the topic or partition" in told
+    assert told.endswith("see `turbine topics plan`")
+
+
+def test_a_place_and_its_name_lead_to_each_other() -> None:
+    at = spot("journal.v1/3", 40)
+    assert (at.topic, at.partition, at.offset) == ("turbine.journal.v1", 3, 40)
+    assert place_of(at.topic, at.partition) == "journal.v1/3"
+
+
+def test_a_broker_that_does_not_answer_is_no_answer() -> None:
+    """Taken for one, it would void a decision for this reader alone."""
+    births = Births(NOBODY, patience_s=0.2)
+    with pytest.raises(BrokerUnreachable, match="no broker answers"):
+        births.possible("journal.v1/3", 40, 1_763_476_000_000)
+    births.close()
