@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from turbine.log import Log
-    from turbine.publish import Accepted, Publisher, Rejected, Unknown, Verdict
+    from turbine.publish import (
+        Accepted,
+        Publisher,
+        Rejected,
+        TooLarge,
+        Unheard,
+        Unknown,
+        Verdict,
+    )
     from turbine.subscribe import Outcome, Subscriber
 
 __all__ = [
@@ -23,6 +31,8 @@ __all__ = [
     "Publisher",
     "Rejected",
     "Subscriber",
+    "TooLarge",
+    "Unheard",
     "Unknown",
     "Verdict",
 ]
@@ -34,6 +44,8 @@ _HOMES = {
     "Publisher": "turbine.publish",
     "Rejected": "turbine.publish",
     "Subscriber": "turbine.subscribe",
+    "TooLarge": "turbine.publish",
+    "Unheard": "turbine.publish",
     "Unknown": "turbine.publish",
     "Verdict": "turbine.publish",
 }

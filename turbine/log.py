@@ -10,9 +10,9 @@ from typing import Any
 
 from components.job_service.decide import component as job_service
 from components.runtime.births import Births
-from components.runtime.clients import partitions_of, spot
+from components.runtime.clients import partitions_of
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, Unreadably, ends_now, read_span
+from components.runtime.reading import Unreadably, ends_now, read_span, times_now
 from components.runtime.replay import Finding, audit_partition
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.step import Component, Owner
@@ -112,17 +112,7 @@ class Log:
 
     def at(self, at_ms: int, topics: Iterable[str]) -> dict[str, int]:
         """The position vector of a time: all that was appended up to that millisecond."""
-        places = self.places(topics)
-        ends = ends_now(self.settings, places)
-        finder = Follower(self.settings, {})
-        try:
-            found = finder.times([spot(at, at_ms + 1) for at in places])
-        finally:
-            finder.close()
-        return {
-            at: one.offset if one.offset >= 0 else ends[at]
-            for at, one in zip(places, found, strict=True)
-        }
+        return times_now(self.settings, self.places(topics), at_ms + 1)
 
     # --- folds
 

@@ -9,13 +9,15 @@ import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.clients import partitions_of, producer
+from components.runtime.clients import BrokerUnreachable, partitions_of, producer
 from components.runtime.emitter import Emitter, Refused
+from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, load_settings
-from events.codec import VALUE_BYTES_MAX, Record, encode
+from events.codec import Record, encode
+from events.errors import Unreadable
 from events.identity import change_id as name_change
 from events.identity import valid_until_ms
 from events.records import (
@@ -32,11 +34,22 @@ from turbine.subscribe import Outcome, Subscriber
 
 VALID_S = 60.0
 VERDICTS = frozenset({"JobConfigChanged", "JobConfigRejected", "JobDeleted"})
+EARLY_S = 3.0
+"""After so long without a verdict the journal is looked into, as it may be only the publisher of
+outcomes that does not run. Not sooner: it means to read a whole partition."""
+
+
+class TooLarge(ValueError):
+    """A request that no message can hold; nothing was sent."""
+
+
+class Unheard(RuntimeError):
+    """No verdict can be heard any more: where and why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The change stands."""
+    """The change stands. `position` is where that was read: on the outcomes or in the journal."""
 
     change_id: str
     job: str
@@ -78,6 +91,7 @@ class Pending:
     job: str
     _future: Future[Verdict]
     refused: str = ""  # why the broker did not acknowledge it; nobody waits for a verdict then
+    since_s: float = field(default_factory=time.monotonic)
 
     @property
     def answered(self) -> bool:
@@ -85,7 +99,8 @@ class Pending:
         return self._future.done()
 
     def wait(self, timeout_s: float) -> Verdict:
-        """The verdict, or Unknown after the timeout."""
+        """The verdict as it is published, or Unknown after the timeout; Unheard where none can
+        come any more. `Publisher.verdict` knows another way to it."""
         try:
             return self._future.result(timeout_s)
         except Late:
@@ -117,9 +132,11 @@ class Publisher:
                 f"the broker has no topic turbine.{CHANGES['base']};"
                 " create it with `turbine topics apply`"
             )
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of the emitter, for as long as the broker takes
         self._emitter = Emitter(producer(self._settings), deadline_s=30)
+        self._hearing = threading.Lock()  # of the two below, for a moment
         self._waiting: dict[str, Future[Verdict]] = {}
+        self._lost = ""  # why no verdict can be heard any more
         # Follow first, then ask: a verdict cannot be missed.
         self._follower = Subscriber(self._settings, kinds=VERDICTS)
         self._closed = threading.Event()
@@ -139,7 +156,7 @@ class Publisher:
         **more: Any,
     ) -> Verdict:
         """Asks for a change of one layer and waits for the verdict; see `propose` for the rest."""
-        return self.propose(job, set, clear, layer=layer, **more).wait(wait_s)
+        return self.verdict(self.propose(job, set, clear, layer=layer, **more), wait_s)
 
     def propose(
         self,
@@ -179,7 +196,20 @@ class Publisher:
         """Asks for the job to be deleted, and waits for the verdict."""
         name = change_id or _new_id(VALID_S)
         body = JobDeleteRequested(change_id=name, job=job, author=self._author, reason=reason)
-        return self._send(OPERATOR, job, name, body).wait(wait_s)
+        return self.verdict(self._send(OPERATOR, job, name, body), wait_s)
+
+    def verdict(self, pending: Pending, wait_s: float = 30.0) -> Verdict:
+        """The verdict as it is published, or as the journal has it where that fails to come."""
+        now_s = time.monotonic()
+        limit = now_s + wait_s
+        for until_s in sorted({max(now_s, min(limit, pending.since_s + EARLY_S)), limit}):
+            verdict = pending.wait(max(0.0, until_s - time.monotonic()))
+            if pending.refused or not isinstance(verdict, Unknown):
+                return verdict
+            known = self._in_journal(pending.change_id, pending.job)
+            if known is not None:
+                return known
+        return pending.unanswered(wait_s)
 
     def ask(self, change_id: str, *, wait_s: float = 10.0) -> Verdict:
         """What became of a change that was sent before, by this publisher or another."""
@@ -193,41 +223,75 @@ class Publisher:
                         return verdict_of(outcome)
         finally:
             reader.close()
-        return Unknown(change_id, "", f"no verdict on {change_id} was found")
+        known = self._in_journal(change_id)
+        return known or Unknown(change_id, "", f"no verdict on {change_id} was found")
+
+    def _in_journal(self, change_id: str, job: str | None = None) -> Verdict | None:
+        from turbine.log import Log
+        from turbine.why import verdict_on
+
+        try:
+            found = verdict_on(Log(self._settings), job, change_id)
+        except (BadSettings, BrokerUnreachable, Unreadably):
+            # An author need not have a right to the journal: it is unknown to them, as without it.
+            return None
+        return None if found is None else verdict_of(Outcome.of(found.read))
 
     def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
-        value = encode(body)
-        if len(value) > VALUE_BYTES_MAX:
-            raise ValueError(
-                f"the change of {job} has {len(value)} bytes, {VALUE_BYTES_MAX} at most;"
-                " send a smaller one"
-            )
-        record = Record(job, name, type(body).__name__, value, body)
-        future: Future[Verdict] = Future()
+        record = Record(job, name, type(body).__name__, encoded(job, body), body)
         with self._lock:
-            future = self._waiting.setdefault(name, future)
+            future = self._expect(name)
             try:
                 self._emitter.say(topic, partition_of(job, self._partitions), record)
                 self._emitter.settle()
             except Refused as refused:
-                self._waiting.pop(name, None)
-                future.set_result(Unknown(name, job, f"{refused}; nothing is known of it"))
+                self._answer(name, Unknown(name, job, f"{refused}; nothing is known of it"))
                 return Pending(name, job, future, str(refused))
         return Pending(name, job, future)
 
     # --- hearing
 
+    def _expect(self, name: str) -> Future[Verdict]:
+        with self._hearing:
+            if self._lost:
+                raise Unheard(
+                    f"no verdict can be heard any more: {self._lost}; nothing was sent, make a new"
+                    " Publisher when that is put right"
+                )
+            return self._waiting.setdefault(name, Future())
+
+    def _answer(self, name: str, verdict: Verdict) -> None:
+        with self._hearing:
+            future = self._waiting.pop(name, None)
+        if future is not None:
+            future.set_result(verdict)
+
     def _follow(self) -> None:
-        while not self._closed.is_set():
-            for outcome in self._follower.poll(0.2):
-                future = self._waiting.pop(outcome.change_id, None)
-                if future is not None and not future.done():
-                    future.set_result(verdict_of(outcome))
+        try:
+            while not self._closed.is_set():
+                for outcome in self._follower.poll(0.2):
+                    self._answer(outcome.change_id, verdict_of(outcome))
+        except Exception as error:  # noqa: BLE001 - a thread has no caller: who waits is told
+            self._end(str(error) or repr(error), error)
+
+    def _end(self, why: str, error: Exception | None = None) -> None:
+        """Whoever waits for a verdict is told at once that none can come, and who asks from now."""
+        with self._hearing:
+            self._lost = self._lost or why
+            waiting, self._waiting = self._waiting, {}
+        for name, future in waiting.items():
+            lost = Unheard(
+                f"no verdict can be heard any more: {why}; the change may yet stand, ask a new"
+                f" Publisher for {name}"
+            )
+            lost.__cause__ = error
+            future.set_exception(lost)
 
     def close(self) -> None:
         """Stops listening; verdicts that come later can be asked for."""
         self._closed.set()
         self._thread.join(5)
+        self._end("this Publisher was closed")
         self._follower.close()
 
     def __enter__(self) -> Publisher:
@@ -242,6 +306,14 @@ def _new_id(valid_s: float) -> str:
         raise ValueError(f"valid_s is above 0 and at most {VALID_MS // 1000}, not {valid_s:g}")
     until_ms = int((time.time() + valid_s) * 1000)
     return name_change(until_ms, uuid.uuid4().hex)  # noqa: TID251 - a client's own token
+
+
+def encoded(job: str, body: Body) -> bytes:
+    """The value of a request's message; TooLarge where none can hold it."""
+    try:
+        return encode(body)
+    except Unreadable as bad:
+        raise TooLarge(f"{job}: {bad.sentence}; nothing was sent") from None
 
 
 def verdict_of(outcome: Outcome) -> Verdict:
@@ -273,7 +345,10 @@ __all__ = [
     "Pending",
     "Publisher",
     "Rejected",
+    "TooLarge",
+    "Unheard",
     "Unknown",
     "Verdict",
+    "encoded",
     "verdict_of",
 ]

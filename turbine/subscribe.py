@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.clients import partitions_of, spot
+from components.runtime.clients import partitions_of
 from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import Follower, ends_now
+from components.runtime.reading import Follower, ends_now, times_now
 from components.runtime.settings import BadSettings, Settings, load_settings
 from events.codec import SKIPPED, Read
 from events.records import Body
@@ -96,16 +96,7 @@ class Subscriber:
             return dict.fromkeys(places, 0)
         if not isinstance(start, int):
             raise TypeError(f"start is latest, earliest, a time or positions, not {start!r}")
-        ends = ends_now(self._settings, places)
-        finder = Follower(self._settings, {})
-        try:
-            found = finder.times([spot(at, start) for at in places])
-        finally:
-            finder.close()
-        return {
-            at: one.offset if one.offset >= 0 else ends[at]
-            for at, one in zip(places, found, strict=True)
-        }
+        return times_now(self._settings, places, start)
 
     def poll(self, timeout_s: float = 1.0) -> list[Outcome]:
         """What has come within the timeout; an empty list where nothing did."""

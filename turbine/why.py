@@ -136,10 +136,11 @@ def _applied(job: Job, one: Standing) -> Job:
     return job if body is None else apply(job, body)
 
 
-def verdict_on(log: Log, job: str, change_id: str) -> Standing | None:
-    """The standing decision that answers a request, if there is one."""
+def verdict_on(log: Log, job: str | None, change_id: str) -> Standing | None:
+    """The standing decision that answers a request, if there is one that can be read here."""
     for one in log.decisions(job=job):
-        if one.stands and one.read.record.cause == change_id:
+        record = one.read.record
+        if one.stands and record.cause == change_id and record.body is not None:
             return one
     return None
 

@@ -11,7 +11,7 @@ import time  # noqa: TID251 - a reader that stalls is found by real time
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException
 
 from components.runtime.clients import DENIED, consumer, place_of, refresh, spot, unreachable
 from components.runtime.intake import Message, of_confluent
@@ -32,16 +32,16 @@ class Unreadably(RuntimeError):
 
 def ends(client: Consumer, places: Iterable[str]) -> dict[str, int]:
     """The next offset of each place, in one question for all of them."""
-    return _offsets(client, places, _NEXT_MS)
+    return _offsets(client, dict.fromkeys(places, _NEXT_MS))
 
 
 def starts(client: Consumer, places: Iterable[str]) -> dict[str, int]:
     """The first offset of each place that is still there."""
-    return _offsets(client, places, _FIRST_MS)
+    return _offsets(client, dict.fromkeys(places, _FIRST_MS))
 
 
-def _offsets(client: Consumer, places: Iterable[str], instant_ms: int) -> dict[str, int]:
-    asked = {place: spot(place, instant_ms) for place in places}
+def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]:
+    asked = {place: spot(place, instant_ms) for place, instant_ms in instants_ms.items()}
     limit = time.monotonic() + PATIENCE_S
     while asked:
         try:
@@ -79,6 +79,22 @@ def starts_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
         return starts(client, places)
     except KafkaException as error:
         raise unreachable(settings, error.args[0]) from None
+    finally:
+        client.close()
+
+
+def times_now(settings: Settings, places: Iterable[str], at_ms: int) -> dict[str, int]:
+    """The first offset of each place that was appended at that time or later, by a client of its
+    own; the next offset where there is none."""
+    client = consumer(settings)
+    try:
+        # In this order: what is appended in between has an offset of its own in the second answer.
+        last = ends(client, places)
+        found = _offsets(client, dict.fromkeys(last, at_ms))
+    except KafkaException as error:
+        raise unreachable(settings, error.args[0]) from None
+    else:
+        return {place: offset if offset >= 0 else last[place] for place, offset in found.items()}
     finally:
         client.close()
 
@@ -202,10 +218,6 @@ class Follower:
     def ends(self, places: Iterable[str]) -> dict[str, int]:
         """The next offset of each place."""
         return ends(self._client, places)
-
-    def times(self, spots: list[TopicPartition]) -> list[TopicPartition]:
-        """For each spot, whose offset is a time, the first offset at that time or later."""
-        return list(self._client.offsets_for_times(spots, timeout=15))
 
     def close(self) -> None:
         """Leaves the broker."""

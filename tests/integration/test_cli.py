@@ -17,12 +17,14 @@ from pathlib import Path
 import pytest
 
 from components.runtime.clients import partitions_of
+from components.runtime.reading import ends_now
 from events.framing import decode
 from events.records import RECORDS
-from events.topics import JOURNAL
-from tests.conftest import Fleet
+from events.topics import CHANGES, JOURNAL, place
+from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
+from turbine.publish import Publisher, Rejected, TooLarge
 
 pytestmark = pytest.mark.broker
 
@@ -112,6 +114,82 @@ def test_a_file_that_was_overtaken_is_stale(turbine: Callable[..., Ended]) -> No
     ended = run("apply", "-f", "overtaken.yaml", "--expected-version", "1")
     assert ended.code == Code.CONFLICT
     assert "expected version 1 of the base layer, but it is 2" in ended.out
+
+
+# --- too much
+
+
+@pytest.fixture
+def asked(fleet: Fleet) -> Callable[[], dict[str, int]]:
+    """How many records lie on the topics of changes."""
+    places = [place(topic, p) for topic in CHANGES.values() for p in range(PARTITIONS)]
+    return lambda: ends_now(fleet.settings, places)
+
+
+PART = "job: {name}\nset: {{operator: 'a:b'}}\nclear: [{clear}]\n"
+LONG = ", ".join(f"key-{number:05}" for number in range(30_000))
+NO_MESSAGE = r"too-2: the value has \d{6} bytes, and 262144 are allowed; say less in one record; "
+
+
+def test_no_job_of_a_file_is_asked_for_when_one_is_too_large_for_a_message(
+    turbine: Callable[..., Ended], asked: Callable[[], dict[str, int]]
+) -> None:
+    parts = [PART.format(name="too-1", clear="a"), PART.format(name="too-2", clear=LONG)]
+    Path("large.yaml").write_text("---\n".join(parts))
+    before = asked()
+    for line in ("apply -f large.yaml", "apply -f large.yaml --dry-run"):
+        ended = run(*line.split())
+        assert ended.code == Code.USAGE
+        assert re.fullmatch(NO_MESSAGE + "nothing was sent", ended.sentence)
+    clears = [part for number in range(30_000) for part in ("--clear", f"key-{number:05}")]
+    ended = run("publish", "change", "too-2", *clears)
+    assert ended.code == Code.USAGE
+    assert re.fullmatch(NO_MESSAGE + "nothing was sent", ended.sentence)
+    ended = run("delete", "job", "too-2", "--reason", "x" * 300_000)
+    assert ended.code == Code.USAGE
+    assert re.fullmatch(NO_MESSAGE + "nothing was sent", ended.sentence)
+    assert asked() == before
+
+
+def test_a_config_that_no_layer_can_hold_is_not_sent(
+    turbine: Callable[..., Ended], asked: Callable[[], dict[str, int]]
+) -> None:
+    Path("large.yaml").write_text(JOB.format(name="large") + f"args: ['{'x' * 70_000}']\n")
+    before = asked()
+    ended = run("apply", "-f", "large.yaml")
+    assert ended.code == Code.USAGE
+    assert re.fullmatch(
+        r"large.yaml, line 1: the config has 70\d{3} bytes and may have 65536;"
+        " make it shorter or split the change",
+        ended.sentence.removeprefix("too-large: "),
+    )
+    assert asked() == before
+
+
+def test_what_makes_a_layer_too_large_is_rejected(
+    turbine: Callable[..., Ended], fleet: Fleet
+) -> None:
+    create(turbine, "grown")
+    half = f"arguments={json.dumps(['x' * 4_000] * 10)}"
+    rest = f"inputs={json.dumps([{'topic': f'clicks-{n:024}'} for n in range(1_000)])}"
+    turbine("publish", "change", "grown", "--set", half)
+    ended = run("publish", "change", "grown", "--set", rest)
+    assert ended.code == Code.FAILED
+    assert "grown: rejected, too-large: the base layer would be over 65536 bytes" in ended.out
+    ended = run("publish", "change", "grown", "--set", half, "--set", rest)
+    assert ended.code == Code.FAILED
+    assert re.search("grown: rejected, .* bytes and may have 65536; make it shorter", ended.out)
+
+
+def test_the_sdk_says_what_is_too_large(fleet: Fleet, asked: Callable[[], dict[str, int]]) -> None:
+    with Publisher(fleet.settings, author="ana") as ana:
+        before = asked()
+        with pytest.raises(TooLarge, match=NO_MESSAGE + "nothing was sent"):
+            ana.change("too-2", {"arguments": {"a": "x" * 300_000}}, wait_s=WAIT_S)
+        assert asked() == before
+        refused = ana.change("too-3", {"arguments": {"a": "x" * 70_000}}, wait_s=WAIT_S)
+    assert isinstance(refused, Rejected)
+    assert refused.explanation.startswith("set_json has 70")
 
 
 # --- following

@@ -25,6 +25,7 @@ from turbine.cli.options import (
 )
 
 if TYPE_CHECKING:
+    from events.records import ConfigChangeProposed
     from projections.jobs import Job
     from turbine.cli.documents import Wish
     from turbine.publish import Pending, Publisher, Verdict
@@ -77,21 +78,34 @@ class Terms:
     wait_s: float
 
     def propose(self, publisher: Publisher, plan: Plan, change_id: str | None = None) -> Pending:
-        """Sends the change; a sentence where it cannot be sent at all."""
-        try:
-            return publisher.propose(
-                plan.wish.job,
-                plan.set,
-                plan.clear,
-                layer=self.layer,
-                expected_version=plan.expected_version,
-                reason=self.reason,
-                expires_ms=self.expires_ms,
-                change_id=change_id,
-                valid_s=min(max(VALID_S_LEAST, self.wait_s), VALID_S_MOST),
-            )
-        except ValueError as bad:
-            raise Failed(Code.FAILED, str(bad)) from None
+        """Sends the change."""
+        return publisher.propose(
+            plan.wish.job,
+            plan.set,
+            plan.clear,
+            layer=self.layer,
+            expected_version=plan.expected_version,
+            reason=self.reason,
+            expires_ms=self.expires_ms,
+            change_id=change_id,
+            valid_s=min(max(VALID_S_LEAST, self.wait_s), VALID_S_MOST),
+        )
+
+    def asked(self, plan: Plan, now_ms: int) -> ConfigChangeProposed:
+        """What would be sent, under an id that is as long as a real one."""
+        from events.identity import change_id
+        from events.records import ConfigChangeProposed
+
+        return ConfigChangeProposed(
+            change_id=change_id(now_ms + int(VALID_S_LEAST * 1000), "dry-run".zfill(32)),
+            job=plan.wish.job,
+            author=self.author,
+            expected_version=plan.expected_version,
+            set_json=json.dumps(plan.set, ensure_ascii=False),
+            clear=plan.clear,
+            reason=self.reason,
+            expires_ms=self.expires_ms,
+        )
 
 
 def apply(
@@ -113,22 +127,25 @@ def apply(
     to change a part of it.
     """
     from turbine.cli.documents import read_wishes
+    from turbine.cli.moments import now_ms
 
     wishes = read_wishes(file)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     settings = chosen(context).connected()
     jobs = _jobs(context, wishes, needed=dry_run or any(wish.whole for wish in wishes))
     plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
+    from turbine.publish import Publisher, encoded
+
+    for plan in plans:  # all of them before the first is sent
+        encoded(plan.wish.job, terms.asked(plan, now_ms()))
     if dry_run:
         return _show_trials(plans, jobs, terms, output)
-    from turbine.publish import Publisher
-
     rows = [_unchanged(plan, terms) for plan in plans if plan.unchanged]
     due = [plan for plan in plans if not plan.unchanged]
     if due:
         with Publisher(settings, author=terms.author) as publisher:
             pending = [terms.propose(publisher, plan) for plan in due]
-            rows += _await(context, pending, wait)
+            rows += _await(publisher, pending, wait)
     order = {wish.job: at for at, wish in enumerate(wishes)}
     return show_verdicts(sorted(rows, key=lambda row: order[row["job"]]), output)
 
@@ -167,7 +184,7 @@ def change(
         if no_wait and not pending.refused:
             row = {"job": job, "verdict": "sent", "change_id": pending.change_id}
             return show_verdicts([row], output)
-        rows = _await(context, [pending], wait)
+        rows = _await(publisher, [pending], wait)
     return show_verdicts(rows, output)
 
 
@@ -264,8 +281,7 @@ def _unchanged(plan: Plan, terms: Terms) -> Row:
 
 
 def _show_trials(plans: Sequence[Plan], jobs: dict[str, Job], terms: Terms, output: str) -> int:
-    from events.identity import change_id
-    from events.records import ConfigChangeProposed, JobConfigRejected
+    from events.records import JobConfigRejected
     from turbine.cli.differences import differences
     from turbine.cli.moments import now_ms
     from turbine.trial import try_change
@@ -273,16 +289,7 @@ def _show_trials(plans: Sequence[Plan], jobs: dict[str, Job], terms: Terms, outp
     rows = []
     for plan in plans:
         now = now_ms()
-        asked = ConfigChangeProposed(
-            change_id=change_id(now + int(VALID_S_LEAST * 1000), "dry-run"),
-            job=plan.wish.job,
-            author=terms.author,
-            expected_version=plan.expected_version,
-            set_json=json.dumps(plan.set),
-            clear=plan.clear,
-            reason=terms.reason,
-            expires_ms=terms.expires_ms,
-        )
+        asked = terms.asked(plan, now)
         trial = try_change(jobs.get(plan.wish.job), terms.layer, asked, now)
         refused = isinstance(trial.verdict, JobConfigRejected)
         row = trial.verdict.to_plain()
@@ -299,17 +306,20 @@ def _show_trials(plans: Sequence[Plan], jobs: dict[str, Job], terms: Terms, outp
 # --- verdicts
 
 
-def _await(context: typer.Context, pending: Iterable[Pending], wait_s: float) -> list[Row]:
+def _await(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
     """The verdict of each, all within one time."""
+    from turbine.publish import Unheard, Unknown
+
     limit_s = time.monotonic() + wait_s
     rows = []
     for one in pending:
-        row = _row(one.wait(max(0.0, limit_s - time.monotonic())))
-        if row["verdict"] == "unknown" and not one.refused:
-            # The journal is the truth: it may be only the publisher that does not run.
-            known = _known_verdict(context, one.job, one.change_id)
-            row = known or _row(one.unanswered(wait_s))
-        rows.append(row)
+        try:
+            verdict = publisher.verdict(one, max(0.0, limit_s - time.monotonic()))
+            if isinstance(verdict, Unknown) and not one.refused:
+                verdict = one.unanswered(wait_s)
+        except Unheard as lost:  # what is known of the others is told all the same
+            verdict = Unknown(one.change_id, one.job, str(lost))
+        rows.append(_row(verdict))
     return rows
 
 

@@ -58,8 +58,12 @@ def known_failure(error: Exception) -> Failed | None:
     from components.runtime.topics import TopicsError
     from turbine.fleet import FleetRuns
     from turbine.local import LocalFailed
+    from turbine.publish import TooLarge, Unheard
 
     if isinstance(error, Failed):
         return error
+    if isinstance(error, TooLarge):
+        return Failed(Code.USAGE, str(error))
     told = BadSettings | BrokerUnreachable | Unreadably | TopicsError | FleetRuns | LocalFailed
+    told |= Unheard
     return Failed(Code.FAILED, str(error)) if isinstance(error, told) else None
