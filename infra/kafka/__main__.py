@@ -6,6 +6,7 @@ of text for people) on standard output, a failure is one sentence on standard er
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -25,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--port", type=int, help="by default the former one, or a free one")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    # As Ctrl-C: a broker whose start is cut short must not live on, and only an exception ends it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         answer = ACTIONS[given.action](given.directory.absolute(), given.port)
     except BrokerError as error:

@@ -229,6 +229,19 @@ def _exists(pid: int) -> bool:
     return True
 
 
+def processes_in(directory: Path) -> list[str]:
+    """All processes of this machine that name the directory on their command line."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:  # it ended while we looked
+            continue
+        if str(directory) in line:
+            found.append(line)
+    return found
+
+
 @contextmanager
 def fleet_on(
     directory: Path, *, port: int | None = None, topics: bool = True, **settings: str

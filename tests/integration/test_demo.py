@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from infra.kafka.kept import kept_status
+from tests.integration.processes import processes_in
 from turbine.fleet import lives
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -44,19 +45,6 @@ def demo(directory: Path, *arguments: str) -> str:
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     return done.stdout
-
-
-def processes_in(directory: Path) -> list[str]:
-    """All processes of this machine that name the directory on their command line."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:  # it ended while we looked
-            continue
-        if str(directory) in line:
-            found.append(line)
-    return found
 
 
 def test_the_story_is_told_twice_and_ends(tmp_path: Path) -> None:

@@ -24,9 +24,10 @@ from events.topics import JOURNAL
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.kafka.kept import kept_status
+from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
-from turbine.fleet import lives
+from turbine.fleet import lives, read_state
 
 pytestmark = pytest.mark.broker
 
@@ -131,9 +132,9 @@ def forge(settings: Settings) -> None:
 
 
 def start_up() -> subprocess.Popen[str]:
-    """`turbine up` as a process of its own, to be ended by Ctrl-C."""
+    """`turbine up` as in a terminal: a group of processes of its own, to be ended by a signal."""
     command = [sys.executable, "-m", "turbine", "up"]
-    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
 def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,3 +185,47 @@ def test_ctrl_c_ends_all_components_and_leaves_a_broker_that_was_there(
     assert child.returncode == Code.OK
     assert not lives(home)
     assert bare.alive()
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The directory of an installation that has no broker yet."""
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", f"127.0.0.1:{free_port()}")
+    monkeypatch.setenv("TURBINE_DIRECTORY", str(tmp_path / "home"))
+    monkeypatch.setenv("TURBINE_PARTITIONS", "1")
+    return tmp_path / "home"
+
+
+def nothing_runs(home: Path) -> bool:
+    return not lives(home) and processes_in(home) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_all_components_and_the_broker_of_up(home: Path, number: int) -> None:
+    with start_up() as child:
+        assert child.stderr is not None
+        lines = iter(child.stderr.readline, "")
+        assert any(line.startswith("all components are started; ") for line in lines)
+        until(lambda: len((read_state(home) or {"members": []})["members"]) > 0, "a fleet")
+        assert processes_in(home) != []
+        child.send_signal(number)
+        assert child.stderr.read().endswith("all components have ended, and the broker\n")
+    assert child.returncode == Code.OK
+    assert nothing_runs(home)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_a_signal_amid_the_start_leaves_nothing(
+    home: Path, send: Callable[[int, int], None], number: int
+) -> None:
+    """To `up` alone, as a supervisor sends it, and to all that a terminal's Ctrl-C is for."""
+    with start_up() as child:
+        assert child.stderr is not None
+        broker = home / "broker" / "server.properties"
+        until(lambda: processes_in(broker), "the broker's own process is there")
+        send(child.pid, number)
+        said = child.stderr.read()
+    assert "Traceback" not in said
+    assert child.returncode in (Code.OK, Code.INTERRUPTED), said
+    until(lambda: nothing_runs(home), "nothing is left")

@@ -216,41 +216,56 @@ def up(
 ) -> int:
     """Run all components on this machine.
 
-    Until Ctrl-C, and with a broker of its own if none answers.
+    Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
     """
     from components.runtime.loop import Stop
     from turbine.cli.output import tell
     from turbine.fleet import FleetRuns, detach_fleet, lives, run_fleet
-    from turbine.local import ask_broker, broker_directory
+    from turbine.local import LocalFailed, ask_broker, broker_directory
 
     settings, flags = chosen(context).settings(), chosen(context).flags()
     if lives(settings.directory):
         raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
-    ours = _prepare(context, settings)
-    if detach:
-        detach_fleet(settings.directory, flags)
-        tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
-        return Code.OK
-    tell(f"all components are started; their logs: {settings.directory}/logs; end: Ctrl-C")
+    # Listened for from here on: a signal amid the start must not leave the broker behind.
+    stop = Stop() if detach else Stop().listen()
+    ours = False
     try:
-        run_fleet(settings.directory, settings.bootstrap, flags, tell, Stop().listen())
+        ours = _prepare_broker(settings)
+        _prepare_topics(context)
+        if detach:
+            detach_fleet(settings.directory, flags)
+            tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
+            return Code.OK
+        tell(f"all components are started; their logs: {settings.directory}/logs; end: Ctrl-C")
+        run_fleet(settings.directory, settings.bootstrap, flags, tell, stop)
+    except LocalFailed:
+        if not stop.wanted:
+            raise
+        return Code.INTERRUPTED  # a terminal's Ctrl-C is for the programs that we ask, too
     finally:
-        if ours:
+        if ours and not detach:
             ask_broker("stop", broker_directory(settings))
     tell("all components have ended" + (", and the broker" if ours else ""))
     return Code.OK
 
 
-def _prepare(context: typer.Context, settings: Settings) -> bool:
-    """A broker that answers, with its topics; True when it was started for this."""
+def _prepare_broker(settings: Settings) -> bool:
+    """A broker that answers; True when it was started for this."""
     from turbine.cli.output import tell
-    from turbine.local import ask_broker, ask_topics, broker_directory, knock
+    from turbine.local import ask_broker, broker_directory, knock
 
-    ours = False
-    if knock(settings):
-        row = ask_broker("start", broker_directory(settings), _port(settings))
-        tell(f"a broker runs at {row['bootstrap']}")
-        ours = bool(row["started"])
+    if not knock(settings):
+        return False
+    row = ask_broker("start", broker_directory(settings), _port(settings))
+    tell(f"a broker runs at {row['bootstrap']}")
+    return bool(row["started"])
+
+
+def _prepare_topics(context: typer.Context) -> None:
+    """Creates what is missing; a sentence about the first that differs."""
+    from turbine.cli.output import tell
+    from turbine.local import ask_topics
+
     steps = ask_topics("apply", chosen(context).flags())
     created = sum(step["kind"] == "create" for step in steps)
     if created:
@@ -262,7 +277,6 @@ def _prepare(context: typer.Context, settings: Settings) -> bool:
             f"{differing['topic']}: {differing['what']} should be {differing['expected']} and is"
             f" {differing['found']}; `turbine topics plan` shows all that differs",
         )
-    return ours
 
 
 def down(context: typer.Context) -> int:
