@@ -22,7 +22,7 @@ MEANINGS = {
     Code.OK: "done; a change was accepted",
     Code.FAILED: "failed; a change was rejected",
     Code.USAGE: "wrong usage, settings or file",
-    Code.NOT_FOUND: "no such job, id, schema, or no broker that runs",
+    Code.NOT_FOUND: "no such job, id or schema, or nothing runs here to be shown or stopped",
     Code.CONFLICT: "conflict: the change was made for a version that is stale",
     Code.FINDINGS: "findings: the audit, the topics or the schemas differ",
     Code.TIMEOUT: "no verdict in time: the change may yet stand",
