@@ -27,6 +27,7 @@ from benchmarks.figures import peak_mb
 from components.job_service.decide import component
 from components.runtime.births import Births
 from components.runtime.clients import consumer, spot
+from components.runtime.garbage import collect_seldom
 from components.runtime.intake import DeadLetter, take_in
 from components.runtime.reading import ends_now, read_span
 from components.runtime.settings import Settings
@@ -62,6 +63,8 @@ def fold(settings: Settings, folds: frozenset[str]) -> int:
             found = take_in(message, partitions, folds)
             assert not isinstance(found, DeadLetter), found.sentence
             owner.read(found)
+        for owner in owners:
+            owner.settle()
     births.close()
     for owner in owners:
         said = owner.flush()
@@ -105,6 +108,7 @@ WAYS: dict[str, tuple[Callable[[Settings, frozenset[str]], int], frozenset[str]]
 def main(bootstrap: str, way: str) -> None:
     settings = Settings(bootstrap=bootstrap)
     read, folds = WAYS[way]
+    collect_seldom()
     profile = cProfile.Profile() if way == "profile" else None
     since, cpu = time.perf_counter(), time.process_time()
     records = profile.runcall(read, settings, folds) if profile else read(settings, folds)

@@ -7,13 +7,21 @@ it returns may be folded, what it refuses goes to the dead letters.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, cast
 
 from events.errors import Unreadable
-from events.framing import VALUE_BYTES_MAX, Headers, decode, encode, unframe, version_of
+from events.framing import (
+    SCHEMA_HEADER,
+    VALUE_BYTES_MAX,
+    Headers,
+    decode,
+    encode,
+    unframe,
+    version_of,
+)
 from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
 from events.topics import BY_SHORT, TOPICS, Topic, partition_of, place
@@ -39,6 +47,7 @@ KEY_BYTES_MAX = 256
 TICK_MS_MAX = 253_402_300_799_999
 TYPE_PREFIX = "turbine."
 _CONTENT_TYPE = b"application/vnd.confluent.avro"
+_BYTES_AS_TEXT = "latin-1"  # the one header that is no text is kept as one character a byte
 _new = object.__new__
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -99,6 +108,7 @@ def _subject_field(cls: type[Body]) -> str:
 # Which field of a record its key repeats.
 _SUBJECTS = {kind: _subject_field(cls) for kind, cls in RECORDS.items()}
 _CARRIED = {topic.short: frozenset(topic.records) for topic in TOPICS}
+_KINDS = {TYPE_PREFIX + kind: kind for kind in RECORDS}
 _REQUESTS = frozenset(
     kind for topic in TOPICS if topic.kind in {"ingress", "operator"} for kind in topic.records
 )
@@ -164,9 +174,15 @@ def read_message(  # noqa: PLR0917 - what a client hands over, in its order
             else:
                 subject = _check_key(key, partition, topic.partitions or partitions)
                 _check_subject(subject, kind, body)
-            record = _record(found, subject, f"{where}@{offset}", kind, value, body, parent="")
+            record = _record(found, subject, kind, value, body)
+            if not record.id:  # its author gave it none: it is known by its place
+                record = replace(record, id=f"{where}@{offset}")
     except Unreadable as error:
         raise Unreadable(error.reason, f"{where} at offset {offset}: {error.sentence}") from error
+    return _read(where, short, offset, at_ms, record)
+
+
+def _read(where: str, short: str, offset: int, at_ms: int, record: Record) -> Read:
     read: Any = _new(_ReadDraft)
     read.place, read.topic, read.offset = where, short, offset
     read.at_ms, read.record = at_ms, record
@@ -179,11 +195,11 @@ def _read_decision(
     topic: Topic,
     key: str,
     value: bytes | None,
-    found: Mapping[str, bytes],
+    found: Mapping[str, str],
     wanted: frozenset[str] | None,
 ) -> Record:
     """A decision by its headers; its body is None when this build cannot read it."""
-    parent = _text(found, "ce_parent")
+    parent = found.get("ce_parent")
     if not parent or not found.get("ce_id"):
         missing = "ce_id" if parent else "ce_parent"
         raise Unreadable(
@@ -196,7 +212,7 @@ def _read_decision(
     except Unreadable:
         kind, body, value = _kind_of(found), None, value or b""
     try:
-        return _record(found, key, "", kind, value, body, parent=parent)
+        return _record(found, key, kind, value, body, parent)
     except Unreadable as error:
         raise Unreadable("not-a-decision", error.sentence) from error
 
@@ -204,7 +220,7 @@ def _read_decision(
 def _read_body(
     topic: Topic,
     value: bytes | None,
-    found: Mapping[str, bytes],
+    found: Mapping[str, str],
     wanted: frozenset[str] | None,
 ) -> tuple[str, Body, bytes]:
     """The kind of record, what it says, and its framed value."""
@@ -214,7 +230,8 @@ def _read_body(
     kind = _kind_of(found)
     if wanted is not None and kind not in wanted and kind in carried:
         return kind, SKIPPED, value
-    body, value = unframe(value, found)
+    named = found.get(SCHEMA_HEADER, "").encode(_BYTES_AS_TEXT)
+    body, value = unframe(value, named, found.get("ce_dataschema", ""))
     actual = type(body).__name__
     if actual not in carried:
         raise Unreadable(
@@ -231,29 +248,29 @@ def _read_body(
 
 
 def _record(  # noqa: PLR0917 - a step of it
-    found: Mapping[str, bytes],
+    found: Mapping[str, str],
     key: str,
-    place_id: str,
     kind: str,
     value: bytes,
     body: Body | None,
-    *,
-    parent: str,
+    parent: str = "",
 ) -> Record:
-    """The record; a request is known by its change id, anything else by its header or place."""
+    """The record; a request is known by its change id, anything else by its header, if it has."""
+    get = found.get
     one: Any = _new(_RecordDraft)
     one.key = key
-    one.id = _text(found, "ce_id") or place_id
+    one.id = get("ce_id", "")
     one.kind = kind
     one.value = value
     one.body = body
     one.parent = parent
-    one.evidence = _evidence_of(found["ce_evidence"]) if "ce_evidence" in found else {}
-    one.tick_ms = _tick_of(found["ce_tick"]) if "ce_tick" in found else 0
-    one.logic = _text(found, "ce_logic")
-    one.source = _text(found, "ce_source")
-    one.trace = _text(found, "traceparent")
-    one.cause = _text(found, "ce_causationid")
+    evidence, tick = get("ce_evidence"), get("ce_tick")
+    one.evidence = {} if evidence is None else _evidence_of(evidence)
+    one.tick_ms = 0 if tick is None else _tick_of(tick)
+    one.logic = get("ce_logic", "")
+    one.source = get("ce_source", "")
+    one.trace = get("traceparent", "")
+    one.cause = get("ce_causationid", "")
     if kind in _REQUESTS and body is not SKIPPED:
         request: Any = body
         one.id = request.change_id
@@ -263,68 +280,67 @@ def _record(  # noqa: PLR0917 - a step of it
     return done
 
 
-def _text(found: Mapping[str, bytes], name: str) -> str:
-    value = found.get(name)
-    return value.decode() if value else ""
-
-
-def _kind_of(found: Mapping[str, bytes]) -> str:
+def _kind_of(found: Mapping[str, str]) -> str:
     """The kind of record that the header names, whichever prefix its writer's events have."""
-    value = found.get("ce_type")
-    return value.decode().rpartition(".")[2] if value else ""
+    named = found.get("ce_type", "")
+    return _KINDS.get(named) or named.rpartition(".")[2]
 
 
-def _evidence_of(value: bytes) -> dict[str, int]:
+def _evidence_of(value: str) -> dict[str, int]:
     try:
-        return parse_vector(value.decode())
+        return parse_vector(value)
     except VectorError as error:
         raise Unreadable(
             "malformed-headers", f"the header ce_evidence is no position vector: {error}"
         ) from error
 
 
-def _tick_of(value: bytes) -> int:
-    if value.isdigit() and len(value) <= 15 and (tick_ms := int(value)) <= TICK_MS_MAX:
-        return tick_ms
+def _tick_of(value: str) -> int:
+    if len(value) <= 15 and value.isascii() and value.isdigit():
+        tick_ms = int(value)
+        if tick_ms <= TICK_MS_MAX:
+            return tick_ms
     raise Unreadable(
         "malformed-headers",
         f"the header ce_tick is {value[:20]!r}; give milliseconds since 1970 UTC in digits",
     )
 
 
-def _check_headers(headers: Headers | None) -> dict[str, bytes]:
-    """The headers by name.  Those that we use are UTF-8 and stand once."""
+def _check_headers(headers: Headers | None) -> dict[str, str]:
+    """The texts of the headers by name.  Those that we use are UTF-8 and stand once."""
     if not headers:
         return {}
-    found: Any = dict(headers)
+    known: Any = headers
     try:
-        # One look at all of them together is the usual case, and enough: a separator cannot lie
-        # within a character.
-        joined = b"\n".join(found.values())
-        joined.decode()
-    except (TypeError, UnicodeDecodeError):
+        # The usual case: all of them are texts that stand once, and far from too long.
+        found = {name: value.decode() for name, value in known}
+    except (AttributeError, UnicodeDecodeError):
         return _sift_headers(headers)
-    if len(found) < len(headers) or len(joined) > HEADER_BYTES_MAX:
+    if len(found) < len(headers) or SCHEMA_HEADER in found:
         return _sift_headers(headers)
-    checked: dict[str, bytes] = found
-    return checked
+    if len("".join(found.values())) > HEADER_BYTES_MAX // 4:  # a character has 4 bytes at most
+        return _sift_headers(headers)
+    return found
 
 
-def _sift_headers(headers: Headers) -> dict[str, bytes]:
+def _sift_headers(headers: Headers) -> dict[str, str]:
     """The headers that we use, where others beside them are doubled, binary, empty or large."""
-    found: dict[str, bytes] = {}
+    found: dict[str, str] = {}
+    size = 0
     for name, value in headers:
         ours = name.startswith("ce_")
-        if not ours and name not in ("traceparent", "__value_schema_id"):
+        if not ours and name not in ("traceparent", SCHEMA_HEADER):
             continue
         if ours and name in found:
             raise Unreadable("malformed-headers", f"the header {name} stands twice; send it once")
-        if name != "__value_schema_id" and not _is_utf8(value or b""):
+        text = _text_of(value or b"", _BYTES_AS_TEXT if name == SCHEMA_HEADER else "utf-8")
+        if text is None:
             if not ours:
                 continue  # a broken trace context breaks the trace, not the event
             raise Unreadable("malformed-headers", f"the header {name} is not UTF-8; encode it so")
-        found[name] = value or b""
-    if sum(map(len, found.values())) > HEADER_BYTES_MAX:
+        size += len(value or b"")
+        found[name] = text
+    if size > HEADER_BYTES_MAX:
         raise Unreadable(
             "malformed-headers",
             f"the headers have more than {HEADER_BYTES_MAX} bytes; put less into them",
@@ -332,12 +348,11 @@ def _sift_headers(headers: Headers) -> dict[str, bytes]:
     return found
 
 
-def _is_utf8(value: bytes) -> bool:
+def _text_of(value: bytes, encoding: str) -> str | None:
     try:
-        value.decode()
+        return value.decode(encoding)
     except UnicodeDecodeError:
-        return False
-    return True
+        return None
 
 
 def _check_key(key: bytes | None, partition: int, partitions: int) -> str:

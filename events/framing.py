@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import Any, cast
 
@@ -24,6 +24,7 @@ from events.records import RECORDS, Body
 Headers = Sequence[tuple[str, bytes | None]]
 
 VALUE_BYTES_MAX = 256 * 1024
+SCHEMA_HEADER = "__value_schema_id"
 _PREFIX_BYTES = 5
 # What decoders raise on bytes that end too soon, and on bytes that are not of the schema.
 _CUT_SHORT = (EOFError, IndexError, struct.error)
@@ -83,7 +84,9 @@ def encode(body: Body) -> bytes:
 
 def decode(value: bytes, headers: Headers = ()) -> Body:
     """What a value says, whichever way its schema is named."""
-    return unframe(value, dict(headers))[0]
+    found = dict(headers)
+    urn = (found.get("ce_dataschema") or b"").decode("ascii", "replace")
+    return unframe(value, found.get(SCHEMA_HEADER) or b"", urn)[0]
 
 
 def version_of(value: bytes) -> Version | None:
@@ -91,15 +94,18 @@ def version_of(value: bytes) -> Version | None:
     return _VERSIONS.get(int.from_bytes(value[1:5], "big")) if value[:1] == b"\0" else None
 
 
-def unframe(value: bytes, headers: Mapping[str, bytes | None]) -> tuple[Body, bytes]:
-    """What a value says, and the value in our own framing, which is all that is kept of it."""
+def unframe(value: bytes, named: bytes = b"", urn: str = "") -> tuple[Body, bytes]:
+    """What a value says, and the value in our own framing, which is all that is kept of it.
+
+    `named` is the header of newer Confluent clients, `urn` that of ours.
+    """
     if len(value) > VALUE_BYTES_MAX:
         raise _too_large(len(value))
     schema_id = -1
-    if value[:1] == b"\0" and len(value) >= 5 and not headers.get("__value_schema_id"):
+    if value[:1] == b"\0" and len(value) >= 5 and not named:
         schema_id = int.from_bytes(value[1:5], "big")
     if schema_id not in _VERSIONS:
-        value = _frame(value, headers)
+        value = _frame(value, named, urn)
         schema_id = int.from_bytes(value[1:5], "big")
     decoder = _decoder(schema_id)
     try:
@@ -135,21 +141,20 @@ def _too_large(size: int) -> Unreadable:
     )
 
 
-def _frame(value: bytes, headers: Mapping[str, bytes | None]) -> bytes:
+def _frame(value: bytes, named: bytes, urn: str) -> bytes:
     """A value whose schema is named in another way than ours, as we would have framed it.
 
     In order: the header of newer Confluent clients, an id of a foreign registry beside the urn
     of the schema, Avro's single-object fingerprint.  A schema is never fetched, and one inside
     a message is never used: it could be built to bring the decoder down.
     """
-    named = headers.get("__value_schema_id")
     if named:
         version = _by_header(named)
         if version is None:
-            raise _unknown_schema(f"0x{named.hex()} in the header __value_schema_id")
+            raise _unknown_schema(f"0x{named.hex()} in the header {SCHEMA_HEADER}")
         return _prefix(version) + value
     if value[:1] == b"\0" and len(value) >= 5:
-        version = _by_urn().get((headers.get("ce_dataschema") or b"").decode("ascii", "replace"))
+        version = _by_urn().get(urn)
         if version is None:
             raise _unknown_schema(str(int.from_bytes(value[1:5], "big")))
         return _prefix(version) + value[5:]

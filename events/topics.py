@@ -305,6 +305,7 @@ BY_SHORT: Mapping[str, Topic] = MappingProxyType({topic.short: topic for topic i
 
 
 @lru_cache(maxsize=65_536)  # one text per place: it stands in every record and every vector
+@lru_cache(maxsize=65_536)  # one text for each place, whose hash is known wherever it is looked up
 def place(short: str, partition: int) -> str:
     """Where something lies in the log, such as "journal.v1/3"."""
     return f"{short}/{partition}"

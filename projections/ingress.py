@@ -7,10 +7,8 @@ verdict, and every reader that has read the ingress topic this far agrees on it.
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
-from typing import Any
-
-from immutables import Map
+from bisect import bisect_left
+from typing import Any, NamedTuple
 
 from events.codec import decode, encode
 from events.identity import valid_until_ms
@@ -24,11 +22,9 @@ KNOWN = 1024
 """Requests known by id at one time; what comes beyond has no verdict, and its author can see so."""
 VALID_MS = 600_000
 """How far ahead a request may say it is valid: it bounds how long an id has to be remembered."""
-NEVER_MS = 1 << 62
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
+class Ask(NamedTuple):
     """One request that counts and has no verdict yet."""
 
     id: str
@@ -36,78 +32,82 @@ class Ask:
     passed: bool = False  # the topic's own time is past its validity
 
 
-@dataclass(frozen=True, slots=True)
-class Ingress:
+class Live(NamedTuple):
+    """One id that has not passed, answered or not, as it is kept in order."""
+
+    until_ms: int
+    id: str
+    size: int  # the bytes it counts with
+
+
+class Ingress(NamedTuple):
     """What is known of one ingress topic about one key.
 
     A request is forgotten once it is both passed and answered. Until it passes its id is in
     `live`, so that a copy is known for what it is; until it is answered it is in `waiting`.
+
+    A tuple, as its parts are: one is made for each request and each verdict that is read, and a
+    frozen dataclass takes three times as long to make.
     """
 
     high_ms: int = 0  # the topic's own time: the greatest append time about this key
-    live: Map[str, int] = Map()  # id to the bytes it counts with; not passed, answered or not
+    live: tuple[Live, ...] = ()  # sorted, so that those that pass are the first ones
     live_bytes: int = 0
-    soonest_ms: int = NEVER_MS  # when the next of them passes
     waiting: tuple[Ask, ...] = ()  # in the order in which they came
 
 
 def admit(was: Ingress, request_id: str, body: Body, size: int, at_ms: int) -> tuple[Ingress, bool]:
     """The topic's next state, and whether the request counts (now, or by an earlier copy)."""
-    now = _move(was, at_ms)
-    if request_id in now.live or any(ask.id == request_id for ask in now.waiting):
-        return now, True
     until_ms = valid_until_ms(request_id)
-    if not now.high_ms <= until_ms <= now.high_ms + VALID_MS or len(now.live) >= KNOWN:
+    now = _move(was, at_ms)
+    high_ms, live, live_bytes, waiting = now
+    if not high_ms <= until_ms:  # void, but for a copy of one that came in time and still waits
+        return now, any(ask.id == request_id for ask in waiting)
+    at = bisect_left(live, (until_ms, request_id))
+    if at < len(live) and live[at].id == request_id:
+        return now, True
+    if until_ms > high_ms + VALID_MS or len(live) >= KNOWN:
         return now, False  # void: the producer's acknowledgement shows the same times
     # Answered ones count as well, until they pass: counting only the waiting ones would make the
     # bound depend on how far the journal is read, and readers would differ.
-    whole = len(now.live) < WHOLE and now.live_bytes + size <= WHOLE_BYTES
-    counted = size if whole else 0
+    whole = len(live) < WHOLE and live_bytes + size <= WHOLE_BYTES
+    one = Live(until_ms, request_id, size if whole else 0)
     ask = Ask(request_id, body if whole else None)
-    return (
-        Ingress(
-            now.high_ms,
-            now.live.set(request_id, counted),
-            now.live_bytes + counted,
-            min(now.soonest_ms, until_ms),
-            (*now.waiting, ask),
-        ),
-        True,
-    )
+    known = (*live[:at], one, *live[at:])
+    return Ingress(high_ms, known, live_bytes + one.size, (*waiting, ask)), True
 
 
 def answer(was: Ingress, request_id: str) -> Ingress:
     """A verdict on the request stands. Its id stays known until its validity has passed."""
-    waiting = tuple([ask for ask in was.waiting if ask.id != request_id])
-    if len(waiting) == len(was.waiting):
-        return was
-    return Ingress(was.high_ms, was.live, was.live_bytes, was.soonest_ms, waiting)
+    # Most are answered in the order in which they came, so the first is looked at first.
+    for at, ask in enumerate(was.waiting):
+        if ask.id == request_id:
+            rest = was.waiting[:at] + was.waiting[at + 1 :]
+            return Ingress(was.high_ms, was.live, was.live_bytes, rest)
+    return was
 
 
 def _move(was: Ingress, at_ms: int) -> Ingress:
     """The topic's own time moves; what has passed is no longer live."""
-    high_ms = max(was.high_ms, at_ms)
-    if was.soonest_ms >= high_ms:
-        return Ingress(high_ms, was.live, was.live_bytes, was.soonest_ms, was.waiting)
-    live, kept, soonest_ms = was.live.mutate(), 0, NEVER_MS
-    for name, size in was.live.items():
-        until_ms = valid_until_ms(name)
-        if until_ms < high_ms:
-            del live[name]
-        else:
-            kept, soonest_ms = kept + size, min(soonest_ms, until_ms)
-    waiting = tuple(
-        Ask(ask.id, None, passed=True) if valid_until_ms(ask.id) < high_ms else ask
-        for ask in was.waiting
-    )
-    return Ingress(high_ms, live.finish(), kept, soonest_ms, waiting)
+    high_ms, live, live_bytes, waiting = was
+    if at_ms <= high_ms:
+        return was
+    if not live or live[0].until_ms >= at_ms:
+        return Ingress(at_ms, live, live_bytes, waiting)
+    end = bisect_left(live, (at_ms,))
+    passed = {one.id: one.size for one in live[:end]}
+    if waiting:
+        waiting = tuple(
+            [Ask(ask.id, None, passed=True) if ask.id in passed else ask for ask in waiting]
+        )
+    return Ingress(at_ms, live[end:], live_bytes - sum(passed.values()), waiting)
 
 
 def dump_ingress(ingress: Ingress) -> object:
     """Plain JSON of what is known of the topic; `load_ingress` is its inverse."""
     return [
         ingress.high_ms,
-        dict(ingress.live),
+        {one.id: one.size for one in ingress.live},
         [[ask.id, _dump_body(ask.body), ask.passed] for ask in ingress.waiting],
     ]
 
@@ -117,9 +117,8 @@ def load_ingress(plain: Any) -> Ingress:
     high_ms, live, waiting = plain
     return Ingress(
         high_ms,
-        Map(live),
+        tuple(sorted(Live(valid_until_ms(name), name, size) for name, size in live.items())),
         sum(live.values()),
-        min((valid_until_ms(name) for name in live), default=NEVER_MS),
         tuple(Ask(name, _load_body(body), passed) for name, body, passed in waiting),
     )
 

@@ -6,8 +6,7 @@ gets the same layers and versions, without the requests that wait.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from events.codec import Read
 from events.records import (
@@ -28,6 +27,7 @@ REQUESTS = (*LAYERS, "operator")
 """The doors by which requests about a job come in; a verdict names the one it answers."""
 INGRESS_TOPICS = (*(CHANGES[layer] for layer in LAYERS), OPERATOR)
 
+_ASKS = (ConfigChangeProposed, JobDeleteRequested)
 _DOOR_OF_TOPIC = {topic: at for at, topic in enumerate(INGRESS_TOPICS)}
 
 FOLDED_KINDS = frozenset(
@@ -42,8 +42,7 @@ FOLDED_KINDS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """What one authority wants of the job, and who said so last."""
 
     version: int = 0  # counts the accepted changes; never goes back, not even by deletion
@@ -54,15 +53,17 @@ class Layer:
     expires_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One job. Never forgotten: a deleted one keeps its versions and what it knows of requests."""
+class Job(NamedTuple):
+    """One job. Never forgotten: a deleted one keeps its versions and what it knows of requests.
+
+    A tuple, as its layers are: one is made for each record that is read.
+    """
 
     name: str
     alive: bool = False
     layers: tuple[Layer, ...] = (Layer(), Layer(), Layer(), Layer())
     expected_json: str = "{}"
-    ingress: tuple[Ingress, ...] = field(default=(Ingress(),) * len(REQUESTS))
+    ingress: tuple[Ingress, ...] = (Ingress(),) * len(REQUESTS)
 
     @property
     def versions(self) -> LayerVersions:
@@ -76,7 +77,7 @@ def fold(job: Job | None, read: Read) -> Job:
     body = record.body
     if job is None:
         job = Job(record.key)
-    if isinstance(body, ConfigChangeProposed | JobDeleteRequested):
+    if isinstance(body, _ASKS):
         at = _DOOR_OF_TOPIC.get(read.topic)
         if at is None:
             return job
@@ -119,7 +120,6 @@ def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
 
 
 def _at_door(job: Job, at: int, ingress: Ingress) -> Job:
-    # Not `replace`: it costs twice as much, and this is done for every record that is read.
     return Job(job.name, job.alive, job.layers, job.expected_json, _put(job.ingress, at, ingress))
 
 

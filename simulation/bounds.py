@@ -47,7 +47,7 @@ def overgrown(row: Any, bounds: Bounds) -> str:
     """Which bound the row of a job or of the small scaler is over; empty where it is within all."""
     if row is None:
         return ""
-    doors: Iterable[Ingress] = row.ingress if isinstance(row.ingress, tuple) else (row.ingress,)
+    doors: Iterable[Ingress] = (row.ingress,) if isinstance(row.ingress, Ingress) else row.ingress
     for door in doors:
         if len(door.live) > bounds.known:
             return f"{len(door.live)} requests are known by id"

@@ -214,11 +214,11 @@ class Process:
 
     def _speak(self) -> None:
         owner = self.owner
-        self.counts["held back"] += bool(owner.blocked)
         for key in owner.dirty:
             over = overgrown(owner.held[key].row, self.bounds)
             assert not over, f"the row of {key} is over its bound: {over}"
         said = owner.flush()
+        self.counts["held back"] += bool(owner.blocked)
         for key, count in Counter(record.key for _, record in said).items():
             assert count <= self.bounds.at_once, f"{count} records about {key} at once"
             self.counts["as many as may be said at once"] += count == self.bounds.at_once

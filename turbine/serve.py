@@ -49,10 +49,12 @@ SERVED: dict[str, Callable[[Settings, str | None], int]] = {
 def serve(name: str, settings: Settings, *, instance: str | None = None, port: int = 0) -> int:
     """Runs the component until it is told to stop; the exit code says why it ended."""
     from components.runtime.clients import partitions_of
+    from components.runtime.garbage import collect_seldom
     from components.runtime.logs import configure_logs
     from components.runtime.metrics import serve as serve_metrics
 
     configure_logs()
+    collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
     client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
     verify_topics(client, TOPICS, partitions_of(settings).get(JOURNAL, settings.partitions))

@@ -138,6 +138,7 @@ class Publisher:
             records += len(poll)
             self._fold(poll)
         for at, chain in self._chains.items():
+            chain.owner.settle()
             chain.standing.clear()
             if chain.seen < done[at]:
                 chain.owner.pass_by(at, done[at] - 1, 0)

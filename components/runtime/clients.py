@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient
 
 from components.runtime.settings import BadSettings, Settings
-from events.topics import BY_NAME, BY_SHORT, PREFIX
+from events.topics import BY_NAME, BY_SHORT, PREFIX, place
 
 C = TypeVar("C")
 
@@ -210,4 +210,4 @@ def spot(place: str, offset: int = -1) -> TopicPartition:
 
 def place_of(topic: str, partition: int) -> str:
     """The place of a topic's full name and a partition."""
-    return f"{topic.removeprefix(PREFIX)}/{partition}"
+    return place(topic.removeprefix(PREFIX), partition)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from events.codec import HEADER_BYTES_MAX, Read, read_message
 from events.errors import Unreadable
 from events.identity import valid_until_ms
-from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
+from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX, TOPICS, place
 from projections.ingress import VALID_MS
 
 Headers = list[tuple[str, bytes | None]] | None
@@ -38,7 +38,7 @@ class Message(NamedTuple):
     @property
     def place(self) -> str:
         """Topic and partition."""
-        return f"{self.topic}/{self.partition}"
+        return place(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Gap:
     @property
     def place(self) -> str:
         """Topic and partition."""
-        return f"{self.topic}/{self.partition}"
+        return place(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,26 +101,32 @@ class DeadLetter:
 # Called in this roundabout way, Python looks whether the call left an error behind. Called as usual
 # it does not, once the loop is warm, and whatever is called next fails in its place.
 _headers_of = methodcaller("headers")
+_new = tuple.__new__
+_SHORT = {topic.name: topic.short for topic in TOPICS}
 DEAD_LETTERS_NAME = BY_SHORT[DEAD_LETTERS].name
 
 
 def of_confluent(message: Any) -> Message:
     """A message as confluent-kafka gives it."""
-    headers, spoilt = None, ""
+    headers, spoilt, topic = None, "", message.topic()
     try:
         headers = _headers_of(message)
     except (SystemError, UnicodeDecodeError):
         # One such message would end every process that reads its partition, at each start.
         spoilt = "the name of a header is not UTF-8; encode it so"
-    return Message(
-        message.topic().removeprefix(PREFIX),
-        message.partition(),
-        message.offset(),
-        message.timestamp()[1],
-        message.key(),
-        message.value(),
-        headers,
-        spoilt,
+    # As `Message(...)` does, less a call: it is done for every record that is read.
+    return _new(
+        Message,
+        (
+            _SHORT.get(topic) or topic.removeprefix(PREFIX),
+            message.partition(),
+            message.offset(),
+            message.timestamp()[1],
+            message.key(),
+            message.value(),
+            headers,
+            spoilt,
+        ),
     )
 
 

@@ -17,7 +17,8 @@ from components.runtime.clients import DENIED, consumer, place_of, refresh, spot
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
 
-BATCH = 500
+BATCH = 200
+"""What is made of a poll should stay in the processor's cache until it is folded."""
 STALL_S = 30.0
 PATIENCE_S = 15.0
 """A partition whose leader is being elected has none for a moment, and a new topic too."""
@@ -128,7 +129,18 @@ def read_span(
             batch: list[Message] = []
             for message in client.consume(BATCH, 0.05):
                 since = time.monotonic()
-                _take(client, message, todo, batch)
+                if message.error() is not None:
+                    _heed(client, message, todo)
+                    continue
+                one = of_confluent(message)
+                place = one.place
+                end = todo.get(place)
+                if end is None:  # it was read to its end, and more of it had been fetched
+                    continue
+                if one.offset < end:
+                    batch.append(one)
+                if one.offset >= end - 1:
+                    _finish(client, place, todo)
             if batch:
                 yield batch
                 since = time.monotonic()
@@ -153,20 +165,20 @@ def _assign(client: Consumer, spans: Mapping[str, tuple[int, int | None]]) -> di
     return todo
 
 
-def _take(client: Consumer, message: Any, todo: dict[str, int], batch: list[Message]) -> None:
-    error = message.error()
+def _heed(client: Consumer, message: Any, todo: dict[str, int]) -> None:
+    """An error that came in the place of a message; the end of a place is one."""
     if _beside(message):
         return
-    place = _where(message)
-    if error is not None and error.code() != KafkaError._PARTITION_EOF:
+    place, error = _where(message), message.error()
+    if error.code() != KafkaError._PARTITION_EOF:
         raise Unreadably(f"{place}: {error.str()}")
-    if place not in todo:
-        return
-    if error is None and message.offset() < todo[place]:
-        batch.append(of_confluent(message))
-    if error is not None or message.offset() >= todo[place] - 1:
-        del todo[place]
-        client.incremental_unassign([spot(place)])
+    if place in todo:
+        _finish(client, place, todo)
+
+
+def _finish(client: Consumer, place: str, todo: dict[str, int]) -> None:
+    del todo[place]
+    client.incremental_unassign([spot(place)])
 
 
 def _where(message: Any) -> str:

@@ -136,9 +136,14 @@ class Owner(Generic[R]):
         self._times.note(place, offset, at_ms)
 
     def read(self, read: Read) -> None:
-        """Folds the record, or holds it back until all that its author knew has been read."""
-        place, key, offset = read.place, read.record.key, read.offset
-        self.pass_by(place, offset, read.at_ms)
+        """Folds the record, or holds it back until all that its author knew has been read.
+
+        Whoever reads settles after each poll, by a flush if not by itself.
+        """
+        place, key, offset, seen = read.place, read.record.key, read.offset, self.seen
+        if offset >= seen.get(place, 0):
+            seen[place] = offset + 1
+        self._times.note(place, offset, read.at_ms)
         one = self.held.get(key)
         if one is None:
             one = self.held[key] = Held()
@@ -148,16 +153,22 @@ class Owner(Generic[R]):
             return
         self.dirty.add(key)
         self.changed.add(key)
-        if not one.early and self._met(one, read):
+        if one.early:
+            one.early.setdefault(place, []).append(read)
+            # Looked at once after the poll, not at each of its records.
+            due_ms = self._unmet[key][1] if key in self._unmet else 0
+            self._unmet[key] = ([], min(due_ms, read.at_ms + 2 * SKEW_MS))
+        elif self._met(one, read):
             self._fold(one, read)
-            return
-        one.early.setdefault(place, []).append(read)
-        self.blocked.add(key)
-        self._settle(key, one)
+        else:
+            one.early[place] = [read]
+            self.blocked.add(key)
+            self._settle(key, one)
 
     def _settle(self, key: str, one: Held[R], *, due: bool = False) -> None:
         """Causal order: a record is folded after all its author knew, whichever topic is faster."""
         moved, missing = True, list[tuple[str, int] | None]()
+        before = self.counts.folded + self.counts.void
         while moved:
             moved, missing = False, []
             for place in sorted(one.early):
@@ -166,11 +177,14 @@ class Owner(Generic[R]):
                     if met is None:
                         missing.append(self._missing)
                         break
-                    self._take(key, one, place, impossible=not met)
+                    self._take(one, place, impossible=not met)
                     moved = True
             for place in [] if moved else self._forged_together(one):
-                self._take(key, one, place, impossible=True)
+                self._take(one, place, impossible=True)
                 moved = True
+        if self.counts.folded + self.counts.void > before:
+            self.dirty.add(key)
+            self.changed.add(key)
         if not one.early:
             self.blocked.discard(key)
             self._unmet.pop(key, None)
@@ -192,25 +206,26 @@ class Owner(Generic[R]):
                     return []  # what is still to be read may belong to the circle
         return places
 
-    def _take(self, key: str, one: Held[R], place: str, *, impossible: bool) -> None:
+    def _take(self, one: Held[R], place: str, *, impossible: bool) -> None:
         queue = one.early[place]
         self._fold(one, queue.pop(0), impossible=impossible)
-        self.dirty.add(key)
-        self.changed.add(key)
         if not queue:
             del one.early[place]
 
     def _met(self, one: Held[R], read: Read, *, due: bool = False) -> bool | None:
         """True: fold it. False: it knew the future, so it is void. None: hold it back."""
-        by_ms = read.at_ms + SKEW_MS
-        if read.record.tick_ms > by_ms or read.record.evidence.get(read.place, 0) > read.offset:
+        by_ms, evidence = read.at_ms + SKEW_MS, read.record.evidence
+        if read.record.tick_ms > by_ms or evidence.get(read.place, 0) > read.offset:
             return False
-        seen, was_there = self.seen, self._times.was_there
-        for place, offset in read.record.evidence.items():
+        seen, was_there, early = self.seen, self._times.was_there, one.early
+        for place, offset in evidence.items():
             # The usual case: we have read that far, and no later than its author can have.
-            if seen.get(place, 0) >= offset and was_there(place, offset, by_ms) and not one.early:
-                continue
-            return self._met_closely(one, read, by_ms, due=due)
+            if (
+                seen.get(place, 0) < offset
+                or not was_there(place, offset, by_ms)
+                or (place in early and early[place][0].offset < offset)
+            ):
+                return self._met_closely(one, read, by_ms, due=due)
         return True
 
     def _met_closely(self, one: Held[R], read: Read, by_ms: int, *, due: bool) -> bool | None:
@@ -271,9 +286,11 @@ class Owner(Generic[R]):
 
     def settle(self) -> None:
         """Looks again at what is held back, where something was read or time has passed."""
+        # The clock may be read far ahead of the rest: what is still to come is not missing.
+        ready = self.ready
         for key in sorted(self.blocked):
             waits, due_ms = self._unmet.get(key, ([], 0))
-            due = self.now_ms > due_ms
+            due = ready and self.now_ms > due_ms
             if due or not waits or any(self.seen.get(at, 0) >= offset for at, offset in waits):
                 self._settle(key, self.held[key], due=due)
 

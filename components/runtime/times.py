@@ -19,40 +19,52 @@ MARKS_MOST = 4_096
 """Of one place: four hours of a busy one. What is older is asked for."""
 
 
+class _Notes:
+    """Of one place. Not frozen, and one object: it is looked up for each record that is read."""
+
+    __slots__ = ("high_ms", "mark_ms", "offsets", "start", "start_ms", "times")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.start_ms: int | None = None  # by when all before the start is known to be there
+        self.high_ms = 0
+        self.mark_ms = 0  # when the next mark is due
+        self.offsets, self.times = array("q"), array("q")
+
+
 class Times:
     """The notes of one owner. `start` is where its reading begins; others read what lies before."""
 
     def __init__(self, start: Mapping[str, int], possible: Possible) -> None:
-        self._start = dict(start)
         self._possible = possible
-        self._start_ms: dict[str, int] = {}  # by when all before the start is known to be there
-        self._high_ms: dict[str, int] = {}
-        self._marks: dict[str, tuple[array[int], array[int]]] = {}  # offsets, and their times
+        self._notes = {place: _Notes(offset) for place, offset in start.items()}
 
     def note(self, place: str, offset: int, at_ms: int) -> None:
         """A record was read there that was appended at that time."""
-        if at_ms <= self._high_ms.get(place, 0):
+        notes = self._notes.get(place) or self._begin(place)
+        if at_ms <= notes.high_ms:
             return
-        self._high_ms[place] = at_ms
-        marks = self._marks.get(place)
-        if marks is None:
-            marks = self._marks[place] = (array("q"), array("q"))
-        if not marks[1] or at_ms >= marks[1][-1] + MARK_MS:
-            marks[0].append(offset)
-            marks[1].append(at_ms)
-            if len(marks[0]) > 2 * MARKS_MOST:
-                del marks[0][:MARKS_MOST], marks[1][:MARKS_MOST]
+        notes.high_ms = at_ms
+        if at_ms >= notes.mark_ms:
+            notes.mark_ms = at_ms + MARK_MS
+            notes.offsets.append(offset)
+            notes.times.append(at_ms)
+            if len(notes.offsets) > 2 * MARKS_MOST:
+                del notes.offsets[:MARKS_MOST], notes.times[:MARKS_MOST]
 
     def was_there(self, place: str, offset: int, by_ms: int) -> bool:
         """Was all below the offset, which was read by now, appended by then, as far as we know?"""
-        start = self._start.get(place, 0)
-        if offset > start:
-            if self._high_ms.get(place, 0) <= by_ms:
+        notes = self._notes.get(place) or self._begin(place)
+        if offset > notes.start:
+            if notes.high_ms <= by_ms:
                 return True  # the usual case: nothing that was read there is younger
-            marks = self._marks.get(place)
-            at = bisect_left(marks[0], offset) - 1 if marks else -1  # the last mark below it
-            return marks is not None and at >= 0 and marks[1][at] + MARK_MS <= by_ms
+            at = bisect_left(notes.offsets, offset) - 1  # the last mark below it
+            return at >= 0 and notes.times[at] + MARK_MS <= by_ms
         # Read by whoever kept the key before: how late that was, only the log can tell, once.
-        if place not in self._start_ms and self._possible(place, start, by_ms):
-            self._start_ms[place] = by_ms
-        return self._start_ms.get(place, by_ms + 1) <= by_ms
+        if notes.start_ms is None and self._possible(place, notes.start, by_ms):
+            notes.start_ms = by_ms
+        return notes.start_ms is not None and notes.start_ms <= by_ms
+
+    def _begin(self, place: str) -> _Notes:
+        self._notes[place] = _Notes(0)
+        return self._notes[place]

@@ -103,38 +103,38 @@ REQUESTS = (
     left_out(
         "a repeated change id is answered twice",
         INGRESS,
-        "if request_id in now.live or any(ask.id == request_id for ask in now.waiting):",
-        "if False:",
+        "    if at < len(live) and live[at].id == request_id:\n",
+        "    if False:\n",
     ),
     left_out(
         "ids are forgotten at the answer",
         INGRESS,
-        "    return Ingress(was.high_ms, was.live, was.live_bytes, was.soonest_ms, waiting)\n",
-        "    live = was.live.delete(request_id) if request_id in was.live else was.live\n"
-        "    return Ingress(was.high_ms, live, was.live_bytes, was.soonest_ms, waiting)\n",
+        "            return Ingress(was.high_ms, was.live, was.live_bytes, rest)\n",
+        "            live = tuple(one for one in was.live if one.id != request_id)\n"
+        "            return Ingress(was.high_ms, live, was.live_bytes, rest)\n",
     ),
     left_out(
         "requests count after their validity",
         INGRESS,
-        "if not now.high_ms <= until_ms <= now.high_ms",
-        "if not until_ms <= now.high_ms",
+        "if not high_ms <= until_ms:",
+        "if not until_ms:",
     ),
     left_out(
         "the bound of what is kept whole counts waiting ones only",
         INGRESS,
-        "whole = len(now.live) < WHOLE and",
-        "whole = len(now.waiting) < WHOLE and",
+        "whole = len(live) < WHOLE and",
+        "whole = len(waiting) < WHOLE and",
     ),
     left_out(
-        "no bound on requests kept whole", INGRESS, "whole = len(now.live) < WHOLE and", "whole ="
+        "no bound on requests kept whole", INGRESS, "whole = len(live) < WHOLE and", "whole ="
     ),
     left_out(
         "no bound on bytes kept whole",
         INGRESS,
-        "< WHOLE and now.live_bytes + size <= WHOLE_BYTES",
+        "< WHOLE and live_bytes + size <= WHOLE_BYTES",
         "< WHOLE",
     ),
-    left_out("no bound on ids", INGRESS, " or len(now.live) >= KNOWN:", ":"),
+    left_out("no bound on ids", INGRESS, " or len(live) >= KNOWN:", ":"),
     left_out(
         "stale changes are accepted",
         DECIDE,

@@ -180,7 +180,7 @@ def test_a_tick_needs_no_key_wherever_it_lies() -> None:
             encode(ASKED),
             {"headers": [("ce_tick", b"soon")]},
             "malformed-headers",
-            "the header ce_tick is b'soon'; give milliseconds since 1970 UTC in digits",
+            "the header ce_tick is 'soon'; give milliseconds since 1970 UTC in digits",
         ),
         (INGRESS, encode(ASKED), {"headers": [("ce_tick", b"-1")]}, "malformed-headers", "ce_tick"),
         (

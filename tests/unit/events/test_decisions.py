@@ -72,7 +72,7 @@ def test_the_kind_of_a_decision_may_come_from_its_body() -> None:
         ("ce_parent", [], "the header ce_parent is missing"),
         ("ce_id", [("ce_id", b"")], "the header ce_id is missing"),
         ("ce_evidence", [("ce_evidence", b"journal.v1/3")], "ce_evidence is no position vector"),
-        ("ce_tick", [("ce_tick", b"1e3")], "the header ce_tick is b'1e3'"),
+        ("ce_tick", [("ce_tick", b"1e3")], "the header ce_tick is '1e3'"),
     ],
 )
 def test_what_names_no_parent_or_garbles_its_evidence_is_no_decision(

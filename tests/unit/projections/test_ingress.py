@@ -14,6 +14,7 @@ from projections.ingress import (
     WHOLE,
     WHOLE_BYTES,
     Ingress,
+    Live,
     admit,
     answer,
     dump_ingress,
@@ -81,13 +82,13 @@ def test_a_copy_counts_and_waits_once() -> None:
 def test_an_id_is_known_after_its_answer_until_it_passes() -> None:
     name = name_of(1_000)
     was = answer(asked(name), name)
-    assert (was.waiting, dict(was.live)) == ((), {name: 100})
+    assert (was.waiting, was.live) == ((), (Live(AT_MS + 1_000, name, 100),))
     was, counts = ask(was, name, at_ms=AT_MS + 1_000)
     assert counts
     assert was.waiting == (), "answered once"
     was, counts = ask(was, name, at_ms=AT_MS + 1_001)
     assert not counts
-    assert dict(was.live) == {}
+    assert was.live == ()
 
 
 def test_an_id_is_known_after_it_passes_until_its_answer() -> None:
@@ -95,7 +96,7 @@ def test_an_id_is_known_after_it_passes_until_its_answer() -> None:
     was, _ = ask(asked(name), name_of(60_000, "b"), at_ms=AT_MS + 1_001)
     first = was.waiting[0]
     assert (first.id, first.body, first.passed) == (name, None, True)
-    assert name not in was.live
+    assert name not in [one.id for one in was.live]
     was, counts = ask(was, name, at_ms=AT_MS + 1_002)
     assert counts
     assert [one.id for one in was.waiting] == [name, name_of(60_000, "b")]
@@ -154,9 +155,9 @@ def test_so_many_are_known_and_more_do_not_count() -> None:
 
 def test_the_sum_of_what_is_live_is_right() -> None:
     was = asked(name_of(1_000), name_of(2_000, "b"), name_of(3_000, "c"))
-    assert (was.live_bytes, was.soonest_ms) == (300, AT_MS + 1_000)
+    assert (was.live_bytes, was.live[0].until_ms) == (300, AT_MS + 1_000)
     was, _ = ask(was, name_of(9_000, "d"), at_ms=AT_MS + 2_001, size=7)
-    assert (was.live_bytes, was.soonest_ms) == (107, AT_MS + 3_000)
+    assert (was.live_bytes, was.live[0].until_ms) == (107, AT_MS + 3_000)
 
 
 def test_what_is_kept_comes_back() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -144,7 +143,7 @@ def test_a_reader_of_the_journal_alone_has_the_same_layers() -> None:
     said += desk.decide()
     for body in said:
         alone = fold(alone, read(JOURNAL, body))
-        full = replace(desk.job, ingress=alone.ingress)
+        full = desk.job._replace(ingress=alone.ingress)
     assert alone == full
     assert len(said) == 5
 

@@ -173,11 +173,12 @@ class Bench:
         self.read(TICKS)
 
     def read(self, *places: str, most: int = 10**9, build: int = 2) -> None:
-        """The owner reads these places, one after another, to their ends; all without a name."""
+        """One poll of these places, one after another, to their ends; of all without a name."""
         for at in places or (BASE, ASKED, DECISIONS, SENT, TICKS):
             begin = self.owner.seen.get(at, 0)
             for offset in range(begin, min(self.log.end(at), begin + most)):
                 self.hear(at, offset, build)
+        self.owner.settle()
 
     def hear(self, at: str, offset: int, build: int = 2) -> None:
         """The owner gets to read one record, again perhaps."""

@@ -200,6 +200,18 @@ def test_evidence_that_never_comes_is_void_once_time_has_shown_it(bench: Bench) 
     assert bench.owner.counts.impossible == 1
 
 
+def test_an_old_forgery_behind_a_new_one_is_void_at_its_own_time(bench: Bench) -> None:
+    """A reader that comes late reads the newer first: its wait is not the other's."""
+    bench.decision("old", evidence={BASE: 10**9})
+    bench.tick(2 * SKEW_MS + 1)
+    bench.wish("new", evidence={ASKED: 10**9})
+    bench.read(TICKS)
+    bench.read(BASE)
+    bench.read(DECISIONS)
+    assert bench.owner.counts.impossible == 1
+    assert list(bench.held.early) == [BASE]
+
+
 def test_records_that_name_each_other_are_void_and_hold_nobody_up(bench: Bench) -> None:
     """Each was there by the time that clocks may differ by; both cannot have known the other."""
     bench.wish("w", evidence={ASKED: 1})
@@ -299,6 +311,7 @@ def test_every_record_read_is_in_exactly_one_count(bench: Bench) -> None:
     bench.decision("waits", "a", evidence={ASKED: 10**6})
     for at, offset in ((DECISIONS, 0), (BASE, 0), *((DECISIONS, n) for n in range(4)), (BASE, 0)):
         bench.hear(at, offset)
+    bench.owner.settle()
     counts = bench.owner.counts
     assert (counts.folded, counts.void, counts.impossible, counts.repeated) == (2, 2, 1, 2)
     assert sum(map(len, bench.held.early.values())) == 1
