@@ -78,16 +78,22 @@ def try_out(mutant: Mutant, seeds: int, jobs: int) -> Verdict:
 
 def plant(mutant: Mutant, tree: Path) -> None:
     """Changes the files of the tree; each text that is changed must be there once."""
+    check_place(mutant, tree)
     for change in mutant.changes:
         path = tree / change.file
         text = path.read_text(encoding="utf-8")
-        count = text.count(change.old)
+        path.write_text(text.replace(change.old, change.new), encoding="utf-8")
+
+
+def check_place(mutant: Mutant, tree: Path) -> None:
+    """Does the mutation fit the tree? A rule that was written anew would not be tried any more."""
+    for change in mutant.changes:
+        count = (tree / change.file).read_text(encoding="utf-8").count(change.old)
         if count != 1:
             raise Misplaced(
                 f"{mutant.name}: {change.old!r} is in {change.file} {count} times, not once;"
                 " bring the table in line with the code"
             )
-        path.write_text(text.replace(change.old, change.new), encoding="utf-8")
 
 
 def _by_seeds(mutant: Mutant, tree: Path, seeds: int, jobs: int) -> Verdict:

@@ -140,7 +140,7 @@ EVIDENCE_CLOSED = (
     left_out(
         "a record may name itself as evidence",
         STEP,
-        " or read.record.evidence.get(read.place, 0) > read.offset:",
+        " or evidence.get(read.place, 0) > read.offset:",
         ":",
         aimed=EVIDENCE_TESTS + "test_a_record_that_names_itself_or_what_follows_it_is_void",
         why="a forgery must guess how many records follow it within the clocks' difference",
@@ -154,7 +154,7 @@ EVIDENCE_CLOSED = (
     left_out(
         "an heir takes what it has not read for old",
         TIMES,
-        "        if offset > start:\n",
+        "        if offset > notes.start:\n",
         "        if True:\n",
         aimed=EVIDENCE_TESTS + "test_an_heir_finds_the_same_impossible",
         why="a forgery must lie just where a restart begins to read; the laws of keeping find it",
