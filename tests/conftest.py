@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -35,6 +36,12 @@ class Fleet:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Transcripts are recorded again on demand; what differs is to be understood, then kept."""
     parser.addoption("--rewrite", action="store_true", help="record the scenarios' transcripts")
+
+
+def pytest_configure() -> None:
+    """Whoever runs the tests in the background has them ignore Ctrl-C, and all that they start
+    would inherit that: no test could end a command as its user does."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
