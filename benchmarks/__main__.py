@@ -18,6 +18,7 @@ MODULES = {
     "replay": "benchmarks.replay",
     "simulation": "benchmarks.simulation",
     "merge": "benchmarks.merge",
+    "sync": "benchmarks.sync",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
 

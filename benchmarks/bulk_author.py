@@ -1,8 +1,8 @@
 """An author in a hurry: asks for many changes as fast as the broker takes them, then says how long.
 
 Arguments: bootstrap address, the topic's full name, prefix of the jobs' names, number of jobs,
-number of changes. The first change of each job creates it. One JSON line is written when all are
-acknowledged.
+number of changes, and perhaps the number of the first one and how many tasks it asks for. The first
+change of each job creates it. One JSON line is written when all are acknowledged.
 """
 
 from __future__ import annotations
@@ -36,15 +36,19 @@ def proposal(job: str, number: int, change: dict[str, Any], now_ms: int, valid_m
     return Record(job, body.change_id, "ConfigChangeProposed", encode(body), body)
 
 
-def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> None:
+def main(  # noqa: PLR0917 - the arguments, in their order
+    bootstrap: str, name: str, prefix: str, jobs: int, changes: int, first: int = 0, tasks: int = 0
+) -> None:
     settings = Settings(bootstrap=bootstrap)
     partitions = partitions_of(settings)[TOPIC]
     writer = Writer(settings, **{"queue.buffering.max.messages": 1_000_000})
     now_ms = int(time.time() * 1000)
     ready = []
-    for number in range(changes):
+    for number in range(first, first + changes):
         job = f"{prefix}-{number % jobs:04}"
         change = base_config(number) if number < jobs else next_version(number)
+        if tasks:
+            change["tasks"] = tasks
         record = proposal(job, number, change, now_ms, VALID_MS)
         ready.append((partition_of(job, partitions), job, record.value, headers_of(record, TOPIC)))
     since = time.monotonic()
@@ -55,4 +59,4 @@ def main(bootstrap: str, name: str, prefix: str, jobs: int, changes: int) -> Non
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5]))
+    main(sys.argv[1], sys.argv[2], sys.argv[3], *map(int, sys.argv[4:]))

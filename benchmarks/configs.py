@@ -11,7 +11,7 @@ def base_config(number: int) -> Json:
     """A whole config of twenty-some keys, as a base layer sets it when a job is created."""
     return {
         "operator": "clicks.sessions:count",
-        "inputs": [{"topic": f"clicks-{number % 40}", "format": "json"}],
+        "inputs": [{"topic": f"clicks-{number % 40}", "format": "json", "partitions": 16}],
         "output": {"topic": f"sessions-{number % 40}"},
         "guarantee": "exactly_once",
         "package": {"name": "clicks", "version": "1.4.2"},

@@ -47,4 +47,7 @@ TARGETS: tuple[Target, ...] = (
     Target("simulation", "hash_differences", "", 0, 0),
     Target("merge", "merges_per_s", "1/s", 2_000, 10_000, more_is_better=True),
     Target("merge", "ratio_to_naive", "", None, 1, more_is_better=True),
+    Target("sync", "simple_30k_s", "s", 45, 20),
+    Target("sync", "rescale_1k_s", "s", 30, 10),
+    Target("sync", "growth_30k_over_1k", "", 1.1, 1.0),
 )

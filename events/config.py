@@ -30,6 +30,8 @@ UNPRIVILEGED_TASKS = 32
 """Tasks that a job may ask for by itself, so that one out of control leaves others room (VI-B)."""
 TASKS_MAX = 100_000
 """Not a wish: a whole tier of the paper runs that many."""
+PARTITIONS_MAX = 100_000
+"""Of all inputs of a job together: each is handed to a task by number, and lies in a record."""
 
 # Names and paths become parts of paths, topics and metrics, so they hold nothing that any of these
 # reads as syntax. No pattern lets a segment begin with a dot: `..` and hidden files stay out.
@@ -87,6 +89,13 @@ class Input(_Part):
     """One topic that is read."""
 
     topic: Topic = Field(description="the name of the topic")
+    partitions: int | None = Field(
+        default=None,
+        ge=1,
+        le=PARTITIONS_MAX,
+        description="how many partitions the topic has, a count; `turbine apply` fills it in where"
+        " the broker can tell",
+    )
     format: Literal["bytes", "text", "json", "avro"] = Field(
         default="bytes", description="how the operator gets the values of the records"
     )
@@ -326,6 +335,9 @@ def _conflicts(config: JobConfig) -> Iterator[tuple[str, str, str]]:
             for at, place in enumerate(assigned)
         ]
         yield from _repeated(places, "each partition with one task only")
+    partitions = sum(one.partitions or 0 for one in config.inputs)
+    if partitions > PARTITIONS_MAX:
+        yield "inputs", f"at most {PARTITIONS_MAX} partitions in all", str(partitions)
     topics = [(f"inputs.{at}.topic", one.topic) for at, one in enumerate(config.inputs)]
     yield from _repeated(topics, "each topic once")
     limits = config.limits

@@ -1793,6 +1793,9 @@ def sync_committed(b: bytes, i: int) -> tuple[records.SyncCommitted, int]:
         if n > 127: n, i = _long(b, i, n)
         if n & 1: raise ValueError(_NEGATIVE)
         e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 1: raise ValueError(_NO_BOOLEAN)
+    one.held = n == 1
     one.__class__ = records.SyncCommitted
     return one, i
 
@@ -1843,6 +1846,14 @@ def sync_failed(b: bytes, i: int) -> tuple[records.SyncFailed, int]:
         n = b[i]; i += 1
         if n > 127: n, i = _long(b, i, n)
         one.retry_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.change_id = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        if n & 1: raise ValueError(_NEGATIVE)
+        e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
     one.__class__ = records.SyncFailed
     return one, i
 
@@ -1979,6 +1990,9 @@ def sync_planned(b: bytes, i: int) -> tuple[records.SyncPlanned, int]:
         if n > 127: n, i = _long(b, i, n)
         if n & 1: raise ValueError(_NEGATIVE)
         e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 1: raise ValueError(_NO_BOOLEAN)
+    one.held = n == 1
     one.__class__ = records.SyncPlanned
     return one, i
 

@@ -1951,6 +1951,7 @@ class SyncCommitted(Body):
     state: str
     tasks: int
     change_id: str | None = None
+    held: bool = False
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1963,6 +1964,7 @@ class SyncCommitted(Body):
             "state": self.state,
             "tasks": self.tasks,
             "change_id": self.change_id,
+            "held": self.held,
         }
 
     @classmethod
@@ -1977,6 +1979,7 @@ class SyncCommitted(Body):
             plain["state"],
             plain["tasks"],
             plain["change_id"],
+            plain["held"],
         )
 
 
@@ -1995,6 +1998,7 @@ class SyncFailed(Body):
     explanation: str
     failures: int
     retry_ms: int | None = None
+    change_id: str | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2008,6 +2012,7 @@ class SyncFailed(Body):
             "explanation": self.explanation,
             "failures": self.failures,
             "retry_ms": self.retry_ms,
+            "change_id": self.change_id,
         }
 
     @classmethod
@@ -2023,6 +2028,7 @@ class SyncFailed(Body):
             plain["explanation"],
             plain["failures"],
             plain["retry_ms"],
+            plain["change_id"],
         )
 
 
@@ -2044,6 +2050,7 @@ class SyncPlanned(Body):
     differences: tuple[ConfigDifference, ...] = ()
     attempt: int = 1
     change_id: str | None = None
+    held: bool = False
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2060,6 +2067,7 @@ class SyncPlanned(Body):
             "differences": [one.to_plain() for one in self.differences],
             "attempt": self.attempt,
             "change_id": self.change_id,
+            "held": self.held,
         }
 
     @classmethod
@@ -2078,6 +2086,7 @@ class SyncPlanned(Body):
             tuple([ConfigDifference.from_plain(one) for one in plain["differences"]]),
             plain["attempt"],
             plain["change_id"],
+            plain["held"],
         )
 
 

@@ -298,6 +298,8 @@ TOPICS: tuple[Topic, ...] = (
     ),
     rows_topic("job-service"),
     rows_topic("publisher"),
+    rows_topic("state-syncer"),
+    rows_topic("task-service"),
 )
 
 BY_NAME: Mapping[str, Topic] = MappingProxyType({topic.name: topic for topic in TOPICS})

@@ -13,6 +13,9 @@ from events.records import (
     ConfigChangeProposed,
     Generation,
     JobDeleteRequested,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
     TaskLoadReported,
 )
 from events.strict_json import Json, canonical_json
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 KEYS = ("orders", "clicks", "billing")
 SMALLEST: dict[str, Json] = {
     "operator": "examples.counts:count",
-    "inputs": [{"topic": "clicks"}],
+    "inputs": [{"topic": "clicks", "partitions": 8}],
     "package": {"name": "counts", "version": "1.0.0"},
     "checkpoint": {"root": "/checkpoints"},
 }
@@ -76,9 +79,13 @@ class Authors:
         name = change_id(world.clock.now_ms + ahead_ms, f"{len(self.requests)}.{number}")
         if rng.random() < 0.03:
             name = f"x{name}"
-        if rng.random() < 0.05:
+        chance = rng.random()
+        if chance < 0.05:
             body: Body = JobDeleteRequested(change_id=name, job=key, author="ann", reason="done")
             topic = OPERATOR
+        elif chance < 0.15 and "state-syncer" in world.cast:
+            ask = rng.choice([PauseRequested, ResumeRequested, ResumeRequested, ReleaseRequested])
+            body, topic = ask(change_id=name, job=key, author="ann", reason="because"), OPERATOR
         else:
             at = rng.choices(range(4), (4, 2, 1, 3))[0]
             body, topic = self._proposal(name, key, at), CHANGES[LAYERS[at]]

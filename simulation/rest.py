@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from projections.syncs import Sync
 from simulation.process import Process
 from simulation.world import World
 
@@ -19,8 +20,12 @@ def at_rest(process: Process, world: World) -> Iterator[str]:
             continue
         if process.component.name == "job-service":
             yield from _job(name, one.row, world)
-        else:
+        elif process.component.name == "small-scaler":
             yield from _scale(name, one.row)
+        elif process.component.name == "state-syncer":
+            yield from _sync(name, one.row)
+        elif said := list(process.component.decide(one.row, world.clock.now_ms)):
+            yield f"{name} has more to say: {said}"
 
 
 def _job(name: str, row: Any, world: World) -> Iterator[str]:
@@ -29,6 +34,21 @@ def _job(name: str, row: Any, world: World) -> Iterator[str]:
             yield f"{name} has an override that expired and still stands"
     if any(door.waiting for door in row.ingress):
         yield f"{name} has an unanswered request"
+
+
+def _sync(name: str, row: Sync) -> Iterator[str]:
+    if row.plan is not None:
+        yield f"{name} has a plan that does not end: {row.plan}"
+    if row.ingress.waiting:
+        yield f"{name} has an unanswered request"
+    running = row.running
+    if row.quarantine is not None:
+        return  # left alone until a person has looked
+    if not row.alive:
+        if running is not None and running.state != "deleted":
+            yield f"{name} is deleted and still runs: {running}"
+    elif running is None or running.versions != row.versions:
+        yield f"{name} has not come to its expected config: {running}, expected {row.versions}"
 
 
 def _scale(name: str, row: Any) -> Iterator[str]:

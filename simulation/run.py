@@ -14,6 +14,7 @@ from events.identity import effect_id
 from events.records import ScalingDecided, ScalingDeclined
 from events.topics import ALERTS, JOURNAL, place
 from simulation.bounds import bounded
+from simulation.casts import Cast
 from simulation.checkers.cas import check_cas
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
@@ -25,7 +26,7 @@ from simulation.marks import note_reached
 from simulation.process import Process, read_on, reader
 from simulation.rest import at_rest
 from simulation.small_scaler import ASKS
-from simulation.world import COMPONENTS, HORIZON_MS, NEWEST_BUILD, World
+from simulation.world import HORIZON_MS, NEWEST_BUILD, World
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ def run_seed(seed: int, horizon_ms: int = HORIZON_MS) -> Outcome:
     with bounded(world.swarm.bounds):
         try:
             history = live_through(world, violations)
-            violations.extend(judge(history, world.swarm.bounds.known))
+            violations.extend(judge(history, world.cast, world.swarm.bounds.known))
             note_reached(world, history)
         except Exception as error:  # noqa: BLE001 - a fold that is not total is what we look for
             violations.append(f"{type(error).__name__}: {str(error)[:200]}")
@@ -77,13 +78,13 @@ def live_through(world: World, violations: list[str]) -> History:
     return _history(world, rows)
 
 
-def judge(history: History, known: int) -> Iterator[str]:
+def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     """Every violation that the checkers find."""
     yield from check_cas(history, known)
     yield from check_conservation(history, _owes)
     yield from check_folds(history)
     yield from check_precedence(history)
-    for component in COMPONENTS.values():
+    for component in cast.values():
         yield from check_evidence(history, component)
 
 
@@ -93,7 +94,7 @@ _WAYS = {"reader journal first": True, "reader others first": False}
 
 def _read_all(world: World, first: bool) -> list[Owner[Any]]:
     """Readers that read topic after topic; whatever the order, they must hold the same rows."""
-    owners: list[Owner[Any]] = [reader(one, world.log) for one in COMPONENTS.values()]
+    owners: list[Owner[Any]] = [reader(one, world.log) for one in world.cast.values()]
     for owner in owners:
         read_on(owner, world.log, _order(owner, first))
     return owners

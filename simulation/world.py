@@ -4,32 +4,27 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from components.job_service.decide import component as job_service
-from components.runtime.step import Component, Owner
+from components.runtime.step import Owner
 from events.codec import Record
-from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, OPERATOR, place
+from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, OPERATOR, TASKS, place
 from projections.jobs import Job
 from simulation.authors import Authors
+from simulation.casts import cast_of, journal_view
 from simulation.faults import Faults, Swarm
 from simulation.kernel import Clock, Streams
 from simulation.log import PARTITION, TICKS, Keep, Log
 from simulation.process import BUILDS, Emit, Process
-from simulation.small_scaler import component as small_scaler
+from simulation.tasks import TaskManager
 
-COMPONENTS: dict[str, Component[Any]] = {one.name: one for one in (job_service, small_scaler)}
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
 ROUNDS_MOST = 1_000
 TICK = Record("", "", "ClockTicked", b"", None)
 NEWEST_BUILD = len(BUILDS)
 START_MS = 1_000_000
-
-journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
-"""What anyone sees of the jobs who reads the journal alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +45,9 @@ class World:
         self.streams = Streams(seed)
         self.swarm = Swarm.draw(self.streams.fork("swarm"))
         self.log = Log(self.clock, over_the_wire=self.swarm.over_the_wire, heard=self._heard)
-        self.keeps = {name: Keep() for name in COMPONENTS}
+        self.cast = cast_of(seed)
+        self.newest_build = NEWEST_BUILD
+        self.keeps = {name: Keep() for name in self.cast}
         self.processes: list[Process] = []
         self.everyone: list[Process] = []  # the dead too: what they read is accounted for
         self.sent: list[Sent] = []
@@ -63,6 +60,7 @@ class World:
         self._read_at = 0
         self._view: Owner[Job] = Owner(journal_view, [place(JOURNAL, PARTITION)], self.log.possible)
         self.authors = Authors(self)
+        self.managers = TaskManager(self)
         self.faults = Faults(self)
 
     # --- what everyone may know
@@ -97,7 +95,7 @@ class World:
         """Another instance of the component; whoever owned its keys is a zombie from now on."""
         self.number += 1
         process = Process(
-            COMPONENTS[name],
+            self.cast[name],
             self.log,
             self.keeps[name],
             self.number,
@@ -193,10 +191,11 @@ class World:
 
     def run(self) -> None:
         """Everything goes on for the horizon, with faults."""
-        for name in COMPONENTS:
+        for name in self.cast:
             self.spawn(name, 1)
         self.clock.after(1, self._tick)
         self.authors.begin()
+        self.managers.begin()
         self.faults.begin()
         self.clock.run_until(START_MS + self.horizon_ms)
 
@@ -216,7 +215,7 @@ class World:
         for process in live.values():
             process.stalled.clear()
             process.acts_left = None
-        for name in COMPONENTS:  # one that lives on waits for what was lost; else a new one
+        for name in self.cast:  # one that lives on waits for what was lost; else a new one
             if name in live:
                 self.processes.append(live[name])
             else:
@@ -230,6 +229,7 @@ class World:
             self.clock.run_until(self.clock.now_ms + 5_000)
             self.log.append(CLOCK, TICK)
             self.authors.settle()
+            self.managers.settle()
         return self.processes
 
     def lose_everything(self) -> list[Process]:
@@ -237,13 +237,13 @@ class World:
         self.processes = []
         for keep in self.keeps.values():
             keep.lose()
-        fresh = [self.spawn(name, NEWEST_BUILD) for name in COMPONENTS]
+        fresh = [self.spawn(name, NEWEST_BUILD) for name in self.cast]
         _finish(fresh)
         return fresh
 
     def said(self) -> int:
         """How many records there are but for ticks and loads."""
-        spoken = (JOURNAL, ALERTS, OPERATOR, *CHANGES.values())
+        spoken = (JOURNAL, ALERTS, OPERATOR, TASKS, *CHANGES.values())
         return sum(self.log.end(place(topic, PARTITION)) for topic in spoken)
 
     def digest(self) -> str:

@@ -16,11 +16,13 @@ from components.runtime.reading import Unreadably, ends_now, read_span, times_no
 from components.runtime.replay import Finding, audit_partition
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.step import Component, Owner
+from components.state_syncer.decide import component as state_syncer
+from components.task_service.decide import component as task_service
 from events.codec import Read
 from events.topics import BY_SHORT, CLOCK, JOURNAL, partition_of, place
 from projections.jobs import Job
 
-AUDITED: tuple[Component[Any], ...] = (job_service,)
+AUDITED: tuple[Component[Any], ...] = (job_service, state_syncer, task_service)
 """The components whose decisions this build can make again."""
 
 # What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests.

@@ -25,6 +25,20 @@ def _job_service(settings: Settings, instance: str | None) -> int:
     return 0
 
 
+def _state_syncer(settings: Settings, instance: str | None) -> int:
+    from components.state_syncer.agents import serve
+
+    serve(settings, instance)
+    return 0
+
+
+def _task_service(settings: Settings, instance: str | None) -> int:
+    from components.task_service.agents import serve
+
+    serve(settings, instance)
+    return 0
+
+
 def _clock(settings: Settings, _: str | None) -> int:
     from components.clock.agents import serve
     from components.runtime.loop import Stop
@@ -43,6 +57,8 @@ SERVED: dict[str, Callable[[Settings, str | None], int]] = {
     "clock": _clock,
     "job-service": _job_service,
     "publisher": _publisher,
+    "state-syncer": _state_syncer,
+    "task-service": _task_service,
 }
 
 

@@ -139,6 +139,19 @@ def admin(settings: Settings) -> AdminClient:
 
 def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Short name to number of partitions, of each of our topics that the broker has."""
+    found = {
+        name.removeprefix(PREFIX): count
+        for name, count in counts_of(settings).items()
+        if name in BY_NAME
+    }
+    return {short: count for short, count in found.items() if shorts is None or short in shorts}
+
+
+def counts_of(settings: Settings) -> dict[str, int]:
+    """Full name to number of partitions, of every topic that the broker has and shows.
+
+    All are asked for at once: a broker may create a topic because somebody asks for it by name.
+    """
     client = admin(settings)
     limit = time.monotonic() + METADATA_S
     while True:
@@ -150,12 +163,11 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
             client.poll(0)
             if time.monotonic() > limit:
                 raise unreachable(settings, error.args[0]) from None
-    found = {
-        name.removeprefix(PREFIX): len(topic.partitions)
+    return {
+        name: len(topic.partitions)
         for name, topic in metadata.topics.items()
-        if name in BY_NAME and topic.error is None
+        if topic.error is None
     }
-    return {short: count for short, count in found.items() if shorts is None or short in shorts}
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:

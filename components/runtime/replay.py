@@ -21,6 +21,8 @@ STATES_MOST = 64
 
 
 END_OF_TIME_MS = 1 << 62
+SHARED = frozenset({"AlertRaised", "AlertCleared"})
+"""Kinds that any component may say on its journal: only their source tells whose they are."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +94,9 @@ class _Key:
             yield Finding(verdict, read, self.component.name, sentence)
 
     def _ours(self, read: Read) -> bool:
-        if read.topic == self.component.output:
-            return read.record.kind in self.component.says
-        return read.record.source == self.component.name
+        if read.topic != self.component.output or read.record.kind in SHARED:
+            return read.record.source == self.component.name
+        return read.record.kind in self.component.says
 
     def _judge(self, read: Read) -> tuple[str, str]:
         record = read.record

@@ -21,6 +21,10 @@ DOORS = {
     "oncall": "changes.oncall.v1",
     "operator": "operator.v1",
 }
+OF_THE_SYNCER = frozenset(
+    {"PauseRequested", "ResumeRequested", "ReleaseRequested", "OffsetResetRequested"}
+)
+"""Requests at the operators' door that another component answers."""
 AHEAD_MS = 600_000
 LAYERS = ("base", "provisioner", "scaler", "oncall")
 
@@ -66,7 +70,7 @@ def _counting(
             continue
         seen: set[tuple[str, str]] = set()
         for read in reads:
-            if history.impossible(read):
+            if history.impossible(read) or read.record.kind in OF_THE_SYNCER:
                 continue
             key, name, body = read.record.key, read.record.id, read.record.body
             high[key] = max(high[key], read.at_ms)

@@ -20,6 +20,7 @@ from turbine.cli.options import (
     Shown,
     Wait,
     author_or_user,
+    check_change_id,
     check_job,
     chosen,
 )
@@ -127,17 +128,17 @@ def apply(
     to change a part of it.
     """
     from turbine.cli.documents import read_wishes
-    from turbine.cli.moments import now_ms
+    from turbine.cli.partitions import ask_partitions
 
     wishes = read_wishes(file)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     settings = chosen(context).connected()
+    wishes = ask_partitions(wishes, layer, settings)
     jobs = _jobs(context, wishes, needed=dry_run or any(wish.whole for wish in wishes))
     plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
-    from turbine.publish import Publisher, encoded
+    from turbine.publish import Publisher
 
-    for plan in plans:  # all of them before the first is sent
-        encoded(plan.wish.job, terms.asked(plan, now_ms()))
+    _check_sizes(plans, terms)
     if dry_run:
         return _show_trials(plans, jobs, terms, output)
     rows = [_unchanged(plan, terms) for plan in plans if plan.unchanged]
@@ -169,7 +170,7 @@ def change(
     """Ask for a change of one layer of a job, and wait for the verdict."""
     wish = _wish_of(job, set_ or (), clear or ())
     if change_id is not None:
-        _check_change_id(change_id)
+        check_change_id(change_id)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     plan = Plan(wish, wish.set, wish.clear, expected_version)
     settings = chosen(context).connected()
@@ -271,6 +272,15 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     return Plan(wish, set_, tuple(clear), expected, unchanged=same and exists)
 
 
+def _check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
+    """Refuses what no message holds: all of it before the first is sent."""
+    from turbine.cli.moments import now_ms
+    from turbine.publish import encoded
+
+    for plan in plans:
+        encoded(plan.wish.job, terms.asked(plan, now_ms()))
+
+
 def _unchanged(plan: Plan, terms: Terms) -> Row:
     return {
         "job": plan.wish.job,
@@ -331,18 +341,6 @@ def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | No
 
     found = verdict_on(open_log(context), job, change_id)
     return None if found is None else _row(verdict_of(Outcome.of(found.read)))
-
-
-def _check_change_id(change_id: str) -> None:
-    from events.identity import valid_until_ms
-    from events.strict_json import shorten
-
-    if not valid_until_ms(change_id):
-        raise Failed(
-            Code.USAGE,
-            f"--change-id {shorten(change_id)} is no change's id, which is the instant until which"
-            " it is valid, a dot and a token; take it from the command that sent the change",
-        )
 
 
 def _row(verdict: Verdict) -> Row:

@@ -123,6 +123,19 @@ def check_job(name: str) -> str:
     return name
 
 
+def check_change_id(change_id: str) -> None:
+    """Refuses what cannot be the id of a change."""
+    from events.identity import valid_until_ms
+    from events.strict_json import shorten
+
+    if not valid_until_ms(change_id):
+        raise Failed(
+            Code.USAGE,
+            f"--change-id {shorten(change_id)} is no change's id, which is the instant until which"
+            " it is valid, a dot and a token; take it from the command that sent the change",
+        )
+
+
 def author_or_user(author: str | None) -> str:
     """Who asks."""
     import getpass

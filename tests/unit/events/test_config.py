@@ -22,6 +22,7 @@ SMALLEST: dict[str, Any] = {
     "package": {"name": "clicks", "version": "1.4.2"},
     "checkpoint": {"root": "/checkpoints"},
 }
+LARGE, SMALL = {"topic": "a", "partitions": 100_000}, {"topic": "b", "partitions": 1}
 
 
 def valid(**fields: Any) -> JobConfig:
@@ -129,6 +130,9 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"inputs": {"topic": "clicks"}}, "inputs", "a list", "an object"),
     ({"inputs": ["clicks"]}, "inputs.0", "an object", '"clicks"'),
     ({"inputs": [{}]}, "inputs.0.topic", "the name of the topic", "nothing"),
+    ({"inputs": [{"topic": "a", "partitions": 0}]}, "inputs.0.partitions", "* at least 1", "0"),
+    ({"inputs": [LARGE | {"partitions": 100_001}]}, "inputs.0.partitions", "* at most *", "100001"),
+    ({"inputs": [LARGE, SMALL]}, "inputs", "at most 100000 partitions in all", "100001"),
     (
         {"inputs": [{"topic": "a"}, {"topic": "b"}, {"topic": "a"}]},
         "inputs.2.topic",
@@ -279,6 +283,10 @@ def test_an_assignment_that_does_not_fit_is_passed_over() -> None:
     moved = valid(tasks=2, assignment=assigned, inputs=[{"topic": "views"}])
     assert moved.assignment_in_force is None
     assert valid().assignment_in_force is None
+
+
+def test_inputs_may_say_how_many_partitions_they_have() -> None:
+    assert [one.partitions for one in valid(inputs=[LARGE, {"topic": "c"}]).inputs] == [10**5, None]
 
 
 @pytest.mark.parametrize("limit", [1, 32])

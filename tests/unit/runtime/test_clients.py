@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError
 
+from components.runtime import clients
 from components.runtime.births import Births
 from components.runtime.clients import (
     ABSENT,
@@ -17,6 +18,7 @@ from components.runtime.clients import (
     _common,
     admin,
     consumer,
+    counts_of,
     partitions_of,
     place_of,
     producer,
@@ -80,6 +82,31 @@ def test_no_broker_is_a_sentence() -> None:
         partitions_of(NOBODY)
     assert str(nobody.value).startswith("no broker answers at 127.0.0.1:1 (")
     assert str(nobody.value).endswith("`turbine broker start`, or set TURBINE_BOOTSTRAP")
+
+
+class Cluster:
+    """Stands in for a broker's answer about its topics; asked for one of them, it would make it."""
+
+    def __init__(self, **counts: int | None) -> None:
+        self.topics = {name.replace("__", "."): _Topic(count) for name, count in counts.items()}
+
+    def list_topics(self, *, timeout: float) -> Cluster:
+        assert timeout > 0
+        return self
+
+
+class _Topic:
+    def __init__(self, count: int | None) -> None:
+        self.partitions = dict.fromkeys(range(count or 0))
+        self.error = KafkaError(KafkaError._UNKNOWN_TOPIC) if count is None else None
+
+
+def test_topics_are_counted_whosever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = Cluster(clicks=8, turbine__journal__v1=4, turbine__mine=2, broken=None)
+    monkeypatch.setattr(clients, "admin", lambda _: cluster)
+    assert counts_of(NOBODY) == {"clicks": 8, "turbine.journal.v1": 4, "turbine.mine": 2}
+    assert partitions_of(NOBODY) == {"journal.v1": 4}
+    assert partitions_of(NOBODY, {"clock.v1": None}) == {}
 
 
 @pytest.mark.parametrize("code", sorted(DENIED))

@@ -17,27 +17,27 @@ from events.codec import Read, Record, encode
 from events.records import JobConfigChanged
 from events.topics import CLOCK, JOURNAL
 from simulation.bounds import USUAL
+from simulation.casts import SCALING, SYNCING, cast_of
 from simulation.log import PARTITION
 from simulation.process import TICKS
-from simulation.small_scaler import component as small_scaler
 from simulation.world import NEWEST_BUILD, World
 
 JOURNAL_PLACE = f"{JOURNAL}/{PARTITION}"
 
 
 @cache
-def world() -> World:
-    """Forty minutes with faults and healing: two authors of decisions, zombies among them."""
-    seeds = (World(seed, 2_400_000) for seed in range(7, 100))
+def world(author: str = "small-scaler") -> World:
+    """Forty minutes with faults and healing: several authors of decisions, zombies among them."""
+    seeds = (World(seed, 2_400_000) for seed in range(7, 100) if author in cast_of(seed))
     found = next(one for one in seeds if one.swarm.bounds == USUAL)
     found.run()
     found.heal()
     return found
 
 
-def reads() -> list[Read]:
+def reads(author: str = "small-scaler") -> list[Read]:
     """The whole log but the clock."""
-    log = world().log
+    log = world(author).log
     return [
         log.read(at, offset, None, NEWEST_BUILD)
         for at in sorted(log.lines)
@@ -46,11 +46,14 @@ def reads() -> list[Read]:
     ]
 
 
-def audit(component: Component[Any], log: list[Read]) -> list[Finding]:
+def audit(
+    component: Component[Any], log: list[Read], author: str = "small-scaler"
+) -> list[Finding]:
     """What the audit says of that log."""
-    ticks = [line.at_ms for line in world().log.lines[TICKS]]
-    found = audit_partition(component, log, ticks, world().log.possible, PARTITION)
-    return [one for one in found if one.read.record.id not in world().forged]
+    at = world(author)
+    ticks = [line.at_ms for line in at.log.lines[TICKS]]
+    found = audit_partition(component, log, ticks, at.log.possible, PARTITION)
+    return [one for one in found if one.read.record.id not in at.forged]
 
 
 def planted(change: Callable[[Record], Record]) -> tuple[list[Read], str]:
@@ -65,10 +68,19 @@ def planted(change: Callable[[Record], Record]) -> tuple[list[Read], str]:
     return log, log[at].record.id
 
 
-@pytest.mark.parametrize("component", [job_service, small_scaler], ids=lambda one: one.name)
-def test_every_decision_of_a_hostile_run_comes_out_again(component: Component[Any]) -> None:
+@pytest.mark.parametrize(
+    ("component", "author"),
+    [
+        *((one, "small-scaler") for one in SCALING.values()),
+        *((one, "state-syncer") for one in SYNCING.values()),
+    ],
+    ids=lambda one: getattr(one, "name", one),
+)
+def test_every_decision_of_a_hostile_run_comes_out_again(
+    component: Component[Any], author: str
+) -> None:
     """Standing and void ones, and the effects that were owed."""
-    verdicts = Counter(finding.verdict for finding in audit(component, reads()))
+    verdicts = Counter(finding.verdict for finding in audit(component, reads(author), author))
 
     assert verdicts["same"] > 20
     assert set(verdicts) == {"same"}

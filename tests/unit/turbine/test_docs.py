@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import typer
 
+from components.task_service.substitution import KNOWN
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
 from turbine.cli.failures import MEANINGS
@@ -52,6 +53,10 @@ def test_every_exit_code_is_named_with_its_meaning() -> None:
     assert {int(code): meaning for code, meaning in rows} == {
         code.value: meaning for code, meaning in MEANINGS.items()
     }
+
+
+def test_every_name_of_an_argument_is_described_as_it_is() -> None:
+    assert dict(re.findall(r"^\| `\$\{(.+)\}` \| (.+) \|$", TEXT, re.MULTILINE)) == dict(KNOWN)
 
 
 def test_the_example_can_be_read(tmp_path: Path) -> None:

@@ -1,0 +1,122 @@
+"""How fast many jobs come from expected to running, and whether that grows with their number."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import Any
+
+from benchmarks.children import ChildFailed, Supervised, ask, python
+from benchmarks.figures import Result, say
+from benchmarks.installation import Installation, assigned, install
+from components.runtime.reading import Follower, ends_now
+from components.runtime.settings import Settings
+from events.topics import BY_SHORT, CHANGES, JOURNAL, PREFIX, place
+
+SIZES, QUICK_SIZES = (1_000, 10_000, 30_000), (200, 1_000, 3_000)
+RESCALED, QUICK_RESCALED = 1_000, 200
+WORKERS = ("job-service", "state-syncer", "task-service")
+NAME, WAIT_S = "job", 600.0
+
+
+def measure(quick: bool) -> Result:
+    """Simple syncs of a growing number of jobs, then another number of tasks for some of them."""
+    sizes = QUICK_SIZES if quick else SIZES
+    figures: dict[str, float] = {}
+    with install() as site:
+        _start(site)
+        for before, size in zip((0, *sizes), sizes, strict=False):
+            say(f"{size - before} jobs are created")
+            _run(site, size, first=before, count=size - before)
+            say(f"{size} jobs get a new version")
+            took = _run(site, size, first=size, count=size)
+            label = f"{size // 1000}k" if size >= 1_000 else str(size)
+            figures |= {f"simple_{label}_{name}": found for name, found in took.items()}
+            figures[f"us_per_job_{label}"] = 1e6 * took["s"] / size
+        rescaled = QUICK_RESCALED if quick else RESCALED
+        say(f"{rescaled} jobs get another number of tasks")
+        took = _run(site, sizes[-1], first=2 * sizes[-1], count=rescaled, tasks=2)
+        figures |= {f"rescale_{name}": found for name, found in took.items()}
+    return Result("sync", _named(figures, sizes), {}, _notes(sizes, rescaled))
+
+
+def _start(site: Installation) -> None:
+    site.serve("clock")
+    workers = [site.serve(name, f"{name}-0") for name in WORKERS]
+    limit = time.monotonic() + 90
+    while not all(len(assigned(one.log)) == site.settings.partitions for one in workers):
+        if time.monotonic() > limit:
+            raise ChildFailed("the workers did not get their partitions in 90 s")
+        time.sleep(0.1)
+    command = python("benchmarks.task_managers", site.settings.bootstrap)
+    managers = Supervised("task-managers", command, site.directory)
+    site.processes["task-managers"] = managers
+
+
+def _run(
+    site: Installation, jobs: int, *, first: int, count: int, tasks: int = 0
+) -> dict[str, float]:
+    """From the first proposal to the last standing commit, and where the time went."""
+    watch, cpu = Commits(site.settings), site.cpu_s()
+    topic = BY_SHORT[CHANGES["base"]].name
+    author = python(
+        "benchmarks.bulk_author", site.settings.bootstrap, topic, NAME, jobs, count, first, tasks
+    )
+    since_ms = int(time.time() * 1000)
+    sent: Any = ask("bulk-author", author, site.directory)
+    last_ms = watch.await_all(count)
+    found = {"s": (last_ms - watch.first_ms) / 1000, "sent_s": float(sent["seconds"])}
+    assert watch.first_ms >= since_ms, "the first word of this run is older than the run"
+    for name, used in site.cpu_s().items():
+        found[f"cpu_s_{name.removesuffix('-0').replace('-', '_')}"] = used - cpu[name]
+    return found | {f"records_{kind}": float(n) for kind, n in sorted(watch.kinds.items())}
+
+
+class Commits:
+    """Follows the journal by its headers: to decode it would take CPU from who is measured."""
+
+    def __init__(self, settings: Settings) -> None:
+        ends = ends_now(settings, [place(JOURNAL, p) for p in range(settings.partitions)])
+        self._follower = Follower(settings, ends)
+        self._done: dict[bytes, str] = {}
+        self.kinds: Counter[str] = Counter()
+        self.first_ms = 1 << 62
+
+    def await_all(self, jobs: int) -> int:
+        """When the last of so many jobs was committed; each counts once, at its first commit."""
+        last_ms, limit = 0, time.monotonic() + WAIT_S
+        while len(self._done) < jobs:
+            if time.monotonic() > limit:
+                raise ChildFailed(f"{len(self._done)} of {jobs} jobs were synced: {self.kinds}")
+            for message in self._follower.poll(0.2, 2_000):
+                said = dict(message.headers or ())
+                kind = (said.get("ce_type") or b"").decode().removeprefix(PREFIX)
+                self.kinds[kind] += 1
+                self.first_ms = min(self.first_ms, message.at_ms)
+                if kind == "SyncCommitted" and message.key is not None:
+                    if message.key not in self._done:
+                        last_ms = max(last_ms, message.at_ms)
+                    self._done[message.key] = kind
+        self._follower.close()
+        return last_ms
+
+
+def _named(figures: dict[str, float], sizes: tuple[int, ...]) -> dict[str, float]:
+    """With the keys that targets are set for."""
+    small, large = (f"{n // 1000}k" if n >= 1_000 else str(n) for n in (sizes[0], sizes[-1]))
+    out = {name: value for name, value in figures.items() if not name.endswith("_s_broker")}
+    out[f"simple_{large}_s"] = figures[f"simple_{large}_s"]
+    out["rescale_1k_s"] = figures["rescale_s"]
+    out["growth_30k_over_1k"] = figures[f"us_per_job_{large}"] / figures[f"us_per_job_{small}"]
+    return out
+
+
+def _notes(sizes: tuple[int, ...], rescaled: int) -> list[str]:
+    of_sizes = ", ".join(map(str, sizes))
+    return [
+        f"{of_sizes} jobs get another version of their package each (simple sync)",
+        f"then {rescaled} get another number of tasks (complex sync)",
+        "a worker each of job service, state syncer and task service on the broker's machine",
+        "task managers say at once that tasks have stopped or started",
+        "a time is from the first verdict's append time to that of the last job's commit",
+    ]

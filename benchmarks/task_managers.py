@@ -1,0 +1,134 @@
+"""Task managers that do nothing but say so: they start and stop tasks as the standing lists tell.
+
+Argument: bootstrap address. As a program of its own it follows the journal until it is ended, and
+reports each task at once. No task runs: what is measured is the way there and back.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from benchmarks.writer import Writer
+from components.runtime.births import Births
+from components.runtime.clients import partitions_of
+from components.runtime.garbage import collect_seldom
+from components.runtime.intake import DeadLetter, take_in
+from components.runtime.reading import Follower, ends_now
+from components.runtime.settings import Settings
+from components.runtime.step import Owner
+from components.state_syncer.decide import component as state_syncer
+from events.codec import Read, Record, encode, headers_of
+from events.records import (
+    Body,
+    Generation,
+    SyncStepStarted,
+    TaskSpecsPublished,
+    TaskStarted,
+    TaskStateExported,
+    TaskStopped,
+)
+from events.topics import BY_SHORT, JOURNAL, TASKS, partition_of, place
+from projections.syncs import HAND_OVER
+
+SHARD, POLL_MOST = 1, 2_000
+journal_view = replace(state_syncer, inputs=frozenset({JOURNAL}), folds=frozenset())
+
+
+class TaskManager:
+    """All tasks of all jobs; which list each job runs."""
+
+    def __init__(self) -> None:
+        self.running: dict[str, tuple[int, int]] = {}  # job to generation and tasks
+        self.stopped: dict[str, tuple[int, int]] = {}
+        self.words: list[Body] = []
+
+    def heed(self, read: Read, stands: bool) -> None:
+        """Told of each decision in order."""
+        body = read.record.body
+        if not stands:
+            return
+        if isinstance(body, TaskSpecsPublished) and body.part == body.parts:
+            self.words += self._follow(body)
+        elif isinstance(body, SyncStepStarted) and body.name == HAND_OVER:
+            generation, tasks = self.stopped.get(body.job, (0, 0))
+            both = Generation(generation, SHARD)
+            self.words += [
+                TaskStateExported(body.job, task, both, body.plan_id, "c1", 1, ())
+                for task in range(tasks)
+            ]
+
+    def _follow(self, listed: TaskSpecsPublished) -> Iterator[Body]:
+        job, now = listed.job, (listed.generation, listed.tasks)
+        before = self.running.pop(job, None)
+        if before is not None and before[0] != listed.generation:
+            both = Generation(before[0], SHARD)
+            self.stopped[job] = before
+            for task in range(before[1]):
+                yield TaskStopped(job, task, both, "c1", 1, "plan")
+            before = None
+        if listed.tasks:
+            self.running[job] = now
+            if before is None:
+                both = Generation(listed.generation, SHARD)
+                for task in range(listed.tasks):
+                    yield TaskStarted(job, task, both, "c1", 1, versions=listed.versions)
+
+
+def follow(settings: Settings, stop: list[bool]) -> None:
+    """Until it is told to stop."""
+    count = partitions_of(settings)[JOURNAL]
+    places = [place(JOURNAL, p) for p in range(count)]
+    managers, births = TaskManager(), Births(settings)
+    folds = frozenset({"TaskSpecsPublished", "SyncStepStarted"})
+    owners = [Owner(journal_view, [at], births.possible, heed=managers.heed) for at in places]
+    # From the beginning: whoever comes late has the full lists from the topic alone.
+    follower = Follower(settings, dict.fromkeys(ends_now(settings, places), 0))
+    writer = Writer(settings)
+    while not stop:
+        for message in follower.poll(0.1, POLL_MOST):
+            owners[message.partition].now_ms = message.at_ms
+            found = take_in(message, count, folds)
+            if not isinstance(found, DeadLetter):
+                owners[message.partition].read(found)
+        for owner in owners:
+            owner.settle()
+        _say(writer, managers.words, count)
+    follower.close()
+    births.close()
+
+
+def _say(writer: Writer, words: list[Body], partitions: int) -> None:
+    for partition, record in _records(words, partitions):
+        writer.write(
+            BY_SHORT[TASKS].name,
+            partition,
+            record.key,
+            record.value,
+            headers=headers_of(record, TASKS),
+        )
+    if words:
+        writer.settle()
+        words.clear()
+
+
+def _records(words: Iterable[Body], partitions: int) -> Iterator[tuple[int, Record]]:
+    for body in words:
+        job = getattr(body, "job")  # noqa: B009 - all of them have one, and their class does not
+        yield (
+            partition_of(job, partitions),
+            Record(job, "", type(body).__name__, encode(body), body, source="task-managers"),
+        )
+
+
+def main(bootstrap: str) -> None:
+    stop: list[bool] = []
+    signal.signal(signal.SIGTERM, lambda *_: stop.append(True))
+    collect_seldom()
+    follow(Settings(bootstrap=bootstrap), stop)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

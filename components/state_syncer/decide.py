@@ -1,0 +1,317 @@
+"""Brings running configs to expected ones, atomically, one plan a job at a time (Turbine III-B)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from components.runtime.step import Component
+from components.state_syncer.plan import way_of
+from components.state_syncer.words import cleared, commit, failed, quarantined, refused, vector
+from events.identity import valid_until_ms
+from events.records import (
+    Body,
+    JobReleased,
+    OffsetResetRequested,
+    ReleaseRequested,
+    ResumeRequested,
+    SyncCommitted,
+    SyncPlanned,
+    SyncStep,
+    SyncStepDone,
+    SyncStepStarted,
+)
+from events.topics import JOURNAL, OPERATOR, TASKS
+from projections.ingress import Ask
+from projections.syncs import (
+    DELETED,
+    FOLDED_KINDS,
+    HAND_OVER,
+    PAUSED,
+    RUNNING,
+    START,
+    STOP,
+    Plan,
+    Sync,
+    apply,
+    dump,
+    fold,
+    load,
+    standing,
+)
+
+QUARANTINED_AT = 3
+"""Failures of one signature in a row; a fourth try would most likely end like the others."""
+DEADLINES_MS = {STOP: 180_000, HAND_OVER: 600_000, START: 300_000}
+"""A container that is lost is failed over after a minute, and its tasks end with it; state is
+copied at some ten megabytes a second; a start waits for packages and for its first batch."""
+TEXT_CHARS = 4_096
+NAMED = 10
+"""Tasks that a sentence names; more of them are counted."""
+
+
+def decide(row: Sync, now_ms: int) -> Iterator[Body]:
+    """All that is to be said of the job now; each word is looked at as if it stood already."""
+    for turn in (_release, _overtake, _step, _requests, _begin):
+        for body in turn(row, now_ms):
+            yield body
+            row = apply(row, body)
+
+
+def wake_ms(row: Sync, now_ms: int) -> int | None:
+    """The deadline of the step, or the instant of the next try."""
+    due = []
+    if row.plan is not None and row.plan.deadline_ms is not None:
+        due.append(row.plan.deadline_ms + 1)
+    if row.trouble is not None and row.quarantine is None:
+        due.append(row.trouble.retry_ms)
+    return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
+
+
+# --- what operators ask for
+
+
+def _requests(row: Sync, now_ms: int) -> Iterator[Body]:
+    for ask in row.ingress.waiting:
+        for body in _answer(row, ask, now_ms):
+            yield body
+            row = apply(row, body)
+
+
+def _answer(row: Sync, ask: Ask, now_ms: int) -> Iterator[Body]:
+    refusal = _unwelcome(row, ask, now_ms)
+    if refusal is not None:
+        yield refused(row, ask, *refusal)
+    elif isinstance(ask.body, ReleaseRequested):
+        yield JobReleased(
+            job=row.name,
+            explanation="an operator wants it to be tried again",
+            change_id=ask.id,
+            author=ask.body.author[:TEXT_CHARS],
+            reason=ask.body.reason[:TEXT_CHARS],
+        )
+        yield cleared(row, "an operator released the job")
+    elif row.plan is None or row.plan.step != START:  # a start is brought to its end first
+        if row.plan is not None:
+            yield failed(row, row.plan, "overtaken", "an operator wants something else", now_ms)
+        held = not isinstance(ask.body, ResumeRequested)
+        yield from _towards(row._replace(plan=None, held=held), now_ms, ask.id)
+
+
+def _unwelcome(row: Sync, ask: Ask, now_ms: int) -> tuple[str, str] | None:
+    if ask.passed or valid_until_ms(ask.id) < now_ms:
+        return "too-late", "its validity passed before it could be decided; ask again"
+    if ask.body is None:
+        return "overloaded", "too many requests about this job are waiting; ask again later"
+    if isinstance(ask.body, ReleaseRequested):  # of a deletion that failed, too
+        if row.quarantine is None:
+            said = f"{row.name} is not quarantined, so there is nothing to do"
+            return "not-quarantined", said
+        return None
+    if not row.alive:
+        return "no-such-job", f"there is no job {row.name}; a base change creates it"
+    match ask.body:
+        case OffsetResetRequested():
+            return "not-supported", "offsets cannot be reset yet; start the job under another name"
+        case ResumeRequested() if not row.held:
+            return "not-paused", f"no operator has paused {row.name}, so there is nothing to do"
+        case _:
+            return None
+
+
+# --- turns
+
+
+def _release(row: Sync, _: int) -> Iterator[Body]:
+    """A quarantine holds for one config; another one deserves a try."""
+    if row.quarantine is not None and row.quarantine.versions != row.versions:
+        said = "a newer config was accepted"
+        yield JobReleased(job=row.name, explanation=said, versions=row.versions)
+        yield cleared(row, said)
+
+
+def _overtake(row: Sync, now_ms: int) -> Iterator[Body]:
+    """A plan whose tasks have not been told to start gives way to a newer config; one that has
+    come that far is brought to its end, so that the job is never left between two shapes."""
+    plan = row.plan
+    if plan is not None and plan.step != START and plan.versions != row.versions:
+        said = "a newer config was accepted before the tasks were told to start"
+        yield failed(row, plan, "overtaken", said, now_ms)
+
+
+def _step(row: Sync, now_ms: int) -> Iterator[Body]:
+    """One step after the other, as far as the reports in the log go."""
+    while (plan := row.plan) is not None:
+        if plan.done:
+            body = _next(row, plan, now_ms)
+        elif not any(_missing(row, plan)):
+            body = SyncStepDone(
+                job=row.name, plan_id=plan.id, step=plan.at, name=plan.step, outcome_json="{}"
+            )
+        else:
+            yield from _give_up(row, plan, now_ms)
+            return
+        yield body
+        row = apply(row, body)
+
+
+def _begin(row: Sync, now_ms: int) -> Iterator[Body]:
+    if row.plan is None and row.quarantine is None:
+        yield from _towards(row, now_ms, None)
+
+
+def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
+    """The plan that leads to what is wanted; without steps it is in effect at once."""
+    way = way_of(row)
+    if way is None:
+        if change_id is not None and row.running is not None:
+            state = row.running.state
+            yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
+        return
+    if not way.steps:
+        running_json = "{}" if way.state == DELETED else row.expected_json
+        yield commit(row, way.tasks, running_json, way.state, change_id)
+        return
+    signature = way.signature(row)
+    failures = 0
+    if row.trouble is not None and row.trouble.signature == signature:
+        failures = row.trouble.failures
+        if now_ms < row.trouble.retry_ms and change_id is None:
+            return
+    planned = SyncPlanned(
+        job=row.name,
+        plan_id=f"{vector(row.versions)}#{row.generation + 2}",
+        signature=signature,
+        kind="complex",
+        intent=way.intent,
+        to_versions=row.versions,
+        # The one between is for the empty list that stops the tasks of the last one.
+        generation=row.generation + 2,
+        steps=tuple(SyncStep(name) for name in way.steps),
+        expected_json=row.expected_json,
+        from_versions=row.running.versions if row.running is not None else None,
+        differences=way.differences,
+        attempt=failures + 1,
+        change_id=change_id,
+        held=row.held,
+    )
+    yield planned
+    row = apply(row, planned)
+    assert row.plan is not None
+    yield _next(row, row.plan, now_ms)
+
+
+# --- steps
+
+
+def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
+    at = plan.at + 1
+    if at == len(plan.steps):
+        state = _end_of(plan)
+        return SyncCommitted(
+            job=row.name,
+            plan_id=plan.id,
+            kind="complex",
+            versions=plan.versions,
+            generation=plan.generation,
+            running_json=plan.config_json,
+            state=state,
+            tasks=0 if state == DELETED else _tasks(plan),
+            change_id=plan.change_id,
+            held=row.held,
+        )
+    name = plan.steps[at]
+    return SyncStepStarted(
+        job=row.name,
+        plan_id=plan.id,
+        step=at,
+        name=name,
+        generation=plan.generation - (name != START),
+        deadline_ms=now_ms + DEADLINES_MS[name],
+        detail_json="{}",
+    )
+
+
+def _end_of(plan: Plan) -> str:
+    if plan.intent == "delete":
+        return DELETED
+    return RUNNING if START in plan.steps else PAUSED
+
+
+def _tasks(plan: Plan) -> int:
+    return int(json.loads(plan.config_json).get("tasks", 1))
+
+
+def _missing(row: Sync, plan: Plan) -> Iterator[str]:
+    """Tasks whose reports the step waits for, with what is known of each."""
+    if plan.step == STOP:
+        for at in standing(row):
+            yield f"{at} (not stopped)"
+    elif plan.step == HAND_OVER:
+        for at in range(row.live.tasks if row.live is not None else 0):
+            export = row.exports.get(at)
+            if export is None or export.plan_id != plan.id:
+                yield f"{at} (state not exported)"
+    else:
+        for at in range(_tasks(plan)):
+            report = row.tasks.get(at)
+            if report is None or report.specs != plan.generation or report.stopped:
+                yield f"{at} (not started)"
+            elif report.failed:
+                yield f"{at} ({report.cause})"
+
+
+def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
+    """The step failed, if its time is over or a task will not be tried again."""
+    lost = None
+    if plan.step == START:
+        lost = next(
+            (
+                (at, report)
+                for at, report in sorted(row.tasks.items())
+                if report.specs == plan.generation and report.final
+            ),
+            None,
+        )
+    if lost is not None:
+        at, report = lost
+        cause, said = "task-failed", f"task {at} failed for good: {report.explanation}"
+    elif plan.deadline_ms is not None and now_ms > plan.deadline_ms:
+        missing = list(_missing(row, plan))
+        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        cause = "step-timeout"
+        said = f"{plan.step} took too long: tasks {', '.join(missing[:NAMED])}{more}"
+    else:
+        return
+    told = failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
+    yield told
+    if told.failures >= QUARANTINED_AT:
+        yield from quarantined(row, plan, told)
+
+
+component: Component[Sync] = Component(
+    name="state-syncer",
+    logic="state-syncer/1",
+    output=JOURNAL,
+    inputs=frozenset({JOURNAL, TASKS, OPERATOR}),
+    folds=FOLDED_KINDS,
+    says=frozenset(
+        {
+            "SyncPlanned",
+            "SyncStepStarted",
+            "SyncStepDone",
+            "SyncCommitted",
+            "SyncFailed",
+            "JobQuarantined",
+            "JobReleased",
+            "AlertRaised",
+            "AlertCleared",
+        }
+    ),
+    fold=fold,
+    decide=decide,
+    effects=lambda _: (),
+    wake_ms=wake_ms,
+    dump=dump,
+    load=load,
+)

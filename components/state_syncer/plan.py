@@ -1,0 +1,110 @@
+"""What it takes to bring a job from its running config to its expected one (III-B). Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from events.config import COMPLEX_FIELDS, Invalid, JobConfig, validate_config
+from events.records import ConfigDifference
+from events.strict_json import canonical_json
+from projections.syncs import DELETED, HAND_OVER, PAUSED, RUNNING, START, STOP, Sync, standing
+
+COPIED = "is only copied: tasks take it up when their specs say so"
+_PAUSED_TEXT = '"paused":true'
+"""In canonical JSON; a config without it need not be read to know that it does not pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How to get there: without steps what is wanted is only copied, at once."""
+
+    intent: str  # start, change, pause, resume or delete
+    state: str  # what the job does afterwards
+    steps: tuple[str, ...]
+    differences: tuple[ConfigDifference, ...]
+    tasks: int
+
+    def signature(self, row: Sync) -> str:
+        """What plans that do the same share, whichever steps are needed by then."""
+        said = canonical_json([self.intent, self.state, row.expected_json])
+        return hashlib.sha256(said.encode()).hexdigest()[:16]
+
+
+def wanted_state(row: Sync) -> str:
+    """What the job is to do, by its expected config and by its operators."""
+    if not row.alive:
+        return DELETED
+    return PAUSED if row.held or _pauses(row.expected_json) else RUNNING
+
+
+def way_of(row: Sync) -> Way | None:
+    """How the job gets to where it should be; None when it is there."""
+    state, running = wanted_state(row), row.running
+    was = running.state if running is not None else DELETED
+    if state == was and (state == DELETED or (running and running.versions == row.versions)):
+        return None
+    if state == DELETED:
+        return Way("delete", state, _stop(row), (), 0)
+    config = validate_config(json.loads(row.expected_json))
+    tasks = 1 if isinstance(config, Invalid) else config.tasks
+    before = running.config_json if running is not None and was != DELETED else "{}"
+    differences = tuple(_differences(before, row.expected_json, config))
+    reshaped = was != DELETED and any(one.path in COMPLEX_FIELDS for one in differences)
+    steps: tuple[str, ...] = ()
+    if was == RUNNING and state == RUNNING and not reshaped:
+        return Way("change", state, (), differences, tasks)
+    if was != PAUSED or state == RUNNING:
+        steps += _stop(row)
+    if reshaped:
+        steps += (HAND_OVER,)
+    if state == RUNNING:
+        steps += (START,)
+    return Way(_intent(was, state), state, steps, differences, tasks)
+
+
+def _intent(was: str, state: str) -> str:
+    if state == was:
+        return "change"
+    if state == PAUSED:
+        return "pause"
+    return "resume" if was == PAUSED else "start"
+
+
+def _stop(row: Sync) -> tuple[str, ...]:
+    """Nothing is waited for where all tasks are known to stand still."""
+    return (STOP,) if next(standing(row), None) is not None else ()
+
+
+def _pauses(config_json: str) -> bool:
+    return _PAUSED_TEXT in config_json and json.loads(config_json).get("paused") is True
+
+
+def _differences(
+    before: str, after: str, config: JobConfig | Invalid
+) -> Iterator[ConfigDifference]:
+    """By field, with the reason why it is copied or not."""
+    old, new = json.loads(before), json.loads(after)
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) == new.get(name) and (name in old) == (name in new):
+            continue
+        why = COMPLEX_FIELDS.get(name)
+        if why is not None and before != "{}" and _same(name, old, config):
+            why = None  # said in other words: a default that is spelled out, say
+        if why is None and name in COMPLEX_FIELDS:
+            continue
+        yield ConfigDifference(name, _text(old, name), _text(new, name), why or COPIED)
+
+
+def _same(name: str, old: Mapping[str, Any], config: JobConfig | Invalid) -> bool:
+    known = validate_config(old)
+    if isinstance(known, Invalid) or isinstance(config, Invalid):
+        return False  # no build would run it; whoever accepted it had other rules
+    return bool(getattr(known, name) == getattr(config, name))
+
+
+def _text(plain: Mapping[str, Any], name: str) -> str | None:
+    return canonical_json(plain[name]) if name in plain else None

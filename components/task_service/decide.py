@@ -1,0 +1,92 @@
+"""Publishes the list of task specs that should stand for a job (Turbine IV). Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from components.runtime.step import Component
+from components.task_service.specs import Handed, Trouble, parts_of, specs_of
+from components.task_service.wanted import Wanted, wanted_list
+from events.config import Invalid, validate_config
+from events.records import AlertCleared, AlertRaised, Body, Generation, TaskSpecsPublished
+from events.strict_json import canonical_json
+from events.topics import JOURNAL, OPERATOR, TASKS
+from projections.syncs import FOLDED_KINDS, UNLISTED, Sync, dump, fold, load
+
+RUNBOOK = "docs/runbooks/no-task-specs.md"
+
+
+def decide(row: Sync, _: int) -> Iterator[Body]:
+    """The next list, or why there can be none."""
+    wanted = wanted_list(row)
+    if wanted is None:
+        return
+    parts = [_empty(row, wanted)] if wanted.tasks == 0 else _listed(row, wanted)
+    if not isinstance(parts, Trouble):
+        yield from parts
+        if row.unlisted:
+            said = "the list of its tasks stands again"
+            yield AlertCleared(subject=row.name, alert=UNLISTED, explanation=said)
+        return
+    details = canonical_json({"plan": wanted.plan_id, "path": parts.path})
+    if row.unlisted != details:
+        yield AlertRaised(
+            subject=row.name,
+            alert=UNLISTED,
+            severity="critical",
+            cause=f"the tasks of {row.name} cannot be listed: {parts}",
+            runbook=RUNBOOK,
+            details_json=details,
+        )
+
+
+def _empty(row: Sync, wanted: Wanted) -> TaskSpecsPublished:
+    return TaskSpecsPublished(
+        job=row.name,
+        plan_id=wanted.plan_id,
+        generation=wanted.generation,
+        part=1,
+        parts=1,
+        tasks=0,
+        versions=wanted.versions,
+        tier="",
+        operator="",
+        guarantee="",
+        specs=(),
+    )
+
+
+def _listed(row: Sync, wanted: Wanted) -> list[TaskSpecsPublished] | Trouble:
+    config = validate_config(json.loads(wanted.config_json))
+    if isinstance(config, Invalid):
+        return Trouble(config.path, str(config))
+    shape = row.plan.id if row.plan is not None else row.running.shape if row.running else ""
+    handed = {
+        at: Handed(Generation(export.specs, export.shard), export.parts)
+        for at, export in row.exports.items()
+        if export.plan_id == shape
+    }
+    specs = specs_of(row.name, config, wanted.versions, wanted.generation, handed)
+    if isinstance(specs, Trouble):
+        return specs
+    parts = parts_of(
+        row.name, config, wanted.versions, wanted.generation, specs, plan_id=wanted.plan_id
+    )
+    return list(parts)
+
+
+component: Component[Sync] = Component(
+    name="task-service",
+    logic="task-service/1",
+    output=JOURNAL,
+    inputs=frozenset({JOURNAL, TASKS, OPERATOR}),
+    folds=FOLDED_KINDS,
+    says=frozenset({"TaskSpecsPublished", "AlertRaised", "AlertCleared"}),
+    fold=fold,
+    decide=decide,
+    effects=lambda _: (),
+    wake_ms=lambda *_: None,
+    dump=dump,
+    load=load,
+)

@@ -1,0 +1,81 @@
+"""What the tasks of a job say of themselves: of each task the newest word, folded as a fact. Pure.
+
+A newer generation erases what an older one said, repetition changes nothing, and the order in which
+words are read does not matter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple, TypeVar
+
+from immutables import Map
+
+from events.records import TaskFailed, TaskStarted, TaskStateExported, TaskStopped
+
+TASKS_MAX = 100_000
+"""No task has a greater index: a report that names one is not about a job of ours."""
+
+
+class Report(NamedTuple):
+    """The newest word about one task. The greatest one counts, whichever is read first."""
+
+    specs: int
+    shard: int
+    stopped: bool  # final under this pair of generations
+    attempt: int
+    failed: bool
+    final: bool  # failed, and will not be started again
+    cause: str
+    explanation: str
+
+
+class Export(NamedTuple):
+    """Where the state of one stopped task lies."""
+
+    specs: int
+    shard: int
+    plan: int  # the generation that the plan leads to: a later plan asks anew
+    plan_id: str
+    parts: tuple[tuple[int, str], ...]  # state partition and path
+
+
+Word = TypeVar("Word", Report, Export)
+
+
+def report_of(body: TaskStarted | TaskStopped | TaskFailed) -> Report:
+    """What counts of the record."""
+    return Report(
+        specs=body.generation.specs,
+        shard=body.generation.shard,
+        stopped=isinstance(body, TaskStopped),
+        attempt=0 if isinstance(body, TaskStopped) else body.attempt,
+        failed=isinstance(body, TaskFailed),
+        final=isinstance(body, TaskFailed) and body.pause_ms is None,
+        cause="" if isinstance(body, TaskStarted) else body.cause,
+        explanation=body.explanation if isinstance(body, TaskFailed) else "",
+    )
+
+
+def export_of(body: TaskStateExported) -> Export:
+    """What counts of the record."""
+    parts = tuple((part.partition, part.path) for part in body.parts)
+    named = body.plan_id.rpartition("#")[2]
+    plan = int(named) if named.isascii() and named.isdigit() and len(named) < 16 else 0
+    return Export(body.generation.specs, body.generation.shard, plan, body.plan_id, parts)
+
+
+def newest(known: Map[int, Word], task: int, word: Word, floor: int) -> Map[int, Word]:
+    """The greatest word about each task, unless it is of a generation below the floor."""
+    if word.specs < floor or not 0 <= task < TASKS_MAX:
+        return known
+    before = known.get(task)
+    return known if before is not None and before >= word else known.set(task, word)
+
+
+def from_floor(known: Map[int, Word], floor: int) -> Map[int, Word]:
+    """What is not older than the floor."""
+    kept = known.mutate()
+    for task, word in known.items():
+        if word.specs < floor:
+            del kept[task]
+    return kept.finish()

@@ -1,0 +1,353 @@
+"""What is known of how a job's running config follows its expected one (Turbine III-B). Pure.
+
+Read from the journal, from what tasks report and from what operators ask for. The state syncer and
+the task service hold the same row: what either says, the other reads there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from immutables import Map
+
+from events.codec import Read
+from events.records import (
+    AlertCleared,
+    AlertRaised,
+    Body,
+    JobConfigChanged,
+    JobDeleted,
+    JobQuarantined,
+    JobReleased,
+    LayerVersions,
+    OffsetResetRequested,
+    OverrideExpired,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+    SyncCommitted,
+    SyncFailed,
+    SyncPlanned,
+    SyncStepDone,
+    SyncStepStarted,
+    TaskFailed,
+    TaskSpecsPublished,
+    TaskStarted,
+    TaskStateExported,
+    TaskStopped,
+)
+from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from projections.reports import Export, Report, export_of, from_floor, newest, report_of
+
+NOTHING = LayerVersions(0, 0, 0, 0)
+UNLISTED = "no-task-specs"
+"""The alert of a job whose tasks cannot be listed."""
+RUNNING, PAUSED, DELETED = "running", "paused", "deleted"
+STOP, HAND_OVER, START = "stop", "hand-over", "start"
+
+_REQUESTS = (PauseRequested, ResumeRequested, ReleaseRequested, OffsetResetRequested)
+_REPORTS = (TaskStarted, TaskStopped, TaskFailed)
+
+FOLDED_KINDS = frozenset(
+    one.__name__
+    for one in (
+        *_REQUESTS,
+        *_REPORTS,
+        TaskStateExported,
+        JobConfigChanged,
+        OverrideExpired,
+        JobDeleted,
+        SyncPlanned,
+        SyncStepStarted,
+        SyncStepDone,
+        SyncCommitted,
+        SyncFailed,
+        JobQuarantined,
+        JobReleased,
+        TaskSpecsPublished,
+        AlertRaised,
+        AlertCleared,
+    )
+)
+
+
+class Running(NamedTuple):
+    """What was last brought fully into effect."""
+
+    versions: LayerVersions
+    config_json: str
+    state: str  # running, paused or deleted
+    tasks: int
+    plan_id: str
+    generation: int  # of the list whose tasks have its shape
+    shape: str  # the plan that gave it its shape, and to which state was handed over
+
+
+class Plan(NamedTuple):
+    """A plan that is in progress."""
+
+    id: str
+    signature: str
+    intent: str
+    versions: LayerVersions
+    config_json: str
+    generation: int
+    steps: tuple[str, ...]
+    attempt: int
+    change_id: str | None
+    at: int = -1  # the step that was started last
+    done: bool = True  # whether that one is finished
+    deadline_ms: int | None = None
+
+    @property
+    def tasks_stand_still(self) -> bool:
+        """Whether none of the job's tasks may run at this point of the plan."""
+        return self.step != START
+
+    @property
+    def step(self) -> str:
+        """The name of the step that was started last; "" before the first one."""
+        return self.steps[self.at] if 0 <= self.at < len(self.steps) else ""
+
+
+class Trouble(NamedTuple):
+    """How often plans of one signature failed in a row."""
+
+    signature: str
+    failures: int
+    retry_ms: int
+
+
+class Quarantine(NamedTuple):
+    """Why the job is left alone until somebody releases it or its config changes."""
+
+    versions: LayerVersions
+    step: str
+    cause: str
+    explanation: str
+
+
+class Listed(NamedTuple):
+    """A list of task specs that stands as a whole."""
+
+    plan_id: str
+    generation: int
+    tasks: int
+    versions: LayerVersions
+
+
+class Sync(NamedTuple):
+    """One job on its way from expected to running; never forgotten."""
+
+    name: str
+    alive: bool = False
+    versions: LayerVersions = NOTHING
+    expected_json: str = "{}"
+    held: bool = False  # an operator wants it to stand still
+    running: Running | None = None
+    plan: Plan | None = None
+    trouble: Trouble | None = None
+    quarantine: Quarantine | None = None
+    generation: int = 0  # the greatest that a plan or a list has named
+    listed: Listed | None = None  # the last list that stands
+    live: Listed | None = None  # the last one that had tasks
+    parts: int = 0  # of a list that does not stand yet
+    unlisted: str = ""  # a plan for which no list could be made; an alert tells why
+    floor: int = 0  # reports of an older generation are of no interest any more
+    tasks: Map[int, Report] = Map()
+    exports: Map[int, Export] = Map()
+    ingress: Ingress = Ingress()
+
+
+def fold(row: Sync | None, read: Read) -> Sync:
+    """The row after the record. Total; what does not concern it changes nothing."""
+    record = read.record
+    body = record.body
+    if row is None:
+        row = Sync(record.key)
+    if isinstance(body, _REQUESTS):
+        ingress, _ = admit(row.ingress, record.id, body, len(record.value), read.at_ms)
+        return row._replace(ingress=ingress)
+    if isinstance(body, _REPORTS):
+        return row._replace(tasks=newest(row.tasks, body.task, report_of(body), row.floor))
+    if isinstance(body, TaskStateExported):
+        return row._replace(exports=newest(row.exports, body.task, export_of(body), row.floor))
+    return row if body is None else apply(row, body)
+
+
+def apply(row: Sync, body: Body) -> Sync:
+    """The row once a decision about it stands; deciders look ahead of their own words with it."""
+    match body:
+        case JobConfigChanged() | OverrideExpired():
+            return row._replace(
+                alive=row.alive or getattr(body, "layer", "") == "base",
+                versions=body.versions,
+                expected_json=body.expected_json,
+            )
+        case JobDeleted():
+            return row._replace(alive=False, held=False, versions=body.versions, expected_json="{}")
+        case SyncPlanned():
+            return _planned(row, body)
+        case SyncStepStarted() | SyncStepDone():
+            return _stepped(row, body)
+        case SyncCommitted():
+            return _committed(row, body)
+        case SyncFailed():
+            return _failed(row, body)
+        case JobQuarantined():
+            quarantine = Quarantine(body.versions, body.name, body.cause, body.explanation)
+            return row._replace(quarantine=quarantine)
+        case JobReleased():
+            return _answered(row._replace(quarantine=None, trouble=None), body.change_id)
+        case TaskSpecsPublished():
+            return _published(row, body)
+        case AlertRaised() | AlertCleared() if body.alert == UNLISTED:
+            return row._replace(unlisted=body.details_json if isinstance(body, AlertRaised) else "")
+        case _:
+            return row
+
+
+def _planned(row: Sync, body: SyncPlanned) -> Sync:
+    plan = Plan(
+        id=body.plan_id,
+        signature=body.signature,
+        intent=body.intent,
+        versions=body.to_versions,
+        config_json=body.expected_json,
+        generation=body.generation,
+        steps=tuple(step.name for step in body.steps),
+        attempt=body.attempt,
+        change_id=body.change_id,
+    )
+    row = row._replace(plan=plan, held=body.held, generation=max(row.generation, body.generation))
+    return _answered(_above(row, row.live.generation if row.live else 0), body.change_id)
+
+
+def _stepped(row: Sync, body: SyncStepStarted | SyncStepDone) -> Sync:
+    plan = row.plan
+    if plan is None or body.plan_id != plan.id:
+        return row
+    if isinstance(body, SyncStepDone):
+        return row._replace(plan=plan._replace(done=True, deadline_ms=None))
+    return row._replace(plan=plan._replace(at=body.step, done=False, deadline_ms=body.deadline_ms))
+
+
+def _committed(row: Sync, body: SyncCommitted) -> Sync:
+    # What is only copied reaches the tasks that run already, under their generation.
+    kept = row.running if body.kind == "simple" else None
+    running = Running(
+        versions=body.versions,
+        config_json=body.running_json,
+        state=body.state,
+        tasks=body.tasks,
+        plan_id=body.plan_id,
+        generation=body.generation if kept is None else kept.generation,
+        shape=body.plan_id if kept is None else kept.shape,
+    )
+    row = row._replace(running=running, plan=None, trouble=None, held=body.held)
+    if body.state == DELETED:  # all have stopped, and nobody will ask for them any more
+        row = _above(row._replace(live=None), row.generation + 1)
+    return _answered(row, body.change_id)
+
+
+def _failed(row: Sync, body: SyncFailed) -> Sync:
+    if body.change_id is not None:  # a request was refused
+        return row._replace(ingress=answer(row.ingress, body.change_id))
+    if row.plan is None or body.plan_id != row.plan.id:
+        return row
+    trouble = row.trouble
+    if body.failures:
+        trouble = Trouble(body.signature, body.failures, body.retry_ms or 0)
+    return row._replace(plan=None, trouble=trouble)
+
+
+def _published(row: Sync, body: TaskSpecsPublished) -> Sync:
+    """A list stands with its last part; one that breaks off is begun anew."""
+    if body.part != 1 and body.part != row.parts + 1:
+        return row._replace(parts=0)
+    if body.part < body.parts:
+        return row._replace(parts=body.part)
+    listed = Listed(body.plan_id, body.generation, body.tasks, body.versions)
+    running = row.running
+    if row.plan is None and running is not None and running.state == RUNNING and body.tasks:
+        running = running._replace(generation=body.generation)
+    return row._replace(
+        running=running,
+        parts=0,
+        listed=listed,
+        live=listed if listed.tasks else row.live,
+        generation=max(row.generation, body.generation),
+    )
+
+
+def _answered(row: Sync, change_id: str | None) -> Sync:
+    if change_id is None:
+        return row
+    return row._replace(ingress=answer(row.ingress, change_id))
+
+
+def _above(row: Sync, floor: int) -> Sync:
+    """What is older than the floor is dropped now, as it will be if it comes later."""
+    if floor <= row.floor:
+        return row
+    return row._replace(
+        floor=floor, tasks=from_floor(row.tasks, floor), exports=from_floor(row.exports, floor)
+    )
+
+
+def standing(row: Sync) -> Iterator[int]:
+    """Tasks of the last list with tasks that have not stopped, as far as is known."""
+    if row.live is not None:
+        for at in range(row.live.tasks):
+            report = row.tasks.get(at)
+            if report is None or report.specs < row.live.generation or not report.stopped:
+                yield at
+
+
+# --- keeping
+
+
+def dump(row: Sync) -> object:
+    """Plain JSON of the row, for keeping; `load` is its inverse."""
+    plain = {name: _plain(value) for name, value in row._asdict().items()}
+    plain["tasks"] = [[at, *report] for at, report in sorted(row.tasks.items())]
+    plain["exports"] = [[at, *export] for at, export in sorted(row.exports.items())]
+    plain["ingress"] = dump_ingress(row.ingress)
+    return plain
+
+
+def load(plain: Any) -> Sync:
+    """What `dump` wrote."""
+    some = dict(plain)
+    for name, make in (("running", Running), ("plan", Plan), ("quarantine", Quarantine)):
+        some[name] = None if some[name] is None else make(*_deep(some[name]))
+    for name in ("listed", "live"):
+        some[name] = None if some[name] is None else Listed(*_deep(some[name]))
+    some["trouble"] = None if some["trouble"] is None else Trouble(*some["trouble"])
+    some["versions"] = LayerVersions(**some["versions"])
+    some["tasks"] = Map({at: Report(*rest) for at, *rest in some["tasks"]})
+    some["exports"] = Map(
+        {
+            at: Export(specs, shard, plan, plan_id, tuple((n, path) for n, path in parts))
+            for at, specs, shard, plan, plan_id, parts in some["exports"]
+        }
+    )
+    some["ingress"] = load_ingress(some["ingress"])
+    return Sync(**some)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, LayerVersions):
+        return value.to_plain()
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return value
+
+
+def _deep(plain: list[Any]) -> Iterator[Any]:
+    for one in plain:
+        if isinstance(one, dict):
+            yield LayerVersions(**one)
+        else:
+            yield tuple(one) if isinstance(one, list) else one

@@ -1,0 +1,241 @@
+"""What goes wrong, and who is told: failures, quarantine, release, and requests of operators."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, wake_ms
+from components.state_syncer.words import ROUND_MS
+from events.records import (
+    AlertRaised,
+    JobQuarantined,
+    JobReleased,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+    SyncCommitted,
+    SyncFailed,
+    SyncPlanned,
+)
+from tests.unit.state_syncer.fleet import Fleet
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return Fleet().runs()
+
+
+def failing(fleet: Fleet) -> Fleet:
+    """A change whose tasks never stop failed as often as it is tried."""
+    fleet.wants(tasks=3)
+    for _ in range(QUARANTINED_AT):
+        fleet.decide()
+        fleet.now_ms += DEADLINES_MS["stop"] + 1
+        fleet.decide()
+        fleet.now_ms += ROUND_MS
+    return fleet
+
+
+def test_a_step_that_takes_too_long_fails_the_plan_and_the_old_config_stands(fleet: Fleet) -> None:
+    before = fleet.row.running
+    fleet.wants(tasks=3)
+    fleet.decide()
+    fleet.stopped(2, [0])
+    fleet.now_ms += DEADLINES_MS["stop"]
+    assert fleet.decide() == []
+    fleet.now_ms += 1
+    (failed,) = fleet.decide()
+    assert isinstance(failed, SyncFailed)
+    assert (failed.cause, failed.name, failed.failures) == ("step-timeout", "stop", 1)
+    assert failed.explanation == "stop took too long: tasks 1 (not stopped)"
+    assert fleet.row.running == before
+    assert fleet.row.plan is None
+
+
+def test_it_is_tried_again_in_the_next_round(fleet: Fleet) -> None:
+    fleet.wants(tasks=3)
+    fleet.decide()
+    fleet.now_ms += DEADLINES_MS["stop"] + 1
+    fleet.decide()
+    assert wake_ms(fleet.row, fleet.now_ms) == fleet.now_ms + ROUND_MS
+    fleet.now_ms += ROUND_MS - 1
+    assert fleet.decide() == []
+    fleet.now_ms += 1
+    (planned, _) = fleet.decide()
+    assert isinstance(planned, SyncPlanned)
+    assert planned.attempt == 2
+
+
+def test_the_third_failure_quarantines_the_job_and_names_version_step_and_cause(
+    fleet: Fleet,
+) -> None:
+    failing(fleet)
+    quarantined = next(body for body in fleet.said if isinstance(body, JobQuarantined))
+    alert = next(body for body in fleet.said if isinstance(body, AlertRaised))
+    assert quarantined.failures == QUARANTINED_AT
+    assert fleet.kinds().count("JobQuarantined") == 1
+    for word in ("2.0.0.0", "stop", "took too long"):
+        assert word in alert.cause
+    assert json.loads(alert.details_json)["versions"] == "2.0.0.0"
+    fleet.now_ms += 100 * ROUND_MS
+    assert fleet.decide() == []
+    assert wake_ms(fleet.row, fleet.now_ms) is None
+
+
+def test_a_newer_config_ends_the_quarantine(fleet: Fleet) -> None:
+    failing(fleet).kinds()
+    fleet.wants(tasks=4)
+    released, cleared, planned, _ = fleet.decide()
+    assert isinstance(released, JobReleased)
+    assert (released.change_id, released.versions and released.versions.base) == (None, 3)
+    assert getattr(cleared, "alert", "") == "job-quarantined"
+    assert isinstance(planned, SyncPlanned)
+    assert planned.attempt == 1
+
+
+def test_an_operator_ends_the_quarantine(fleet: Fleet) -> None:
+    failing(fleet).kinds()
+    asked = fleet.asks(ReleaseRequested)
+    released, _, planned, _ = fleet.decide()
+    assert isinstance(released, JobReleased)
+    assert (released.change_id, released.author, released.reason) == (asked, "ann", "why")
+    assert isinstance(planned, SyncPlanned)
+    assert planned.attempt == 1
+
+
+def test_a_task_that_fails_for_good_fails_the_plan_at_once() -> None:
+    fleet = Fleet()
+    fleet.wants()
+    fleet.decide()
+    fleet.lists(2, 2)
+    fleet.started(2, [0])
+    fleet.failed(2, 1, pause_ms=1_000)
+    assert fleet.decide() == [], "it will be tried again"
+    fleet.failed(2, 1)
+    (failed,) = fleet.decide()
+    assert isinstance(failed, SyncFailed)
+    assert (failed.cause, failed.name) == ("task-failed", "start")
+    assert failed.explanation == "task 1 failed for good: division by zero"
+
+
+def test_a_start_that_failed_stops_what_it_started_before_the_next_try() -> None:
+    fleet = Fleet()
+    fleet.wants()
+    fleet.decide()
+    fleet.lists(2, 2)
+    fleet.started(2, [0])
+    fleet.failed(2, 1)
+    fleet.decide()
+    fleet.now_ms += ROUND_MS
+    (planned, _) = fleet.decide()
+    assert isinstance(planned, SyncPlanned)
+    assert [step.name for step in planned.steps] == ["stop", "start"]
+
+
+def test_failures_of_another_plan_do_not_add_up(fleet: Fleet) -> None:
+    for tasks in (3, 4, 5, 6):
+        fleet.wants(tasks=tasks)
+        fleet.decide()
+        fleet.now_ms += DEADLINES_MS["stop"] + 1
+        fleet.decide()
+    assert "JobQuarantined" not in fleet.kinds()
+
+
+def test_an_operator_pauses_and_resumes(fleet: Fleet) -> None:
+    asked = fleet.asks(PauseRequested)
+    (planned, _) = fleet.decide()
+    assert isinstance(planned, SyncPlanned)
+    assert (planned.intent, planned.change_id) == ("pause", asked)
+    fleet.stopped(2, range(2))
+    (_, committed) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert (committed.state, committed.change_id) == ("paused", asked)
+    fleet.wants(priority=3)
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert committed.state == "paused", "a change does not wake what an operator has paused"
+    fleet.asks(ResumeRequested, "again")
+    (planned, _) = fleet.decide()
+    assert isinstance(planned, SyncPlanned)
+    assert (planned.intent, [step.name for step in planned.steps]) == ("resume", ["start"])
+
+
+def test_a_pause_that_has_nothing_to_do_is_in_effect_at_once(fleet: Fleet) -> None:
+    fleet.wants(paused=True)
+    fleet.decide()
+    fleet.stopped(2, range(2))
+    fleet.decide()
+    asked = fleet.asks(PauseRequested)
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert (committed.state, committed.change_id, committed.kind) == ("paused", asked, "simple")
+    fleet.wants()
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert committed.state == "paused", "the operator's word outlives the config's"
+
+
+def test_a_resume_of_what_the_config_pauses_too_leaves_it_to_the_config(fleet: Fleet) -> None:
+    fleet.asks(PauseRequested)
+    fleet.decide()
+    fleet.stopped(2, range(2))
+    fleet.decide()
+    fleet.wants(paused=True)
+    fleet.decide()
+    fleet.asks(ResumeRequested, "again")
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert committed.state == "paused"
+    fleet.wants()
+    (planned, _) = fleet.decide()
+    assert isinstance(planned, SyncPlanned)
+    assert planned.intent == "resume"
+
+
+def test_a_pause_waits_for_a_start_that_is_under_way() -> None:
+    fleet = Fleet()
+    fleet.wants()
+    fleet.decide()
+    fleet.asks(PauseRequested)
+    assert fleet.decide() == []
+    fleet.lists(2, 2)
+    fleet.started(2, range(2))
+    fleet.kinds()
+    fleet.decide()
+    assert fleet.planned.intent == "pause"
+    ended = ["SyncStepDone", "SyncCommitted"]
+    assert fleet.kinds() == [*ended, "SyncPlanned", "SyncStepStarted"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "cause"),
+    [(ResumeRequested, "not-paused"), (ReleaseRequested, "not-quarantined")],
+)
+def test_a_request_without_an_object_is_refused_in_a_sentence(
+    fleet: Fleet, kind: type, cause: str
+) -> None:
+    asked = fleet.asks(kind)
+    (refused,) = fleet.decide()
+    assert isinstance(refused, SyncFailed)
+    assert (refused.cause, refused.change_id) == (cause, asked)
+    assert refused.explanation.endswith("so there is nothing to do")
+    assert fleet.row.ingress.waiting == ()
+
+
+def test_a_request_about_no_job_is_refused() -> None:
+    fleet = Fleet()
+    fleet.asks(PauseRequested)
+    (refused,) = fleet.decide()
+    assert isinstance(refused, SyncFailed)
+    assert refused.cause == "no-such-job"
+
+
+def test_a_request_that_comes_too_late_is_refused(fleet: Fleet) -> None:
+    fleet.asks(PauseRequested)
+    fleet.now_ms += 60_001
+    (refused,) = fleet.decide()
+    assert isinstance(refused, SyncFailed)
+    assert refused.cause == "too-late"
+    assert fleet.row.held is False

@@ -1,0 +1,221 @@
+"""Inputs without partitions get what the broker tells; what it cannot tell is noted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from components.runtime import clients
+from components.runtime.settings import Settings
+from projections.jobs import Job
+from tests.unit.turbine.lines import Ended, run
+from turbine.cli import changes, options
+from turbine.cli.documents import Wish
+from turbine.cli.failures import Code
+from turbine.cli.partitions import ask_partitions, fill, gaps, notes
+
+COUNTS = {"clicks": 8, "views": 3}
+SETTINGS = Settings(bootstrap="far:9092")
+
+
+def wish(inputs: Any, job: str = "a", *, whole: bool = True) -> Wish:
+    return Wish(job, "job.yaml, line 1", {"tasks": 2, "inputs": inputs}, whole=whole)
+
+
+# --- filling in
+
+
+def test_what_the_broker_tells_is_filled_in() -> None:
+    given = wish([{"topic": "clicks", "format": "json"}, {"topic": "gone"}, {"topic": "views"}])
+    filled = fill(given, COUNTS)
+    assert filled.set == {
+        "tasks": 2,
+        "inputs": [
+            {"topic": "clicks", "format": "json", "partitions": 8},
+            {"topic": "gone"},
+            {"topic": "views", "partitions": 3},
+        ],
+    }
+    assert (filled.job, filled.where, filled.whole) == (given.job, given.where, True)
+    assert given.set["inputs"][0] == {"topic": "clicks", "format": "json"}, "the wish was changed"
+
+
+@pytest.mark.parametrize("said", [2, None, "many"])
+def test_what_the_author_says_stays(said: object) -> None:
+    given = wish([{"topic": "clicks", "partitions": said}])
+    assert list(gaps(given)) == []
+    assert fill(given, COUNTS) is given
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        None,
+        "clicks",
+        5,
+        {},
+        {"topic": "clicks"},
+        [],
+        ["clicks"],
+        [None],
+        [{}],
+        [{"topic": 5}],
+        [[]],
+    ],
+)
+def test_what_is_no_input_is_left_to_the_verdict(inputs: object) -> None:
+    given = wish(inputs)
+    assert fill(given, COUNTS) is given
+    assert list(notes([given], {}, "far:9092")) == []
+
+
+def test_a_wish_without_inputs_is_left_alone() -> None:
+    given = Wish("a", "job.yaml, line 1", {"tasks": 2})
+    assert fill(given, COUNTS) is given
+
+
+# --- notes
+
+
+def test_a_topic_that_is_not_there_is_noted() -> None:
+    given = [wish([{"topic": "clicks"}, {"topic": "gone"}])]
+    [note] = notes(given, COUNTS, "far:9092")
+    assert note == (
+        "the broker at far:9092 shows no topic gone, which leaves inputs.1.partitions of a unset;"
+        " say it, or apply again when the topic is there"
+    )
+
+
+def test_each_topic_is_noted_once() -> None:
+    given = [wish([{"topic": "gone"}], job) for job in "abcde"]
+    [note] = notes([*given, wish([{"topic": "clicks"}])], COUNTS, "far:9092")
+    assert (
+        "leaves inputs.0.partitions of a, inputs.0.partitions of b, inputs.0.partitions of c and 2"
+        " more unset;" in note
+    )
+
+
+def test_a_note_can_be_printed() -> None:
+    [note] = notes([wish([{"topic": "\x1b[2J"}])], {}, "far:9092")
+    assert "\x1b" not in note
+
+
+# --- asking
+
+
+class Broker:
+    """Stands in for what a broker answers, and counts how often it is asked."""
+
+    def __init__(self, counts: dict[str, int]) -> None:
+        self.counts = counts
+        self.asked: list[str] = []
+
+    def __call__(self, settings: Settings) -> dict[str, int]:
+        self.asked.append(settings.bootstrap)
+        return self.counts
+
+
+@pytest.fixture
+def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
+    found = Broker(COUNTS)
+    monkeypatch.setattr(clients, "counts_of", found)
+    return found
+
+
+def test_the_broker_is_asked_once(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [wish([{"topic": "clicks"}, {"topic": "gone"}], job) for job in "ab"]
+    filled = ask_partitions(given, "base", SETTINGS)
+    assert [one.set["inputs"][0]["partitions"] for one in filled] == [8, 8]
+    assert broker.asked == ["far:9092"]
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
+
+
+def test_who_says_it_all_asks_nobody(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [wish([{"topic": "clicks", "partitions": 8}]), Wish("b", "x", {"tasks": 1})]
+    assert ask_partitions(given, "base", SETTINGS) == given
+    assert broker.asked == []
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("layer", ["provisioner", "scaler", "oncall"])
+def test_higher_layers_say_only_what_they_say(broker: Broker, layer: str) -> None:
+    given = [wish([{"topic": "clicks"}])]
+    assert ask_partitions(given, layer, SETTINGS) == given
+    assert broker.asked == []
+
+
+# --- the command
+
+FILE = """\
+job: a
+operator: a.b:c
+inputs: [{topic: clicks}, {topic: gone}]
+package: {name: a, version: "1"}
+checkpoint: {root: /checkpoints}
+---
+job: b
+set: {inputs: [{topic: views}]}
+"""
+
+
+@pytest.fixture
+def apply(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
+    """`turbine apply`, of a log without jobs."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(options.Chosen, "connected", lambda _: SETTINGS)
+    jobs: dict[str, Job] = {}
+    monkeypatch.setattr(changes, "_jobs", lambda *_, **__: jobs)
+    (tmp_path / "job.yaml").write_text(FILE)
+    return lambda *more: run("apply", "-f", "job.yaml", *more)
+
+
+def test_a_dry_run_shows_what_would_be_filled_in(
+    apply: Callable[..., Ended], broker: Broker
+) -> None:
+    ended = apply("--dry-run", "-o", "json")
+    first, second = json.loads(ended.out)
+    assert first["after"]["inputs"] == [{"topic": "clicks", "partitions": 8}, {"topic": "gone"}]
+    assert second["verdict"] == "rejected"
+    assert ended.code == Code.FAILED
+    assert ended.err == (
+        "the broker at far:9092 shows no topic gone, which leaves inputs.1.partitions of a unset;"
+        " say it, or apply again when the topic is there\n"
+    )
+    assert broker.asked == ["far:9092"]
+
+
+def test_a_change_is_sent_with_what_was_filled_in(
+    apply: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[changes.Plan] = []
+
+    def propose(_: object, __: object, plan: changes.Plan) -> object:
+        sent.append(plan)
+        return plan
+
+    monkeypatch.setattr(changes.Terms, "propose", propose)
+    monkeypatch.setattr(changes, "_await", lambda *_: [{"job": "a", "verdict": "sent"}])
+    monkeypatch.setattr("turbine.publish.Publisher", Idle)
+    assert apply().code == Code.OK
+    assert [one.set["inputs"] for one in sent] == [
+        [{"topic": "clicks", "partitions": 8}, {"topic": "gone"}],
+        [{"topic": "views", "partitions": 3}],
+    ]
+
+
+class Idle:
+    """Stands in for a publisher that is never asked to send."""
+
+    def __init__(self, *_: object, **__: object) -> None:
+        """Connects to nobody."""
+
+    def __enter__(self) -> Idle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Closes nothing."""
