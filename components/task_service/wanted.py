@@ -27,6 +27,8 @@ def wanted_list(row: Sync) -> Wanted | None:
         if listed is not None and (listed.plan_id, listed.generation) == (plan.id, plan.generation):
             return None
         return _filled(plan.id, plan.generation, plan.config_json, plan.versions)
+    if plan is not None and not plan.step:
+        return None  # the word that begins its first step is still to come
     if plan is not None:
         return _emptied(row, plan.id, plan.generation - 1, plan.versions)
     if running is None or running.state != RUNNING:
