@@ -28,6 +28,12 @@ class Report(NamedTuple):
     cause: str
     explanation: str
 
+    @property
+    def over(self) -> bool:
+        """Whether the task stands still for good: one that was dropped has another owner, which
+        may start it any moment."""
+        return self.stopped and self.cause != "dropped"
+
 
 class Export(NamedTuple):
     """Where the state of one stopped task lies."""

@@ -41,6 +41,8 @@ from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingre
 from projections.reports import Export, Report, export_of, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)
+QUARANTINED = "job-quarantined"
+"""The alert of a job that is left alone."""
 UNLISTED = "no-task-specs"
 """The alert of a job whose tasks cannot be listed."""
 RUNNING, PAUSED, DELETED = "running", "paused", "deleted"
@@ -117,6 +119,12 @@ class Trouble(NamedTuple):
     signature: str
     failures: int
     retry_ms: int
+    plan_id: str
+    versions: LayerVersions
+    step: int
+    name: str
+    cause: str
+    explanation: str
 
 
 class Quarantine(NamedTuple):
@@ -153,6 +161,7 @@ class Sync(NamedTuple):
     listed: Listed | None = None  # the last list that stands
     live: Listed | None = None  # the last one that had tasks
     parts: int = 0  # of a list that does not stand yet
+    alerted: bool = False  # somebody was told of the quarantine
     unlisted: str = ""  # a plan for which no list could be made; an alert tells why
     floor: int = 0  # reports of an older generation are of no interest any more
     tasks: Map[int, Report] = Map()
@@ -202,8 +211,8 @@ def apply(row: Sync, body: Body) -> Sync:
             return _answered(row._replace(quarantine=None, trouble=None), body.change_id)
         case TaskSpecsPublished():
             return _published(row, body)
-        case AlertRaised() | AlertCleared() if body.alert == UNLISTED:
-            return row._replace(unlisted=body.details_json if isinstance(body, AlertRaised) else "")
+        case AlertRaised() | AlertCleared():
+            return _alerted(row, body)
         case _:
             return row
 
@@ -258,7 +267,17 @@ def _failed(row: Sync, body: SyncFailed) -> Sync:
         return row
     trouble = row.trouble
     if body.failures:
-        trouble = Trouble(body.signature, body.failures, body.retry_ms or 0)
+        trouble = Trouble(
+            signature=body.signature,
+            failures=body.failures,
+            retry_ms=body.retry_ms or 0,
+            plan_id=body.plan_id,
+            versions=body.versions,
+            step=body.step,
+            name=body.name,
+            cause=body.cause,
+            explanation=body.explanation,
+        )
     return row._replace(plan=None, trouble=trouble)
 
 
@@ -281,6 +300,14 @@ def _published(row: Sync, body: TaskSpecsPublished) -> Sync:
     )
 
 
+def _alerted(row: Sync, body: AlertRaised | AlertCleared) -> Sync:
+    if body.alert == UNLISTED:
+        return row._replace(unlisted=body.details_json if isinstance(body, AlertRaised) else "")
+    if body.alert == QUARANTINED:
+        return row._replace(alerted=isinstance(body, AlertRaised))
+    return row
+
+
 def _answered(row: Sync, change_id: str | None) -> Sync:
     if change_id is None:
         return row
@@ -297,12 +324,16 @@ def _above(row: Sync, floor: int) -> Sync:
 
 
 def standing(row: Sync) -> Iterator[int]:
-    """Tasks of the last list with tasks that have not stopped, as far as is known."""
-    if row.live is not None:
-        for at in range(row.live.tasks):
-            report = row.tasks.get(at)
-            if report is None or report.specs < row.live.generation or not report.stopped:
-                yield at
+    """Tasks that may still run, as far as is known: of the last list that had any, and of lists
+    before it that had more."""
+    tasks, generation = (row.live.tasks, row.live.generation) if row.live is not None else (0, 0)
+    for at in range(tasks):
+        report = row.tasks.get(at)
+        if report is None or report.specs < generation or not report.over:
+            yield at
+    for at, report in sorted(row.tasks.items()):
+        if at >= tasks and not report.over and not report.final:
+            yield at
 
 
 # --- keeping
@@ -320,11 +351,15 @@ def dump(row: Sync) -> object:
 def load(plain: Any) -> Sync:
     """What `dump` wrote."""
     some = dict(plain)
-    for name, make in (("running", Running), ("plan", Plan), ("quarantine", Quarantine)):
+    for name, make in (
+        ("running", Running),
+        ("plan", Plan),
+        ("quarantine", Quarantine),
+        ("trouble", Trouble),
+    ):
         some[name] = None if some[name] is None else make(*_deep(some[name]))
     for name in ("listed", "live"):
         some[name] = None if some[name] is None else Listed(*_deep(some[name]))
-    some["trouble"] = None if some["trouble"] is None else Trouble(*some["trouble"])
     some["versions"] = LayerVersions(**some["versions"])
     some["tasks"] = Map({at: Report(*rest) for at, *rest in some["tasks"]})
     some["exports"] = Map(

@@ -21,6 +21,7 @@ from simulation.checkers.evidence import check_evidence
 from simulation.checkers.folds import check_agreement, check_folds
 from simulation.checkers.history import History, Rows, Tally
 from simulation.checkers.precedence import check_precedence
+from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION, TICKS
 from simulation.marks import note_reached
 from simulation.process import Process, read_on, reader
@@ -84,6 +85,7 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     yield from check_conservation(history, _owes)
     yield from check_folds(history)
     yield from check_precedence(history)
+    yield from check_syncs(history)
     for component in cast.values():
         yield from check_evidence(history, component)
 

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 
 from components.runtime.step import Component
 from components.state_syncer.plan import way_of
-from components.state_syncer.words import cleared, commit, failed, quarantined, refused, vector
+from components.state_syncer.words import (
+    alerting,
+    cleared,
+    commit,
+    failed,
+    quarantined,
+    refused,
+    vector,
+)
 from events.identity import valid_until_ms
 from events.records import (
     Body,
@@ -52,7 +60,7 @@ NAMED = 10
 
 def decide(row: Sync, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
-    for turn in (_release, _overtake, _step, _requests, _begin):
+    for turn in (_release, _overtake, _step, _quarantine, _requests, _alert, _begin):
         for body in turn(row, now_ms):
             yield body
             row = apply(row, body)
@@ -90,7 +98,6 @@ def _answer(row: Sync, ask: Ask, now_ms: int) -> Iterator[Body]:
             author=ask.body.author[:TEXT_CHARS],
             reason=ask.body.reason[:TEXT_CHARS],
         )
-        yield cleared(row, "an operator released the job")
     elif row.plan is None or row.plan.step != START:  # a start is brought to its end first
         if row.plan is not None:
             yield failed(row, row.plan, "overtaken", "an operator wants something else", now_ms)
@@ -127,7 +134,22 @@ def _release(row: Sync, _: int) -> Iterator[Body]:
     if row.quarantine is not None and row.quarantine.versions != row.versions:
         said = "a newer config was accepted"
         yield JobReleased(job=row.name, explanation=said, versions=row.versions)
-        yield cleared(row, said)
+
+
+def _quarantine(row: Sync, _: int) -> Iterator[Body]:
+    """Level-triggered, as all is: who died after the third failure still owes the quarantine."""
+    trouble = row.trouble
+    if row.plan is not None or row.quarantine is not None or trouble is None:
+        return
+    if trouble.failures >= QUARANTINED_AT and trouble.versions == row.versions:
+        yield quarantined(row, trouble)
+
+
+def _alert(row: Sync, _: int) -> Iterator[Body]:
+    if row.quarantine is not None and not row.alerted:
+        yield alerting(row, row.quarantine)
+    elif row.quarantine is None and row.alerted:
+        yield cleared(row, "the job was released")
 
 
 def _overtake(row: Sync, now_ms: int) -> Iterator[Body]:
@@ -283,10 +305,7 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
         said = f"{plan.step} took too long: tasks {', '.join(missing[:NAMED])}{more}"
     else:
         return
-    told = failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
-    yield told
-    if told.failures >= QUARANTINED_AT:
-        yield from quarantined(row, plan, told)
+    yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
 
 
 component: Component[Sync] = Component(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from events.records import (
     AlertCleared,
     AlertRaised,
-    Body,
     JobQuarantined,
     LayerVersions,
     SyncCommitted,
@@ -15,11 +12,10 @@ from events.records import (
 )
 from events.strict_json import canonical_json
 from projections.ingress import Ask
-from projections.syncs import Plan, Sync
+from projections.syncs import QUARANTINED, Plan, Quarantine, Sync, Trouble
 
 ROUND_MS = 30_000
 """Until a plan that failed is tried again: the paper's round of the syncer."""
-ALERT = "job-quarantined"
 RUNBOOK = "docs/runbooks/job-quarantined.md"
 
 
@@ -73,40 +69,37 @@ def failed(row: Sync, plan: Plan, cause: str, explanation: str, now_ms: int) -> 
     )
 
 
-def quarantined(row: Sync, plan: Plan, failed: SyncFailed) -> Iterator[Body]:
-    yield JobQuarantined(
+def quarantined(row: Sync, trouble: Trouble) -> JobQuarantined:
+    return JobQuarantined(
         job=row.name,
-        plan_id=plan.id,
-        signature=plan.signature,
-        versions=plan.versions,
-        step=failed.step,
-        name=failed.name,
-        cause=failed.cause,
-        explanation=failed.explanation,
-        failures=failed.failures,
+        plan_id=trouble.plan_id,
+        signature=trouble.signature,
+        versions=trouble.versions,
+        step=trouble.step,
+        name=trouble.name,
+        cause=trouble.cause,
+        explanation=trouble.explanation,
+        failures=trouble.failures,
     )
-    yield AlertRaised(
+
+
+def alerting(row: Sync, why: Quarantine) -> AlertRaised:
+    versions = vector(why.versions)
+    return AlertRaised(
         subject=row.name,
-        alert=ALERT,
+        alert=QUARANTINED,
         severity="critical",
         cause=(
-            f"{row.name} could not be brought to version {vector(plan.versions)}:"
-            f" {failed.name} failed {failed.failures} times, last because {failed.explanation}"
+            f"{row.name} could not be brought to version {versions}: {why.step} failed too often,"
+            f" last because {why.explanation}"
         ),
         runbook=RUNBOOK,
-        details_json=canonical_json(
-            {
-                "versions": vector(plan.versions),
-                "step": failed.name,
-                "cause": failed.cause,
-                "plan": plan.id,
-            }
-        ),
+        details_json=canonical_json({"versions": versions, "step": why.step, "cause": why.cause}),
     )
 
 
 def cleared(row: Sync, explanation: str) -> AlertCleared:
-    return AlertCleared(subject=row.name, alert=ALERT, explanation=explanation)
+    return AlertCleared(subject=row.name, alert=QUARANTINED, explanation=explanation)
 
 
 def vector(versions: LayerVersions) -> str:

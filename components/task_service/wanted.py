@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 
 from events.records import LayerVersions
-from projections.syncs import RUNNING, START, Sync
+from projections.syncs import RUNNING, START, Sync, standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,14 @@ def wanted_list(row: Sync) -> Wanted | None:
         return _emptied(row, running.plan_id if running is not None else "", None, at)
     if listed is not None and listed.tasks and listed.versions == running.versions:
         return None
+    if (
+        row.live is not None
+        and row.live.generation != running.generation
+        and next(standing(row), None) is not None
+    ):
+        # A plan failed after its tasks were told to start: they have another shape, and read what
+        # those of the old one are to read again.
+        return _emptied(row, running.plan_id, None, running.versions)
     # Tasks of the same shape go on under their generation and take up what was copied. After a
     # plan that failed they are told to run again, under a new one: those that stopped are over.
     same = listed is not None and listed.tasks and listed.generation == running.generation
