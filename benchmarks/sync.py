@@ -24,7 +24,7 @@ def measure(quick: bool) -> Result:
     sizes = QUICK_SIZES if quick else SIZES
     figures: dict[str, float] = {}
     with install() as site:
-        _start(site)
+        serve_all(site)
         for before, size in zip((0, *sizes), sizes, strict=False):
             say(f"{size - before} jobs are created")
             _run(site, size, first=before, count=size - before)
@@ -40,7 +40,8 @@ def measure(quick: bool) -> Result:
     return Result("sync", _named(figures, sizes), {}, _notes(sizes, rescaled))
 
 
-def _start(site: Installation) -> None:
+def serve_all(site: Installation) -> None:
+    """A clock, a worker of each component, and task managers; returns once they have partitions."""
     site.serve("clock")
     workers = [site.serve(name, f"{name}-0") for name in WORKERS]
     limit = time.monotonic() + 90

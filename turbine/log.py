@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from components.job_service.decide import component as job_service
 from components.runtime.births import Births
@@ -19,14 +19,20 @@ from components.runtime.step import Component, Owner
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.codec import Read
-from events.topics import BY_SHORT, CLOCK, JOURNAL, partition_of, place
+from events.topics import BY_SHORT, CLOCK, JOURNAL, OPERATOR, TASKS, partition_of, place
 from projections.jobs import Job
+from projections.syncs import Sync
+
+R = TypeVar("R")
 
 AUDITED: tuple[Component[Any], ...] = (job_service, state_syncer, task_service)
 """The components whose decisions this build can make again."""
 
 # What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests.
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+
+SYNC_TOPICS = (JOURNAL, TASKS, OPERATOR)
+"""What tells how running follows expected: decisions, the tasks' reports, operators' requests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,28 @@ class Log:
         held = self._follow(name, end, journal_view.folds, None).held.get(name)
         return None if held is None else held.row
 
+    def syncs(
+        self,
+        *,
+        job: str | None = None,
+        end: Mapping[str, int] | None = None,
+        heed: Callable[[Read, bool], None] | None = None,
+    ) -> dict[str, Sync]:
+        """How far each job's running config has followed its expected one; of one job if it is
+        named. `heed` is told of each record that was read, and whether it stands.
+
+        A topic that the vector does not name is not read, and nothing is waited for on it.
+        """
+        topics = [
+            topic
+            for topic in SYNC_TOPICS
+            if topic in self.counts
+            and (topic == JOURNAL or end is None or any(at.startswith(f"{topic}/") for at in end))
+        ]
+        view = replace(state_syncer, inputs=frozenset(topics))
+        owner = self._fold(view, job, end, view.folds, heed)
+        return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
+
     def decisions(
         self,
         *,
@@ -150,10 +178,20 @@ class Log:
         kinds: frozenset[str] | None,
         heed: Callable[[Read, bool], None] | None,
     ) -> Owner[Job]:
+        return self._fold(journal_view, job, end, kinds, heed)
+
+    def _fold(
+        self,
+        view: Component[R],
+        job: str | None,
+        end: Mapping[str, int] | None,
+        kinds: frozenset[str] | None,
+        heed: Callable[[Read, bool], None] | None,
+    ) -> Owner[R]:
         births = Births(self.settings)
-        owner = Owner(journal_view, self.places([JOURNAL]), births.possible, heed=heed)
+        owner = Owner(view, self.places(view.inputs), births.possible, heed=heed)
         try:
-            for read in self.read([JOURNAL], kinds=kinds, end=end, key=job):
+            for read in self.read(view.inputs, kinds=kinds, end=end, key=job):
                 owner.read(read)
             owner.flush()
         finally:

@@ -23,17 +23,20 @@ from events.identity import valid_until_ms
 from events.records import (
     Body,
     ConfigChangeProposed,
-    JobConfigChanged,
-    JobConfigRejected,
-    JobDeleted,
     JobDeleteRequested,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
 )
 from events.topics import CHANGES, OPERATOR, partition_of
 from projections.ingress import VALID_MS
 from turbine.subscribe import Outcome, Subscriber
+from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
+
+Request = JobDeleteRequested | PauseRequested | ReleaseRequested | ResumeRequested
+"""What operators ask for about one job."""
 
 VALID_S = 60.0
-VERDICTS = frozenset({"JobConfigChanged", "JobConfigRejected", "JobDeleted"})
 EARLY_S = 3.0
 """After so long without a verdict the journal is looked into, as it may be only the publisher of
 outcomes that does not run. Not sooner: it means to read a whole partition."""
@@ -45,42 +48,6 @@ class TooLarge(ValueError):
 
 class Unheard(RuntimeError):
     """No verdict can be heard any more: where and why, and what to do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Accepted:
-    """The change stands. `position` is where that was read: on the outcomes or in the journal."""
-
-    change_id: str
-    job: str
-    layer: str
-    version: int
-    decision_id: str
-    position: str
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """The change does not stand, and why."""
-
-    change_id: str
-    job: str
-    reason: str
-    explanation: str
-    path: str = ""
-    version: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Unknown:
-    """No verdict was seen in time. The change may yet stand: ask again with `Publisher.ask`."""
-
-    change_id: str
-    job: str
-    explanation: str
-
-
-Verdict = Accepted | Rejected | Unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,8 +161,34 @@ class Publisher:
         self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
     ) -> Verdict:
         """Asks for the job to be deleted, and waits for the verdict."""
+        return self._request(JobDeleteRequested, job, reason, wait_s, change_id)
+
+    def pause(
+        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+    ) -> Verdict:
+        """Asks for all tasks of the job to stop and to stay so, and waits for the verdict.
+
+        Accepted means that it is planned, or in effect already: `Accepted.effect` says which.
+        """
+        return self._request(PauseRequested, job, reason, wait_s, change_id)
+
+    def resume(
+        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+    ) -> Verdict:
+        """Asks for a job that an operator paused to run again; see `pause`."""
+        return self._request(ResumeRequested, job, reason, wait_s, change_id)
+
+    def release(
+        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+    ) -> Verdict:
+        """Asks for a quarantined job to be tried again, and waits for the verdict."""
+        return self._request(ReleaseRequested, job, reason, wait_s, change_id)
+
+    def _request(
+        self, kind: type[Request], job: str, reason: str, wait_s: float, change_id: str | None
+    ) -> Verdict:
         name = change_id or _new_id(VALID_S)
-        body = JobDeleteRequested(change_id=name, job=job, author=self._author, reason=reason)
+        body = kind(change_id=name, job=job, author=self._author, reason=reason)
         return self.verdict(self._send(OPERATOR, job, name, body), wait_s)
 
     def verdict(self, pending: Pending, wait_s: float = 30.0) -> Verdict:
@@ -219,8 +212,9 @@ class Publisher:
         try:
             while time.monotonic() < limit:
                 for outcome in reader.poll(0.5):
-                    if outcome.change_id == change_id:
-                        return verdict_of(outcome)
+                    verdict = heard_in(outcome) if outcome.change_id == change_id else None
+                    if verdict is not None:
+                        return verdict
         finally:
             reader.close()
         known = self._in_journal(change_id)
@@ -270,7 +264,9 @@ class Publisher:
         try:
             while not self._closed.is_set():
                 for outcome in self._follower.poll(0.2):
-                    self._answer(outcome.change_id, verdict_of(outcome))
+                    verdict = heard_in(outcome)
+                    if verdict is not None:
+                        self._answer(outcome.change_id, verdict)
         except Exception as error:  # noqa: BLE001 - a thread has no caller: who waits is told
             self._end(str(error) or repr(error), error)
 
@@ -316,31 +312,8 @@ def encoded(job: str, body: Body) -> bytes:
         raise TooLarge(f"{job}: {bad.sentence}; nothing was sent") from None
 
 
-def verdict_of(outcome: Outcome) -> Verdict:
-    """What an outcome of one of the kinds VERDICTS says to who asked."""
-    position = f"{outcome.place}:{outcome.offset}"
-    match outcome.body:
-        case JobConfigChanged() as body:
-            return Accepted(
-                body.change_id, body.job, body.layer, body.version, outcome.id, position
-            )
-        case JobDeleted() as body:
-            version = body.versions.base
-            return Accepted(body.change_id, body.job, "base", version, outcome.id, position)
-        case JobConfigRejected() as body:
-            return Rejected(
-                body.change_id,
-                body.job,
-                body.reason,
-                body.explanation,
-                body.path,
-                body.version,
-            )
-        case _:
-            raise AssertionError(f"{outcome.kind} is no verdict")
-
-
 __all__ = [
+    "VERDICTS",
     "Accepted",
     "Pending",
     "Publisher",

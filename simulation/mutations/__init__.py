@@ -3,6 +3,7 @@
 from simulation.mutations.mutant import Mutant
 from simulation.mutations.of_rows import CONFIGS, KEEPING, REQUESTS
 from simulation.mutations.of_step import CHAIN, EVIDENCE_CLOSED, SPEAKING
+from simulation.mutations.of_syncs import SYNCING
 
 MUTANTS: tuple[Mutant, ...] = (
     *CHAIN,
@@ -11,4 +12,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *KEEPING,
     *REQUESTS,
     *CONFIGS,
+    *SYNCING,
 )

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from turbine.cli import changes, following, jobs, local, logs, reasons
+from turbine.cli import (
+    changes,
+    following,
+    jobs,
+    local,
+    logs,
+    operators,
+    reasons,
+    scaling,
+    syncs,
+)
 from turbine.cli.failures import MEANINGS
 from turbine.cli.options import Chosen
 
@@ -44,6 +54,10 @@ def globals_(
 
 
 app.command("apply")(changes.apply)
+app.command("scale")(scaling.scale)
+app.command("pause")(operators.pause)
+app.command("resume")(operators.resume)
+app.command("release")(operators.release)
 app.command("why")(reasons.why)
 app.command("audit")(logs.audit)
 app.command("serve")(local.serve)
@@ -51,10 +65,24 @@ app.command("up")(local.up)
 app.command("down")(local.down)
 app.command("version")(local.version)
 
-get = _group("List jobs.")
+get = _group("List jobs, their tasks, and how running follows expected.")
 get.command("jobs")(jobs.get_jobs)
 get.command("job", hidden=True)(jobs.get_jobs)
+get.command("tasks")(syncs.get_tasks)
+get.command("syncs")(syncs.get_syncs)
 app.add_typer(get, name="get")
+
+diff = _group("Compare what runs with what is expected.")
+diff.command("job")(syncs.diff_job)
+app.add_typer(diff, name="diff")
+
+wait = _group("Wait until a job is what it should be.")
+wait.command("job")(syncs.wait_job)
+app.add_typer(wait, name="wait")
+
+rollback = _group("Make a layer what it was.")
+rollback.command("job")(scaling.rollback)
+app.add_typer(rollback, name="rollback")
 
 describe = _group("Show one job in full.")
 describe.command("job")(jobs.describe_job)

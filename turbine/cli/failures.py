@@ -24,8 +24,8 @@ MEANINGS = {
     Code.USAGE: "wrong usage, settings or file",
     Code.NOT_FOUND: "no such job, id or schema, or nothing runs here to be shown or stopped",
     Code.CONFLICT: "conflict: the change was made for a version that is stale",
-    Code.FINDINGS: "findings: the audit, the topics or the schemas differ",
-    Code.TIMEOUT: "no verdict in time: the change may yet stand",
+    Code.FINDINGS: "findings: the audit, the topics, the schemas or what runs differ",
+    Code.TIMEOUT: "not in time: no verdict (the change may yet stand), or a wait in vain",
     Code.INTERRUPTED: "interrupted",
 }
 

@@ -37,7 +37,7 @@ def get_jobs(
     log = open_log(context)
     jobs = log.jobs(end=_end(log, moment))
     for name in names or ():
-        _existing(jobs.get(name), name, at)
+        existing(jobs.get(name), name, at)
     wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())
     rows = [to_plain(job) for job in wanted if job.alive or (existed(job) and (deleted or names))]
     if not rows and output in ("table", "wide"):
@@ -53,17 +53,19 @@ def describe_job(
     at: At = None,
     output: Shown = "table",
 ) -> int:
-    """Show one job: its layers, who wants what of it and why, and what was decided last."""
+    """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
+    from turbine.cli.syncs import look
 
     check_job(name)
     moment = given_moment(at)
     log = open_log(context)
     end = _end(log, moment)
-    job = _existing(log.job(name, end=end), name, at)
+    job = existing(log.job(name, end=end), name, at)
     last = log.decisions(job=name, end=end)[-DECISIONS_SHOWN:]
-    row = to_plain(job) | {"decisions": [decision_to_plain(one) for one in last]}
+    row = to_plain(job) | {"sync": look(log, name, moment)}
+    row["decisions"] = [decision_to_plain(one) for one in last]
     if output == "table":
         write(_description(row))
     else:
@@ -83,7 +85,8 @@ def existed(job: Job) -> bool:
     return job.versions.base > 0
 
 
-def _existing(job: Job | None, name: str, at: str | None) -> Job:
+def existing(job: Job | None, name: str, at: str | None) -> Job:
+    """The job; Failed where there never was one."""
     if job is not None and existed(job):
         return job
     when = f" at {at}" if at else ""
@@ -181,6 +184,7 @@ def _description(row: Row) -> str:
     from events.strict_json import split_path
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, table_text
+    from turbine.cli.syncs import section
 
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
     columns = [
@@ -208,6 +212,7 @@ def _description(row: Row) -> str:
         Column("ID", lambda one: one["id"]),
     ]
     parts = [facts([("job", row["job"]), ("state", _state(row))]), table_text(layers, columns)]
+    parts += [section(row)] if row["sync"] else []
     parts += [table_text(keys, paths)] if keys else []
     parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
     return "\n\n".join(parts)

@@ -130,6 +130,17 @@ def test_reports_of_an_older_generation_prove_nothing(fleet: Fleet) -> None:
     assert list(standing(fleet.row)) == [0, 1]
 
 
+def test_a_start_of_another_generation_starts_nothing() -> None:
+    fleet = Fleet()
+    fleet.wants()
+    fleet.decide()
+    fleet.lists(2, 2)
+    fleet.started(1, range(2))
+    assert fleet.decide() == []
+    fleet.started(3, range(2))
+    assert fleet.decide() == []
+
+
 def test_a_start_that_is_repeated_after_the_stop_changes_nothing(fleet: Fleet) -> None:
     fleet.wants(tasks=3)
     fleet.decide()

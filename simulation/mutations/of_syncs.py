@@ -1,0 +1,72 @@
+"""Rules of the state syncer and the task service that mutants leave out."""
+
+from __future__ import annotations
+
+from simulation.mutations.mutant import Mutant, left_out
+
+DECIDE = "components/state_syncer/decide.py"
+PLAN = "components/state_syncer/plan.py"
+WORDS = "components/state_syncer/words.py"
+WANTED = "components/task_service/wanted.py"
+SYNCS = "projections/syncs.py"
+
+SYNCING: tuple[Mutant, ...] = (
+    left_out("tasks are not waited for when they stop", DECIDE, "in standing(row):", "in ():"),
+    left_out("a stop of an older generation counts", SYNCS, "report.specs < generation or ", ""),
+    left_out(
+        "state is not waited for",
+        DECIDE,
+        "if export is None or export.plan_id != plan.id:",
+        "if False:",
+    ),
+    left_out(
+        "a plan is committed before its tasks have started",
+        DECIDE,
+        "for at in range(_tasks(plan)):",
+        "for at in ():",
+    ),
+    left_out(
+        "a start of another generation counts",
+        DECIDE,
+        "report.specs != plan.generation or ",
+        "",
+        aimed="tests/unit/state_syncer/test_plans.py::"
+        "test_a_start_of_another_generation_starts_nothing",
+        why="a stop comes before, and what an older task says after it no longer counts",
+    ),
+    left_out("failures do not add up", WORDS, "before + 1 if counts", "1 if counts"),
+    left_out("a plan that was overtaken has failed", WORDS, 'cause != "overtaken"', "True"),
+    left_out(
+        "a quarantine does not hold",
+        DECIDE,
+        "if row.plan is None and row.quarantine is None:",
+        "if row.plan is None:",
+    ),
+    left_out("nobody is told of a quarantine", DECIDE, "and not row.alerted:", "and False:"),
+    left_out(
+        "another shape is only copied",
+        PLAN,
+        "any(one.path in COMPLEX_FIELDS for one in differences)",
+        "False",
+    ),
+    left_out(
+        "the tasks of a plan are listed before their step",
+        WANTED,
+        "if plan is not None and plan.step == START:",
+        "if plan is not None:",
+    ),
+    left_out(
+        "what runs again goes on under its old generation",
+        WANTED,
+        "running.generation if same else row.generation + 1",
+        "running.generation",
+    ),
+    left_out(
+        "the list is emptied before the plan says so",
+        WANTED,
+        "if plan is not None and not plan.step:",
+        "if False:",
+        aimed="tests/simulation/test_crash_points.py::test_a_death_at_any_act_changes_nothing",
+        why="the same words in another order; a death between two of them shows it",
+    ),
+)

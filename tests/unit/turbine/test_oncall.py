@@ -1,0 +1,154 @@
+"""Scaling, rolling back, and the verdicts on what operators ask of a job."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from events.codec import Record, encode
+from events.records import (
+    Body,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+    SyncCommitted,
+    SyncFailed,
+)
+from events.topics import JOURNAL
+from tests.unit.state_syncer.fleet import Fleet
+from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
+from turbine.cli.failures import Code, Failed
+from turbine.cli.operators import row_of
+from turbine.cli.scaling import check_others, layer_at, layer_of
+from turbine.subscribe import Outcome
+from turbine.verdicts import VERDICTS, Accepted, Rejected, heard_in
+
+
+@pytest.fixture
+def journal() -> Journal:
+    one = Journal()
+    one.propose(CLICKS)
+    one.propose({"tasks": 4, "priority": 7})
+    return one
+
+
+# --- rollback
+
+
+def test_a_layer_is_found_as_it_was(journal: Journal) -> None:
+    assert layer_at(journal.decisions, "clicks", "base", 1, 2) == dict(CLICKS)
+    assert layer_at(journal.decisions, "clicks", "base", 2, 2)["tasks"] == 4
+    assert layer_at(journal.decisions, "clicks", "oncall", 0, 0) == {}
+
+
+def test_what_is_void_was_never_a_version(journal: Journal) -> None:
+    other = Journal()
+    other.propose(dict(CLICKS) | {"tasks": 9})
+    body = other.decisions[0].read.record.body
+    assert body is not None
+    journal.decisions.insert(0, journal.say(body, "root", stands=False))
+    assert layer_at(journal.decisions, "clicks", "base", 1, 2)["tasks"] == 2
+
+
+def test_an_expired_layer_was_empty(journal: Journal) -> None:
+    journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 5_000)
+    journal.propose({"priority": 6}, now=NOW + 10_000)
+    assert layer_at(journal.decisions, "clicks", "oncall", 1, 2) == {"tasks": 8}
+    assert layer_at(journal.decisions, "clicks", "oncall", 2, 2) == {}
+
+
+@pytest.mark.parametrize(
+    ("layer", "version", "newest", "refusal"),
+    [
+        ("base", 9, 2, ("clicks never had a version 9 of base; it has 1 to 2", Code.NOT_FOUND)),
+        ("base", 0, 2, ("clicks never had a version 0 of base; it has 1 to 2", Code.NOT_FOUND)),
+        ("oncall", 1, 0, ("clicks never had a version 1 of oncall; nobody", Code.NOT_FOUND)),
+        ("base", 3, 3, ("version 3 of base of clicks cannot be read by this", Code.FAILED)),
+    ],
+)
+def test_a_version_that_never_was(
+    journal: Journal, layer: str, version: int, newest: int, refusal: tuple[str, Code]
+) -> None:
+    sentence, code = refusal
+    with pytest.raises(Failed, match=sentence) as failed:
+        layer_at(journal.decisions, "clicks", layer, version, newest)
+    assert failed.value.code is code
+
+
+def test_a_deletion_is_not_rolled_back_to(journal: Journal) -> None:
+    journal.delete("done")
+    version = layer_of(journal.job, "base").version
+    with pytest.raises(Failed, match="is the deletion of clicks") as failed:
+        layer_at(journal.decisions, "clicks", "base", version, version)
+    assert failed.value.code is Code.USAGE
+
+
+# --- scale
+
+
+def test_what_else_oncall_wants_does_not_get_another_end_unseen(journal: Journal) -> None:
+    check_others("clicks", layer_of(journal.job, "oncall"), NOW + 1)
+    journal.propose({"tasks": 8}, "oncall", reason="x")
+    check_others("clicks", layer_of(journal.job, "oncall"), NOW + 1)
+    journal.propose({"priority": 9}, "oncall", reason="x")
+    layer = layer_of(journal.job, "oncall")
+    assert set(json.loads(layer.config_json)) == {"tasks", "priority"}
+    check_others("clicks", layer, None)
+    with pytest.raises(Failed, match="the oncall layer of clicks holds priority too") as failed:
+        check_others("clicks", layer, NOW + 1)
+    assert failed.value.code is Code.CONFLICT
+
+
+# --- verdicts of the state syncer
+
+
+def outcome(body: Body) -> Outcome:
+    cause = getattr(body, "change_id", None) or ""
+    record = Record("orders", "d1", type(body).__name__, encode(body), body, cause=cause)
+    return Outcome.of(read_of(JOURNAL, 3, record))
+
+
+def answer(fleet: Fleet, name: str) -> Body:
+    [found] = [one for one in fleet.said if getattr(one, "change_id", None) == name]
+    return found
+
+
+def test_a_plan_for_a_request_accepts_it() -> None:
+    fleet = Fleet().runs()
+    name = fleet.asks(PauseRequested)
+    fleet.decide()
+    verdict = heard_in(outcome(answer(fleet, name)))
+    expected = Accepted(name, "orders", "", 0, "d1", "journal.v1/0:3", "planned")
+    assert verdict == expected
+    row = row_of(expected, "pause", table=True)
+    assert row["verdict"] == "pause planned"
+    assert "version" not in row
+    assert row_of(expected, "pause", table=False)["verdict"] == "accepted"
+
+
+def test_a_refusal_rejects_it_with_cause_and_explanation() -> None:
+    fleet = Fleet().runs()
+    for kind, reason in ((ResumeRequested, "not-paused"), (ReleaseRequested, "not-quarantined")):
+        name = fleet.asks(kind, reason)
+        fleet.decide()
+        verdict = heard_in(outcome(answer(fleet, name)))
+        assert isinstance(verdict, Rejected)
+        assert (verdict.change_id, verdict.reason) == (name, reason)
+        assert verdict.explanation.endswith("so there is nothing to do")
+        assert row_of(verdict, "resume", table=True)["verdict"] == "rejected"
+
+
+def test_what_answers_nobody_is_no_verdict() -> None:
+    fleet = Fleet().runs()
+    fleet.wants(priority=9)
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert type(committed).__name__ in VERDICTS
+    assert heard_in(outcome(committed)) is None
+    fleet.wants(tasks=3)
+    fleet.decide()
+    fleet.wants(tasks=4)
+    fleet.decide()
+    [failed] = [one for one in fleet.said if isinstance(one, SyncFailed)]
+    assert heard_in(outcome(failed)) is None

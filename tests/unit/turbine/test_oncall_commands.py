@@ -1,0 +1,175 @@
+"""What the commands of a person on call send, and how they end."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from components.runtime.settings import Settings
+from projections.jobs import Job
+from projections.syncs import Sync
+from tests.unit.state_syncer.fleet import Fleet
+from tests.unit.turbine.decided import CLICKS, NOW, Journal
+from tests.unit.turbine.lines import run
+from turbine.cli.failures import Code
+from turbine.log import SYNC_TOPICS, Standing
+from turbine.publish import Accepted, Rejected, Unknown
+
+SENT: list[dict[str, Any]] = []
+ANSWERS: list[Any] = []
+
+
+class Desk:
+    """Stands in for a Publisher: keeps what was sent, and answers as the test says."""
+
+    def __init__(self, _: Settings, *, author: str) -> None:
+        self.author = author
+
+    def __enter__(self) -> Desk:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        SENT.append({"author": self.author})
+
+    def propose(self, job: str, set_: Any, clear: Any, **more: Any) -> str:
+        SENT.append({"job": job, "set": set_, "clear": clear} | more)
+        return job
+
+    def verdict(self, *_: object) -> Any:
+        return ANSWERS.pop()
+
+    def pause(self, job: str, **more: Any) -> Any:
+        SENT.append({"pause": job} | more)
+        return ANSWERS.pop()
+
+
+class Shelf:
+    """Stands in for a Log."""
+
+    settings = Settings()
+    counts = dict.fromkeys(SYNC_TOPICS, 1)
+
+    def __init__(self, journal: Journal, sync: Sync) -> None:
+        self.journal, self.sync = journal, sync
+
+    def job(self, _: str) -> Job:
+        return self.journal.job
+
+    def decisions(self, **_: Any) -> list[Standing]:
+        return self.journal.decisions
+
+    def syncs(self, **_: Any) -> dict[str, Sync]:
+        return {self.sync.name: self.sync}
+
+
+@pytest.fixture
+def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
+    one, fleet = Journal(), Fleet().runs()
+    one.propose(CLICKS)
+    one.propose({"tasks": 4, "priority": 7})
+    for module in ("scaling", "syncs"):
+        shelf = Shelf(one, fleet.row)
+        monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
+    monkeypatch.setattr("turbine.publish.Publisher", Desk)
+    monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
+    monkeypatch.setattr("turbine.cli.moments.now_ms", lambda: NOW)
+    SENT.clear()
+    ANSWERS[:] = [Accepted("9.x", "clicks", "base", 3, "d", "journal.v1/0:9")]
+    return one
+
+
+def test_a_rollback_is_the_change_that_makes_the_layer_what_it_was(journal: Journal) -> None:
+    ended = run("rollback", "job", "clicks", "--to", "1", "--author", "ana")
+    assert (ended.code, ended.err) == (Code.OK, "")
+    assert ended.out == (
+        "clicks: accepted as version 3 of base (change 9.x)\n  - priority: 7\n  ~ tasks: 4 -> 2\n"
+    )
+    assert SENT[0]["set"] == {"tasks": 2}
+    assert SENT[0]["clear"] == ("priority",)
+    assert (SENT[0]["layer"], SENT[0]["expected_version"]) == ("base", 2)
+    assert SENT[0]["reason"] == "rollback to version 1 of base"
+
+
+def test_a_rollback_to_what_is_there_sends_nothing(journal: Journal) -> None:
+    ended = run("rollback", "job", "clicks", "--to", "2", "--author", "ana")
+    assert (ended.code, ended.out) == (Code.OK, "clicks: unchanged, version 2 of base\n")
+    assert SENT == []
+
+
+def test_a_rollback_keeps_the_end_of_an_override(journal: Journal) -> None:
+    journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 5_000)
+    journal.propose({"tasks": 9}, "oncall", reason="x", expires_ms=NOW + 6_000)
+    run("rollback", "job", "clicks", "--to", "1", "--layer", "oncall", "--author", "ana")
+    assert (SENT[0]["set"], SENT[0]["expires_ms"]) == ({"tasks": 8}, NOW + 6_000)
+
+
+def test_a_version_that_never_was_is_one_sentence(journal: Journal) -> None:
+    ended = run("rollback", "job", "clicks", "--to", "7", "--author", "ana")
+    assert ended.code == Code.NOT_FOUND
+    assert ended.sentence == "clicks never had a version 7 of base; it has 1 to 2"
+
+
+def test_scaling_is_an_oncall_change_that_expires(journal: Journal) -> None:
+    line = ("scale", "clicks", "--tasks", "9", "--for", "2h", "--reason", "x", "--author", "ana")
+    ended = run(*line)
+    assert ended.code == Code.OK
+    assert ended.err == "the oncall layer expires at 2027-01-15T10:00:00.000Z\n"
+    assert (SENT[0]["layer"], SENT[0]["set"]) == ("oncall", {"tasks": 9})
+    assert (SENT[0]["expires_ms"], SENT[0]["expected_version"]) == (NOW + 7_200_000, 0)
+    ANSWERS[:] = [Rejected("9.x", "clicks", "stale", "expected 0")]
+    assert run(*line).code == Code.CONFLICT
+
+
+def test_scaling_until_it_is_cleared_has_no_end(journal: Journal) -> None:
+    run("scale", "clicks", "--tasks", "9", "--until-cleared", "--reason", "x", "--author", "ana")
+    assert SENT[0]["expires_ms"] is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "code", "out"),
+    [
+        (
+            Accepted("9.x", "clicks", "", 0, "d", "p", "planned"),
+            Code.OK,
+            "clicks: pause planned (change 9.x)\n",
+        ),
+        (
+            Accepted("9.x", "clicks", "", 0, "d", "p", "paused"),
+            Code.OK,
+            "clicks: paused (change 9.x)\n",
+        ),
+        (
+            Rejected("9.x", "clicks", "no-such-job", "none"),
+            Code.NOT_FOUND,
+            "clicks: rejected, no-such-job: none (change 9.x)\n",
+        ),
+        (Unknown("9.x", "clicks", "none came"), Code.TIMEOUT, "clicks: unknown: none came\n"),
+    ],
+)
+def test_a_pause_has_its_verdict(journal: Journal, answer: Any, code: Code, out: str) -> None:
+    ANSWERS[:] = [answer]
+    ended = run("pause", "clicks", "--reason", "x", "--author", "ana")
+    assert (ended.code, ended.out) == (code, out)
+    assert SENT == [{"pause": "clicks", "reason": "x", "wait_s": 30.0}, {"author": "ana"}]
+
+
+def test_a_wait_ends_when_the_job_is_there_or_its_time_is_over(journal: Journal) -> None:
+    assert run("wait", "job", "orders", "--for=running").out == "orders: running\n"
+    ended = run("wait", "job", "orders", "--for=paused", "--timeout", "1ms")
+    assert ended.code == Code.TIMEOUT
+    assert ended.sentence == ("orders is not paused after 1ms: it is running, as is expected of it")
+    ended = run("wait", "job", "nobody", "--for=running")
+    assert ended.code == Code.NOT_FOUND
+    assert ended.sentence == "there is no job nobody; `turbine get jobs --deleted` lists all"
+
+
+def test_lists_and_differences(journal: Journal) -> None:
+    [row] = json.loads(run("get", "syncs", "-o", "json").out)
+    assert (row["job"], row["condition"]) == ("orders", "in sync")
+    assert run("get", "tasks", "--job", "orders", "-o", "name").out == "orders/0\norders/1\n"
+    assert "orders/1   running" in run("get", "tasks").out
+    assert "orders   running   in sync" in run("get", "syncs").out
+    ended = run("diff", "job", "orders", "--running", "--exit-code")
+    assert (ended.code, ended.out) == (Code.OK, "orders: what runs is what is expected\n")

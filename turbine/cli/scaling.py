@@ -1,0 +1,191 @@
+"""`scale` and `rollback job`: changes of one layer that are worked out from the job as it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import (
+    Author,
+    Expires,
+    Layer,
+    Shown,
+    Wait,
+    author_or_user,
+    check_job,
+    open_log,
+)
+
+if TYPE_CHECKING:
+    from projections.jobs import Job
+    from projections.jobs import Layer as Held
+    from turbine.cli.changes import Plan, Terms
+    from turbine.log import Log, Standing
+
+Json = dict[str, Any]
+Name = Annotated[str, typer.Argument(metavar="JOB")]
+
+
+def scale(
+    context: typer.Context,
+    *,
+    job: Name,
+    tasks: Annotated[int, typer.Option("--tasks", min=1, metavar="N", help="How many.")],
+    reason: Annotated[str, typer.Option("--reason", help="Why it is overridden.")],
+    for_: Annotated[
+        str | None, typer.Option("--for", metavar="SPAN", help="Taken back after it, such as 2h.")
+    ] = None,
+    until_cleared: Annotated[
+        bool, typer.Option("--until-cleared", help="Holds until somebody clears it.")
+    ] = False,
+    author: Author = None,
+    wait: Wait = 30.0,
+    output: Shown = "table",
+) -> int:
+    """Run a job with so many tasks for a while, whatever the auto scaler thinks.
+
+    An oncall change: it wins over all other layers, and expires by itself.
+    """
+    from turbine.cli.changes import Terms
+    from turbine.cli.documents import Wish
+    from turbine.cli.moments import now_ms, parse_span
+
+    check_job(job)
+    if (for_ is None) is not until_cleared:
+        raise Failed(
+            Code.USAGE, "say how long with --for SPAN, such as --for 2h, or with --until-cleared"
+        )
+    expires_ms = None if for_ is None else now_ms() + parse_span(for_, "--for")
+    who = author_or_user(author)
+    log = open_log(context)
+    layer = layer_of(_existing(log, job), "oncall")
+    check_others(job, layer, expires_ms)
+    terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
+    wish = Wish(job, "the command line", {"tasks": tasks})
+    return _send(log, terms, _plan(wish, wish.set, (), layer.version), {}, output)
+
+
+def check_others(job: str, layer: Held, expires_ms: int | None) -> None:
+    """A layer expires as a whole, so what else stands in it must not get another end unseen."""
+    others = sorted(set(json.loads(layer.config_json)) - {"tasks"})
+    if others and expires_ms != layer.expires_ms:
+        raise Failed(
+            Code.CONFLICT,
+            f"the oncall layer of {job} holds {', '.join(others)} too, and expires as a whole;"
+            f" clear it, or say that it may with `turbine publish change {job} --layer oncall"
+            " --set tasks=N --expires SPAN --reason R`",
+        )
+
+
+def rollback(
+    context: typer.Context,
+    *,
+    job: Name,
+    to: Annotated[int, typer.Option("--to", min=0, metavar="VERSION", help="Of that layer.")],
+    layer: Layer = "base",
+    reason: Annotated[str, typer.Option("--reason", help="Why; by default what is done.")] = "",
+    expires: Expires = None,
+    author: Author = None,
+    wait: Wait = 30.0,
+    output: Shown = "table",
+) -> int:
+    """Make a layer what it was at a version, by a new change.
+
+    The expiry that the layer has now stays, unless --expires says another.
+    """
+    from turbine.cli.changes import Terms
+    from turbine.cli.differences import change_between, differences
+    from turbine.cli.documents import Wish
+    from turbine.cli.moments import now_ms, parse_span
+
+    check_job(job)
+    given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
+    who = author_or_user(author)
+    log = open_log(context)
+    held = layer_of(_existing(log, job), layer)
+    wanted = layer_at(log.decisions(job=job), job, layer, to, held.version)
+    now = json.loads(held.config_json)
+    set_, clear = change_between(now, wanted)
+    if not set_ and not clear and given_ms is None:
+        from turbine.cli.changes import show_verdicts
+
+        row = {"job": job, "layer": layer, "verdict": "unchanged", "version": held.version}
+        return show_verdicts([row], output)
+    why = reason or f"rollback to version {to} of {layer}"
+    ends_ms = held.expires_ms if given_ms is None else given_ms
+    terms = Terms(layer, who, why, ends_ms, held.version, wait)
+    plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
+    shown = {"differences": [one.to_plain() for one in differences(now, wanted)]}
+    return _send(log, terms, plan, shown, output)
+
+
+def layer_at(
+    decisions: Iterable[Standing], job: str, layer: str, version: int, newest: int
+) -> Json:
+    """What the layer held at a version, by the decision that made it."""
+    from events.records import JobConfigChanged, JobDeleted, OverrideExpired
+
+    if version == 0 and layer != "base":
+        return {}  # nobody had wanted anything yet
+    for one in decisions:
+        body = one.read.record.body if one.stands else None
+        match body:
+            case JobConfigChanged() if (body.layer, body.version) == (layer, version):
+                held: Json = json.loads(body.layer_json)
+                return held
+            case OverrideExpired() if (body.layer, body.version) == (layer, version):
+                return {}
+            case JobDeleted() if body.versions.to_plain()[layer] == version:
+                raise Failed(
+                    Code.USAGE,
+                    f"version {version} of {layer} is the deletion of {job};"
+                    f" name one before it, or use `turbine delete job {job}`",
+                )
+    if 0 < version <= newest:
+        raise Failed(
+            Code.FAILED,
+            f"version {version} of {layer} of {job} cannot be read by this build;"
+            " roll back with the one that decided it",
+        )
+    there = f"it has 1 to {newest}" if newest else "nobody changed it yet"
+    raise Failed(Code.NOT_FOUND, f"{job} never had a version {version} of {layer}; {there}")
+
+
+def layer_of(job: Job, layer: str) -> Held:
+    """One layer of the job."""
+    from events.topics import LAYERS
+
+    return job.layers[LAYERS.index(layer)]
+
+
+def _existing(log: Log, name: str) -> Job:
+    from turbine.cli.jobs import existing
+
+    return existing(log.job(name), name, None)
+
+
+def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:
+    from turbine.cli.changes import Plan
+
+    return Plan(wish, set_, tuple(clear), version)
+
+
+def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str) -> int:
+    from turbine.cli.changes import show_verdicts
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import tell
+    from turbine.publish import Accepted, Publisher
+
+    with Publisher(log.settings, author=terms.author) as publisher:
+        verdict = publisher.verdict(terms.propose(publisher, plan), terms.wait_s)
+    if not isinstance(verdict, Accepted):
+        shown = {}
+    elif terms.expires_ms is not None and output == "table":
+        tell(f"the {terms.layer} layer expires at {show_time(terms.expires_ms)}")
+    row = {**asdict(verdict), "verdict": type(verdict).__name__.lower(), **shown}
+    return show_verdicts([row], output)

@@ -1,0 +1,284 @@
+"""`get syncs`, `get tasks`, `diff job` and `wait job`: how running follows expected."""
+
+from __future__ import annotations
+
+import json
+import time  # noqa: TID251 - a person's patience is real time
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import At, Listed, Shown, check_job, open_log
+
+if TYPE_CHECKING:
+    from projections.syncs import Sync
+    from turbine.cli.moments import Moment
+    from turbine.log import Log
+    from turbine.running import Sightings
+
+Row = dict[str, Any]
+Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
+Name = Annotated[str, typer.Argument(metavar="JOB")]
+
+LOOK_S = 1.0
+"""Between two looks of `wait`: each reads the job's partition anew."""
+
+
+def get_syncs(
+    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+) -> int:
+    """List how far each job's running config has followed its expected one."""
+    from turbine.cli.output import show_rows
+    from turbine.running import sync_to_plain
+
+    syncs, sightings = _read(context, job, at)
+    rows = [sync_to_plain(one, sightings) for one in syncs.values()]
+    show_rows(rows, output, _sync_columns(), name="job")
+    return Code.OK
+
+
+def get_tasks(
+    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+) -> int:
+    """List the tasks that should run, and those that run although they should not."""
+    from turbine.cli.output import show_rows
+    from turbine.running import tasks_to_plain
+
+    syncs, sightings = _read(context, job, at)
+    rows = [row for one in syncs.values() for row in tasks_to_plain(one, sightings)]
+    show_rows(rows, output, _task_columns())
+    return Code.OK
+
+
+def diff_job(
+    context: typer.Context,
+    *,
+    job: Name,
+    running: Annotated[
+        bool, typer.Option("--running", help="What runs against what is expected.")
+    ] = False,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="End with 5 where there is a difference.")
+    ] = False,
+    at: At = None,
+    output: Shown = "table",
+) -> int:
+    """Show what differs between what runs of a job and what is expected of it."""
+    from turbine.cli.differences import differences
+    from turbine.cli.output import show_value, write
+
+    if not running:
+        raise Failed(Code.USAGE, "say what to compare: --running, what runs with what is expected")
+    syncs, _ = _read(context, job, at)
+    found = differences(running_config(syncs[job]), json.loads(syncs[job].expected_json))
+    if output == "table":
+        write("\n".join(map(str, found)) or f"{job}: what runs is what is expected")
+    else:
+        show_value([one.to_plain() for one in found], output)
+    return Code.FINDINGS if found and exit_code else Code.OK
+
+
+def wait_job(
+    context: typer.Context,
+    *,
+    job: Name,
+    for_: Annotated[
+        Literal["running", "paused", "deleted", "quarantined"],
+        typer.Option("--for", help="What to wait for."),
+    ],
+    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "60s",
+    output: Shown = "table",
+) -> int:
+    """Wait until a job is what is expected of it, or in quarantine.
+
+    Running means that the newest config is in effect, not that an older one runs still.
+    """
+    from turbine.cli.moments import parse_span
+    from turbine.cli.output import show_value, write
+    from turbine.running import Sightings, sync_to_plain
+
+    check_job(job)
+    limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
+    log = open_log(context)
+    while True:
+        sync = _existing(log.syncs(job=job), job, None)[job]
+        if reached(sync, for_):
+            break
+        if time.monotonic() >= limit_s:
+            raise Failed(Code.TIMEOUT, f"{job} is not {for_} after {timeout}: {told(sync)}")
+        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+    if output == "table":
+        write(f"{job}: {for_}")
+    else:
+        show_value(sync_to_plain(sync, Sightings()), output)
+    return Code.OK
+
+
+def reached(sync: Sync, goal: str) -> bool:
+    """Whether the job is there; Failed where nothing but a person can bring it there."""
+    from turbine.running import condition, state_of
+
+    if goal == "quarantined":
+        return sync.quarantine is not None
+    if sync.quarantine is not None:
+        raise Failed(
+            Code.FAILED,
+            f"{sync.name} is quarantined, so it will not be {goal}: {sync.quarantine.explanation};"
+            f" put that right, then `turbine release {sync.name} --reason R`",
+        )
+    if goal == "deleted" and not sync.alive and sync.running is None:
+        return True
+    return condition(sync) == "in sync" and state_of(sync) == goal
+
+
+def told(sync: Sync) -> str:
+    """What is known of a job that is not where it should be, and what may help."""
+    from turbine.running import condition, missing, state_of
+
+    if sync.plan is not None:
+        waits = [f"{at} ({why})" for at, why in missing(sync, sync.plan)]
+        more = f" and {len(waits) - 3} more" if len(waits) > 3 else ""
+        tasks = f", for tasks {', '.join(waits[:3])}{more}" if waits else ""
+        return f"its {sync.plan.intent} waits in step {sync.plan.step or 'none'}{tasks}"
+    word = condition(sync)
+    if word == "in sync":
+        return f"it is {state_of(sync)}, as is expected of it"
+    if word == "behind":
+        return "nobody has planned it yet; is the state syncer running?"
+    return f"its last plan failed; `turbine describe job {sync.name}` tells why"
+
+
+def running_config(sync: Sync) -> Row:
+    """The config that is in effect; none where the job does not run yet."""
+    return {} if sync.running is None else dict(json.loads(sync.running.config_json))
+
+
+def section(row: Row) -> str:
+    """What `describe job` says of running, plan, quarantine and failures."""
+    from turbine.cli.differences import differences
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, facts, indented, table_text
+
+    sync = row["sync"]
+    pairs: list[tuple[str, object]] = [
+        ("running", sync["state"]),
+        ("condition", sync["condition"]),
+        ("versions", _versions(sync["running_versions"])),
+        ("tasks", sync["tasks"]),
+    ]
+    if plan := sync["plan"]:
+        waits = ", ".join(f"{one['task']} ({one['why']})" for one in plan["missing"][:10])
+        more = f" and {len(plan['missing']) - 10} more" if len(plan["missing"]) > 10 else ""
+        pairs += [
+            ("plan", f"{plan['intent']} to {_versions(plan['versions'])}"),
+            ("step", f"{plan['step'] or '-'} of {', '.join(plan['steps'])}"),
+            ("deadline", show_time(plan["deadline_ms"])),
+            ("waits for", f"tasks {waits}{more}" if waits else "-"),
+        ]
+    if held := sync["quarantine"]:
+        pairs.append(("quarantine", f"{held['step']}: {held['cause']}: {held['explanation']}"))
+    parts = [facts(pairs)]
+    found = differences(sync["running"], row["expected"])
+    if found:
+        lines = "\n".join(map(str, found))
+        parts.append("running to expected\n" + indented(lines))
+    if sync["last_failures"]:
+        columns = [
+            Column("FAILED", lambda one: show_time(one["at_ms"])),
+            Column("STEP", lambda one: one["step"]),
+            Column("CAUSE", lambda one: one["cause"]),
+            Column("EXPLANATION", lambda one: one["explanation"]),
+        ]
+        parts.append(table_text(sync["last_failures"], columns))
+    return "\n\n".join(parts)
+
+
+def look(log: Log, name: str, moment: Moment | None) -> Row:
+    """One job's way from expected to running, as JSON; empty where the log tells nothing."""
+    from turbine.running import Sightings, sync_to_plain
+
+    sightings = Sightings()
+    sync = log.syncs(job=name, end=end_of(log, moment), heed=sightings).get(name)
+    return {} if sync is None else sync_to_plain(sync, sightings)
+
+
+def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
+    """The position vector over all that tells how jobs run."""
+    from turbine.cli.moments import position_at
+    from turbine.log import SYNC_TOPICS
+
+    topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
+    return None if moment is None else position_at(log, moment, topics)
+
+
+def _read(
+    context: typer.Context, job: str | None, at: str | None
+) -> tuple[dict[str, Sync], Sightings]:
+    from turbine.cli.moments import given_moment
+
+    if job is not None:
+        check_job(job)
+    moment = given_moment(at)
+    log = open_log(context)
+    from turbine.running import Sightings
+
+    sightings = Sightings()
+    syncs = log.syncs(job=job, end=end_of(log, moment), heed=sightings)
+    if job is not None:
+        return _existing(syncs, job, at), sightings
+    return {name: one for name, one in syncs.items() if one.versions.base}, sightings
+
+
+def _existing(syncs: dict[str, Sync], job: str, at: str | None) -> dict[str, Sync]:
+    if job in syncs and syncs[job].versions.base:
+        return {job: syncs[job]}
+    when = f" at {at}" if at else ""
+    raise Failed(
+        Code.NOT_FOUND,
+        f"there is no job {job}{when}; `turbine get jobs --deleted` lists all",
+    )
+
+
+def _versions(plain: Row | None) -> str:
+    return "" if plain is None else "/".join(map(str, plain.values()))
+
+
+def _sync_columns() -> list[Any]:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column
+
+    def of_plan(name: str) -> Any:
+        return lambda row: row["plan"][name] if row["plan"] else None
+
+    return [
+        Column("JOB", lambda row: row["job"]),
+        Column("RUNNING", lambda row: row["state"]),
+        Column("CONDITION", lambda row: row["condition"]),
+        Column("TASKS", lambda row: row["tasks"]),
+        Column("EXPECTED", lambda row: _versions(row["expected_versions"])),
+        Column("IN EFFECT", lambda row: _versions(row["running_versions"])),
+        Column("PLAN", of_plan("intent")),
+        Column("STEP", of_plan("step")),
+        Column("MISSING", lambda row: len(row["plan"]["missing"]) if row["plan"] else None),
+        Column("DEADLINE", lambda row: show_time(row["plan"]["deadline_ms"] if row["plan"] else 0)),
+        Column("FAILURES", lambda row: row["failures"]),
+        Column("CAUSE", lambda row: (row["quarantine"] or {}).get("explanation"), wide=True),
+    ]
+
+
+def _task_columns() -> list[Any]:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column
+
+    return [
+        Column("TASK", lambda row: row["name"]),
+        Column("STATE", lambda row: row["state"]),
+        Column("SINCE", lambda row: show_time(row["since_ms"])),
+        Column("CONTAINER", lambda row: row["container"]),
+        Column("GENERATION", lambda row: row["generation"]),
+        Column("ATTEMPT", lambda row: row["attempt"]),
+        Column("CAUSE", lambda row: row["cause"]),
+        Column("SHARD GENERATION", lambda row: row["shard_generation"], wide=True),
+        Column("EXPLANATION", lambda row: row["explanation"], wide=True),
+    ]

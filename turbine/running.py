@@ -1,0 +1,173 @@
+"""What runs of a job and what it still takes, in the words of a person on call. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from components.state_syncer.plan import way_of
+from events.codec import Read
+from events.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
+from projections.reports import Report, report_of
+from projections.syncs import DELETED, HAND_OVER, START, STOP, Plan, Sync, standing
+
+Row = dict[str, Any]
+
+FAILURES_KEPT = 5
+"""Of each job: the last ones tell what is wrong now."""
+
+
+class Sightings:
+    """What records tell beside the rows: where each task was seen last, and what failed when.
+
+    Given to `Log.syncs` as `heed`.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str, int], tuple[Report, str, int]] = {}
+        self._failures: dict[str, list[tuple[SyncFailed, int]]] = {}
+
+    def __call__(self, read: Read, stands: bool) -> None:
+        body: Body | None = read.record.body
+        if isinstance(body, TaskStarted | TaskStopped | TaskFailed):
+            at, seen = (read.record.key, body.task), report_of(body)
+            known = self._tasks.get(at)
+            if known is None or known[0] < seen:
+                self._tasks[at] = (seen, body.container, read.at_ms)
+        elif stands and isinstance(body, SyncFailed) and body.change_id is None:
+            kept = self._failures.setdefault(read.record.key, [])
+            kept.append((body, read.at_ms))
+            del kept[:-FAILURES_KEPT]
+
+    def seen(self, job: str, task: int, report: Report) -> tuple[str, int] | None:
+        """The container and the instant of that report."""
+        found = self._tasks.get((job, task))
+        return found[1:] if found is not None and found[0] == report else None
+
+    def failures(self, job: str) -> list[Row]:
+        """The last plans without effect, the newest last."""
+        return [
+            {
+                "at_ms": at_ms,
+                "versions": body.versions.to_plain(),
+                "step": body.name,
+                "cause": body.cause,
+                "explanation": body.explanation,
+            }
+            for body, at_ms in self._failures.get(job, ())
+        ]
+
+
+def condition(sync: Sync) -> str:
+    """One word for how the job stands."""
+    if sync.quarantine is not None:
+        return "quarantined"
+    if sync.plan is not None:
+        return "syncing"
+    if way_of(sync) is None:
+        return "in sync"
+    return "failing" if sync.trouble is not None else "behind"
+
+
+def state_of(sync: Sync) -> str:
+    """What was last brought fully into effect: running, paused, deleted; "none" before that."""
+    return "none" if sync.running is None else sync.running.state
+
+
+def missing(sync: Sync, plan: Plan) -> Iterator[tuple[int, str]]:
+    """Tasks that the step in progress waits for, with what is known of each."""
+    if plan.done:
+        return
+    if plan.step == STOP:
+        for at in standing(sync):
+            yield at, "not stopped"
+    elif plan.step == HAND_OVER:
+        for at in range(sync.live.tasks if sync.live is not None else 0):
+            export = sync.exports.get(at)
+            if export is None or export.plan_id != plan.id:
+                yield at, "state not exported"
+    elif plan.step == START:
+        for at in range(int(json.loads(plan.config_json).get("tasks", 1))):
+            report = sync.tasks.get(at)
+            if report is None or report.specs != plan.generation or report.stopped:
+                yield at, "not started"
+            elif report.failed:
+                yield at, report.cause
+
+
+def sync_to_plain(sync: Sync, sightings: Sightings) -> Row:
+    """A job's way from expected to running as JSON."""
+    running, plan, trouble, quarantine = sync.running, sync.plan, sync.trouble, sync.quarantine
+    return {
+        "job": sync.name,
+        "state": state_of(sync),
+        "condition": condition(sync),
+        "held": sync.held,
+        "expected_versions": sync.versions.to_plain(),
+        "running_versions": None if running is None else running.versions.to_plain(),
+        "tasks": 0 if running is None or running.state == DELETED else running.tasks,
+        "generation": None if running is None else running.generation,
+        "running": {} if running is None else json.loads(running.config_json),
+        "plan": None if plan is None else _plan(sync, plan),
+        "failures": 0 if trouble is None else trouble.failures,
+        "retry_ms": None if trouble is None else trouble.retry_ms,
+        "quarantine": None
+        if quarantine is None
+        else {
+            "versions": quarantine.versions.to_plain(),
+            "step": quarantine.step,
+            "cause": quarantine.cause,
+            "explanation": quarantine.explanation,
+        },
+        "last_failures": sightings.failures(sync.name),
+    }
+
+
+def _plan(sync: Sync, plan: Plan) -> Row:
+    return {
+        "id": plan.id,
+        "intent": plan.intent,
+        "versions": plan.versions.to_plain(),
+        "steps": list(plan.steps),
+        "step": plan.step,
+        "attempt": plan.attempt,
+        "deadline_ms": plan.deadline_ms,
+        "missing": [{"task": at, "why": why} for at, why in missing(sync, plan)],
+    }
+
+
+def tasks_to_plain(sync: Sync, sightings: Sightings) -> Iterator[Row]:
+    """The tasks that should run, and those that run although they should not."""
+    listed = sync.listed
+    wanted = range(listed.tasks if listed is not None else 0)
+    generation = listed.generation if listed is not None else 0
+    extra = {at for at, report in sync.tasks.items() if not report.stopped and at not in wanted}
+    for at in sorted(extra.union(wanted)):
+        report = sync.tasks.get(at)
+        seen = None if report is None else sightings.seen(sync.name, at, report)
+        yield {
+            "job": sync.name,
+            "task": at,
+            "name": f"{sync.name}/{at}",
+            "state": _task_state(report, generation, wanted=at in wanted),
+            "generation": None if report is None else report.specs,
+            "shard_generation": None if report is None else report.shard,
+            "attempt": None if report is None else report.attempt,
+            "container": None if seen is None else seen[0],
+            "since_ms": None if seen is None else seen[1],
+            "cause": "" if report is None else report.cause,
+            "explanation": "" if report is None else report.explanation,
+        }
+
+
+def _task_state(report: Report | None, generation: int, *, wanted: bool) -> str:
+    if report is None or (report.stopped and report.specs < generation):
+        return "waiting"  # for a container to start it
+    if report.stopped:
+        return "stopped"
+    if not wanted or report.specs < generation:
+        return "stopping"  # of an older list, and not known to have ended
+    if report.failed:
+        return "failed" if report.final else "restarting"
+    return "running"
