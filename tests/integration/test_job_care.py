@@ -50,6 +50,8 @@ def test_a_job_is_scaled_rolled_back_and_waited_for(
     assert before.code == Code.NOT_FOUND
     different = run("diff", "job", "oncall", "--running", "--exit-code")
     assert (different.code, "+ tasks: 5" in different.out) == (Code.FINDINGS, True)
+    rolled_back = command("diff", "job", "oncall", "--from", "base:2", "--to", "base:3")
+    assert rolled_back.out.strip()
     waited = run("wait", "job", "oncall", "--for=running", "--timeout", "10ms")
     assert waited.code == Code.TIMEOUT
     assert "is the state syncer running?" in waited.sentence

@@ -9,6 +9,7 @@ import typer
 
 from turbine.cli import (
     changes,
+    comparing,
     following,
     jobs,
     local,
@@ -73,7 +74,7 @@ get.command("syncs")(syncs.get_syncs)
 app.add_typer(get, name="get")
 
 diff = _group("Compare what runs with what is expected.")
-diff.command("job")(syncs.diff_job)
+diff.command("job")(comparing.diff_job)
 app.add_typer(diff, name="diff")
 
 wait = _group("Wait until a job is what it should be.")

@@ -1,4 +1,4 @@
-"""`get syncs`, `get tasks`, `diff job` and `wait job`: how running follows expected."""
+"""`get syncs`, `get tasks` and `wait job`: how running follows expected."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def get_syncs(
     from turbine.cli.output import show_rows
     from turbine.running import sync_to_plain
 
-    syncs, sightings = _read(context, job, at)
+    syncs, sightings = read_syncs(context, job, at)
     rows = [sync_to_plain(one, sightings) for one in syncs.values()]
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
@@ -45,38 +45,10 @@ def get_tasks(
     from turbine.cli.output import show_rows
     from turbine.running import tasks_to_plain
 
-    syncs, sightings = _read(context, job, at)
+    syncs, sightings = read_syncs(context, job, at)
     rows = [row for one in syncs.values() for row in tasks_to_plain(one, sightings)]
     show_rows(rows, output, _task_columns())
     return Code.OK
-
-
-def diff_job(
-    context: typer.Context,
-    *,
-    job: Name,
-    running: Annotated[
-        bool, typer.Option("--running", help="What runs against what is expected.")
-    ] = False,
-    exit_code: Annotated[
-        bool, typer.Option("--exit-code", help="End with 5 where there is a difference.")
-    ] = False,
-    at: At = None,
-    output: Shown = "table",
-) -> int:
-    """Show what differs between what runs of a job and what is expected of it."""
-    from turbine.cli.differences import differences
-    from turbine.cli.output import show_value, write
-
-    if not running:
-        raise Failed(Code.USAGE, "say what to compare: --running, what runs with what is expected")
-    syncs, _ = _read(context, job, at)
-    found = differences(running_config(syncs[job]), json.loads(syncs[job].expected_json))
-    if output == "table":
-        write("\n".join(map(str, found)) or f"{job}: what runs is what is expected")
-    else:
-        show_value([one.to_plain() for one in found], output)
-    return Code.FINDINGS if found and exit_code else Code.OK
 
 
 def wait_job(
@@ -212,7 +184,7 @@ def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
     return None if moment is None else position_at(log, moment, topics)
 
 
-def _read(
+def read_syncs(
     context: typer.Context, job: str | None, at: str | None
 ) -> tuple[dict[str, Sync], Sightings]:
     from turbine.cli.moments import given_moment

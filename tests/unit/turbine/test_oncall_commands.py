@@ -54,8 +54,11 @@ class Shelf:
     def __init__(self, journal: Journal, sync: Sync) -> None:
         self.journal, self.sync = journal, sync
 
-    def job(self, _: str) -> Job:
-        return self.journal.job
+    def job(self, name: str, **_: Any) -> Job | None:
+        return self.journal.job if name == self.journal.job.name else None
+
+    def at(self, *_: Any) -> dict[str, int]:
+        return {}
 
     def decisions(self, **_: Any) -> list[Standing]:
         return self.journal.decisions
@@ -69,7 +72,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     one, fleet = Journal(), Fleet().runs()
     one.propose(CLICKS)
     one.propose({"tasks": 4, "priority": 7})
-    for module in ("scaling", "syncs"):
+    for module in ("scaling", "syncs", "comparing"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
     monkeypatch.setattr("turbine.publish.Publisher", Desk)
@@ -173,3 +176,35 @@ def test_lists_and_differences(journal: Journal) -> None:
     assert "orders   running   in sync" in run("get", "syncs").out
     ended = run("diff", "job", "orders", "--running", "--exit-code")
     assert (ended.code, ended.out) == (Code.OK, "orders: what runs is what is expected\n")
+
+
+def test_two_versions_and_two_instants_are_compared(journal: Journal) -> None:
+    ended = run("diff", "job", "clicks", "--from", "base:1", "--exit-code")
+    assert (ended.code, ended.out) == (Code.FINDINGS, "+ priority: 7\n~ tasks: 2 -> 4\n")
+    ended = run("diff", "job", "clicks", "--from", "base:2", "--to", "base:1", "-o", "json")
+    assert [one["path"] for one in json.loads(ended.out)] == ["priority", "tasks"]
+    assert run("diff", "job", "clicks", "--from", "1h").out == "clicks: the same was expected\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "told"),
+    [
+        ((), Code.USAGE, "say what to compare"),
+        (("--running", "--from", "base:1"), Code.USAGE, "say what to compare"),
+        (("--to", "base:1"), Code.USAGE, "say what to compare"),
+        (("--from", "base:9"), Code.NOT_FOUND, "clicks never had a version 9 of base"),
+        (("--from", "yesterday"), Code.USAGE, "--from: 'yesterday' is neither a time"),
+    ],
+)
+def test_what_cannot_be_compared_is_told(
+    journal: Journal, options: tuple[str, ...], code: Code, told: str
+) -> None:
+    ended = run("diff", "job", "clicks", *options)
+    assert ended.code == code
+    assert ended.sentence.startswith(told)
+
+
+def test_a_job_that_was_not_there_is_told(journal: Journal) -> None:
+    ended = run("diff", "job", "nobody", "--from", "1h")
+    assert ended.code == Code.NOT_FOUND
+    assert ended.sentence == "--from: there was no job nobody at 1h"
