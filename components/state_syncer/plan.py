@@ -8,11 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from events.config import COMPLEX_FIELDS, Invalid, JobConfig, validate_config
+from events.config import COMPLEX_FIELDS, Invalid, validate_config
 from events.records import ConfigDifference
 from events.strict_json import canonical_json
 from projections.syncs import DELETED, HAND_OVER, PAUSED, RUNNING, START, STOP, Sync, standing
 
+Plain = Mapping[str, Any]
 COPIED = "is only copied: tasks take it up when their specs say so"
 _PAUSED_TEXT = '"paused":true'
 """In canonical JSON; a config without it need not be read to know that it does not pause."""
@@ -49,10 +50,10 @@ def way_of(row: Sync) -> Way | None:
         return None
     if state == DELETED:
         return Way("delete", state, _stop(row), (), 0)
-    config = validate_config(json.loads(row.expected_json))
-    tasks = 1 if isinstance(config, Invalid) else config.tasks
+    wanted = json.loads(row.expected_json)
+    tasks = int(wanted.get("tasks", 1))
     before = running.config_json if running is not None and was != DELETED else "{}"
-    differences = tuple(_differences(before, row.expected_json, config))
+    differences = tuple(_differences(json.loads(before), wanted))
     reshaped = was != DELETED and any(one.path in COMPLEX_FIELDS for one in differences)
     steps: tuple[str, ...] = ()
     if was == RUNNING and state == RUNNING and not reshaped:
@@ -83,28 +84,25 @@ def _pauses(config_json: str) -> bool:
     return _PAUSED_TEXT in config_json and json.loads(config_json).get("paused") is True
 
 
-def _differences(
-    before: str, after: str, config: JobConfig | Invalid
-) -> Iterator[ConfigDifference]:
+def _differences(old: Plain, new: Plain) -> Iterator[ConfigDifference]:
     """By field, with the reason why it is copied or not."""
-    old, new = json.loads(before), json.loads(after)
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) == new.get(name) and (name in old) == (name in new):
             continue
         why = COMPLEX_FIELDS.get(name)
-        if why is not None and before != "{}" and _same(name, old, config):
-            why = None  # said in other words: a default that is spelled out, say
-        if why is None and name in COMPLEX_FIELDS:
+        # Most changes are only copied: what a config says in full is looked at for the others.
+        if why is not None and old and _same(name, old, new):
             continue
         yield ConfigDifference(name, _text(old, name), _text(new, name), why or COPIED)
 
 
-def _same(name: str, old: Mapping[str, Any], config: JobConfig | Invalid) -> bool:
-    known = validate_config(old)
-    if isinstance(known, Invalid) or isinstance(config, Invalid):
+def _same(name: str, old: Plain, new: Plain) -> bool:
+    """Is it said in other words, such as a default that is spelled out?"""
+    before, after = validate_config(old), validate_config(new)
+    if isinstance(before, Invalid) or isinstance(after, Invalid):
         return False  # no build would run it; whoever accepted it had other rules
-    return bool(getattr(known, name) == getattr(config, name))
+    return bool(getattr(before, name) == getattr(after, name))
 
 
-def _text(plain: Mapping[str, Any], name: str) -> str | None:
+def _text(plain: Plain, name: str) -> str | None:
     return canonical_json(plain[name]) if name in plain else None
