@@ -195,7 +195,7 @@ def serve(
 ) -> int:
     """Run one component in the foreground.
 
-    One of clock, publisher and job-service.
+    One of clock, publisher, job-service, state-syncer and task-service.
     """
     from turbine.serve import SERVED
     from turbine.serve import serve as run
