@@ -60,7 +60,7 @@ NAMED = 10
 
 def decide(row: Sync, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
-    for turn in (_release, _overtake, _step, _quarantine, _requests, _alert, _begin):
+    for turn in (_release, _overtake, _step, _quarantine, _alert, _requests, _alert, _begin):
         for body in turn(row, now_ms):
             yield body
             row = apply(row, body)
