@@ -10,10 +10,8 @@ from typing import NamedTuple, TypeVar
 
 from immutables import Map
 
+from events.config import TASKS_MAX
 from events.records import TaskFailed, TaskStarted, TaskStateExported, TaskStopped
-
-TASKS_MAX = 100_000
-"""No task has a greater index: a report that names one is not about a job of ours."""
 
 
 class Report(NamedTuple):
@@ -71,7 +69,10 @@ def export_of(body: TaskStateExported) -> Export:
 
 
 def newest(known: Map[int, Word], task: int, word: Word, floor: int) -> Map[int, Word]:
-    """The greatest word about each task, unless it is of a generation below the floor."""
+    """The greatest word about each task, unless it is of a generation below the floor.
+
+    No task of ours has an index of so many or more: a report that names one is not about ours.
+    """
     if word.specs < floor or not 0 <= task < TASKS_MAX:
         return known
     before = known.get(task)

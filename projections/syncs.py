@@ -103,11 +103,6 @@ class Plan(NamedTuple):
     deadline_ms: int | None = None
 
     @property
-    def tasks_stand_still(self) -> bool:
-        """Whether none of the job's tasks may run at this point of the plan."""
-        return self.step != START
-
-    @property
     def step(self) -> str:
         """The name of the step that was started last; "" before the first one."""
         return self.steps[self.at] if 0 <= self.at < len(self.steps) else ""
@@ -262,7 +257,7 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
 
 def _failed(row: Sync, body: SyncFailed) -> Sync:
     if body.change_id is not None:  # a request was refused
-        return row._replace(ingress=answer(row.ingress, body.change_id))
+        return _answered(row, body.change_id)
     if row.plan is None or body.plan_id != row.plan.id:
         return row
     trouble = row.trouble
@@ -323,19 +318,6 @@ def _above(row: Sync, floor: int) -> Sync:
     )
 
 
-def standing(row: Sync) -> Iterator[int]:
-    """Tasks that may still run, as far as is known: of the last list that had any, and of lists
-    before it that had more."""
-    tasks, generation = (row.live.tasks, row.live.generation) if row.live is not None else (0, 0)
-    for at in range(tasks):
-        report = row.tasks.get(at)
-        if report is None or report.specs < generation or not report.over:
-            yield at
-    for at, report in sorted(row.tasks.items()):
-        if at >= tasks and not report.over and not report.final:
-            yield at
-
-
 # --- keeping
 
 
@@ -354,12 +336,12 @@ def load(plain: Any) -> Sync:
     for name, make in (
         ("running", Running),
         ("plan", Plan),
-        ("quarantine", Quarantine),
         ("trouble", Trouble),
+        ("quarantine", Quarantine),
+        ("listed", Listed),
+        ("live", Listed),
     ):
         some[name] = None if some[name] is None else make(*_deep(some[name]))
-    for name in ("listed", "live"):
-        some[name] = None if some[name] is None else Listed(*_deep(some[name]))
     some["versions"] = LayerVersions(**some["versions"])
     some["tasks"] = Map({at: Report(*rest) for at, *rest in some["tasks"]})
     some["exports"] = Map(

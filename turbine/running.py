@@ -10,7 +10,8 @@ from components.state_syncer.plan import way_of
 from events.codec import Read
 from events.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from projections.reports import Report, report_of
-from projections.syncs import DELETED, HAND_OVER, START, STOP, Plan, Sync, standing
+from projections.syncs import DELETED, Plan, Sync
+from projections.waits import missing
 
 Row = dict[str, Any]
 
@@ -73,27 +74,6 @@ def condition(sync: Sync) -> str:
 def state_of(sync: Sync) -> str:
     """What was last brought fully into effect: running, paused, deleted; "none" before that."""
     return "none" if sync.running is None else sync.running.state
-
-
-def missing(sync: Sync, plan: Plan) -> Iterator[tuple[int, str]]:
-    """Tasks that the step in progress waits for, with what is known of each."""
-    if plan.done:
-        return
-    if plan.step == STOP:
-        for at in standing(sync):
-            yield at, "not stopped"
-    elif plan.step == HAND_OVER:
-        for at in range(sync.live.tasks if sync.live is not None else 0):
-            export = sync.exports.get(at)
-            if export is None or export.plan_id != plan.id:
-                yield at, "state not exported"
-    elif plan.step == START:
-        for at in range(int(json.loads(plan.config_json).get("tasks", 1))):
-            report = sync.tasks.get(at)
-            if report is None or report.specs != plan.generation or report.stopped:
-                yield at, "not started"
-            elif report.failed:
-                yield at, report.cause
 
 
 def sync_to_plain(sync: Sync, sightings: Sightings) -> Row:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from components.runtime.step import Component
@@ -45,8 +44,8 @@ from projections.syncs import (
     dump,
     fold,
     load,
-    standing,
 )
+from projections.waits import missing, tasks_of
 
 QUARANTINED_AT = 3
 """Failures of one signature in a row; a fourth try would most likely end like the others."""
@@ -166,7 +165,7 @@ def _step(row: Sync, now_ms: int) -> Iterator[Body]:
     while (plan := row.plan) is not None:
         if plan.done:
             body = _next(row, plan, now_ms)
-        elif not any(_missing(row, plan)):
+        elif not any(missing(row, plan)):
             body = SyncStepDone(
                 job=row.name, plan_id=plan.id, step=plan.at, name=plan.step, outcome_json="{}"
             )
@@ -238,7 +237,7 @@ def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
             generation=plan.generation,
             running_json=plan.config_json,
             state=state,
-            tasks=0 if state == DELETED else _tasks(plan),
+            tasks=0 if state == DELETED else tasks_of(plan.config_json),
             change_id=plan.change_id,
             held=row.held,
         )
@@ -260,29 +259,6 @@ def _end_of(plan: Plan) -> str:
     return RUNNING if START in plan.steps else PAUSED
 
 
-def _tasks(plan: Plan) -> int:
-    return int(json.loads(plan.config_json).get("tasks", 1))
-
-
-def _missing(row: Sync, plan: Plan) -> Iterator[str]:
-    """Tasks whose reports the step waits for, with what is known of each."""
-    if plan.step == STOP:
-        for at in standing(row):
-            yield f"{at} (not stopped)"
-    elif plan.step == HAND_OVER:
-        for at in range(row.live.tasks if row.live is not None else 0):
-            export = row.exports.get(at)
-            if export is None or export.plan_id != plan.id:
-                yield f"{at} (state not exported)"
-    else:
-        for at in range(_tasks(plan)):
-            report = row.tasks.get(at)
-            if report is None or report.specs != plan.generation or report.stopped:
-                yield f"{at} (not started)"
-            elif report.failed:
-                yield f"{at} ({report.cause})"
-
-
 def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
     """The step failed, if its time is over or a task will not be tried again."""
     lost = None
@@ -299,10 +275,10 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
         at, report = lost
         cause, said = "task-failed", f"task {at} failed for good: {report.explanation}"
     elif plan.deadline_ms is not None and now_ms > plan.deadline_ms:
-        missing = list(_missing(row, plan))
-        more = f" and {len(missing) - NAMED} more" if len(missing) > NAMED else ""
+        waits = [f"{at} ({why})" for at, why in missing(row, plan)]
+        more = f" and {len(waits) - NAMED} more" if len(waits) > NAMED else ""
         cause = "step-timeout"
-        said = f"{plan.step} took too long: tasks {', '.join(missing[:NAMED])}{more}"
+        said = f"{plan.step} took too long: tasks {', '.join(waits[:NAMED])}{more}"
     else:
         return
     yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)

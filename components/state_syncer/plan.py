@@ -11,7 +11,8 @@ from typing import Any
 from events.config import COMPLEX_FIELDS, Invalid, validate_config
 from events.records import ConfigDifference
 from events.strict_json import canonical_json
-from projections.syncs import DELETED, HAND_OVER, PAUSED, RUNNING, START, STOP, Sync, standing
+from projections.syncs import DELETED, HAND_OVER, PAUSED, RUNNING, START, STOP, Sync
+from projections.waits import standing
 
 Plain = Mapping[str, Any]
 COPIED = "is only copied: tasks take it up when their specs say so"

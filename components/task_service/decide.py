@@ -22,7 +22,8 @@ def decide(row: Sync, _: int) -> Iterator[Body]:
     wanted = wanted_list(row)
     if wanted is None:
         return
-    parts = [_empty(row, wanted)] if wanted.tasks == 0 else _listed(row, wanted)
+    text = wanted.config_json
+    parts = [_empty(row, wanted)] if text is None else _listed(row, wanted, text)
     if not isinstance(parts, Trouble):
         yield from parts
         if row.unlisted:
@@ -57,8 +58,8 @@ def _empty(row: Sync, wanted: Wanted) -> TaskSpecsPublished:
     )
 
 
-def _listed(row: Sync, wanted: Wanted) -> list[TaskSpecsPublished] | Trouble:
-    config = validate_config(json.loads(wanted.config_json))
+def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublished] | Trouble:
+    config = validate_config(json.loads(config_json))
     if isinstance(config, Invalid):
         return Trouble(config.path, str(config))
     shape = row.plan.id if row.plan is not None else row.running.shape if row.running else ""

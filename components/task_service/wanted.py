@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from events.records import LayerVersions
-from projections.syncs import RUNNING, START, Sync, standing
+from projections.syncs import RUNNING, START, Sync
+from projections.waits import standing
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,9 +15,8 @@ class Wanted:
 
     plan_id: str
     generation: int
-    config_json: str
+    config_json: str | None  # None: nothing of the job may run
     versions: LayerVersions
-    tasks: int  # 0: nothing of the job may run
 
 
 def wanted_list(row: Sync) -> Wanted | None:
@@ -26,7 +25,7 @@ def wanted_list(row: Sync) -> Wanted | None:
     if plan is not None and plan.step == START:
         if listed is not None and (listed.plan_id, listed.generation) == (plan.id, plan.generation):
             return None
-        return _filled(plan.id, plan.generation, plan.config_json, plan.versions)
+        return Wanted(plan.id, plan.generation, plan.config_json, plan.versions)
     if plan is not None and not plan.step:
         return None  # the word that begins its first step is still to come
     if plan is not None:
@@ -48,12 +47,7 @@ def wanted_list(row: Sync) -> Wanted | None:
     # plan that failed they are told to run again, under a new one: those that stopped are over.
     same = listed is not None and listed.tasks and listed.generation == running.generation
     generation = running.generation if same else row.generation + 1
-    return _filled(running.plan_id, generation, running.config_json, running.versions)
-
-
-def _filled(plan_id: str, generation: int, config_json: str, versions: LayerVersions) -> Wanted:
-    tasks = int(json.loads(config_json).get("tasks", 1))
-    return Wanted(plan_id, generation, config_json, versions, tasks)
+    return Wanted(running.plan_id, generation, running.config_json, running.versions)
 
 
 def _emptied(
@@ -62,4 +56,4 @@ def _emptied(
     if row.listed is None or row.listed.tasks == 0:
         return None
     at = row.generation + 1 if generation is None else generation
-    return Wanted(plan_id, at, "{}", versions, 0)
+    return Wanted(plan_id, at, None, versions)

@@ -8,26 +8,26 @@ DECIDE = "components/state_syncer/decide.py"
 PLAN = "components/state_syncer/plan.py"
 WORDS = "components/state_syncer/words.py"
 WANTED = "components/task_service/wanted.py"
-SYNCS = "projections/syncs.py"
+WAITS = "projections/waits.py"
 
 SYNCING: tuple[Mutant, ...] = (
-    left_out("tasks are not waited for when they stop", DECIDE, "in standing(row):", "in ():"),
-    left_out("a stop of an older generation counts", SYNCS, "report.specs < generation or ", ""),
+    left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
+    left_out("a stop of an older generation counts", WAITS, "report.specs < generation or ", ""),
     left_out(
         "state is not waited for",
-        DECIDE,
+        WAITS,
         "if export is None or export.plan_id != plan.id:",
         "if False:",
     ),
     left_out(
         "a plan is committed before its tasks have started",
-        DECIDE,
-        "for at in range(_tasks(plan)):",
+        WAITS,
+        "for at in range(tasks_of(plan.config_json)):",
         "for at in ():",
     ),
     left_out(
         "a start of another generation counts",
-        DECIDE,
+        WAITS,
         "report.specs != plan.generation or ",
         "",
         aimed="tests/unit/state_syncer/test_plans.py::"

@@ -106,7 +106,8 @@ def reached(sync: Sync, goal: str) -> bool:
 
 def told(sync: Sync) -> str:
     """What is known of a job that is not where it should be, and what may help."""
-    from turbine.running import condition, missing, state_of
+    from projections.waits import missing
+    from turbine.running import condition, state_of
 
     if sync.plan is not None:
         waits = [f"{at} ({why})" for at, why in missing(sync, sync.plan)]

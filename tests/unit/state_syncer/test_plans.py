@@ -9,7 +9,8 @@ import pytest
 
 from components.state_syncer.decide import wake_ms
 from events.records import SyncCommitted, SyncPlanned, SyncStepStarted
-from projections.syncs import dump, load, standing
+from projections.syncs import dump, load
+from projections.waits import standing
 from tests.unit.state_syncer.fleet import Fleet
 
 START = ["SyncPlanned", "SyncStepStarted"]

@@ -11,10 +11,11 @@ from components.state_syncer.words import ROUND_MS
 from events.codec import Read, Record, encode
 from events.records import Generation, SyncFailed, TaskFailed, TaskStarted
 from projections.syncs import Sync
+from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
 from turbine.cli.failures import Code, Failed
 from turbine.cli.syncs import reached, running_config, section, told
-from turbine.running import Sightings, condition, missing, sync_to_plain, tasks_to_plain
+from turbine.running import Sightings, condition, sync_to_plain, tasks_to_plain
 
 
 @pytest.fixture

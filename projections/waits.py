@@ -1,0 +1,47 @@
+"""Which tasks of a job may still run, and which of them a plan waits for. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from projections.syncs import HAND_OVER, STOP, Plan, Sync
+
+
+def standing(row: Sync) -> Iterator[int]:
+    """Tasks that may still run, as far as is known: of the last list that had any, and of lists
+    before it that had more."""
+    tasks, generation = (row.live.tasks, row.live.generation) if row.live is not None else (0, 0)
+    for at in range(tasks):
+        report = row.tasks.get(at)
+        if report is None or report.specs < generation or not report.over:
+            yield at
+    for at, report in sorted(row.tasks.items()):
+        if at >= tasks and not report.over and not report.final:
+            yield at
+
+
+def missing(row: Sync, plan: Plan) -> Iterator[tuple[int, str]]:
+    """Tasks whose reports the step in progress waits for, with what is known of each."""
+    if plan.done:
+        return
+    if plan.step == STOP:
+        for at in standing(row):
+            yield at, "not stopped"
+    elif plan.step == HAND_OVER:
+        for at in range(row.live.tasks if row.live is not None else 0):
+            export = row.exports.get(at)
+            if export is None or export.plan_id != plan.id:
+                yield at, "state not exported"
+    else:
+        for at in range(tasks_of(plan.config_json)):
+            report = row.tasks.get(at)
+            if report is None or report.specs != plan.generation or report.stopped:
+                yield at, "not started"
+            elif report.failed:
+                yield at, report.cause
+
+
+def tasks_of(config_json: str) -> int:
+    """How many tasks a config asks for."""
+    return int(json.loads(config_json).get("tasks", 1))
