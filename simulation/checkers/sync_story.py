@@ -38,6 +38,13 @@ ALERT = "job-quarantined"
 TRIES = 3
 
 
+_Life = TaskStarted | TaskStopped | TaskFailed
+
+
+def _for_good(word: _Life) -> bool:
+    return isinstance(word, TaskFailed) and word.pause_ms is None
+
+
 class Lore:
     """What lies beside the journal: words of tasks and requests of operators, key by key."""
 
@@ -83,12 +90,18 @@ class Words:
         yield from (task for task in range(listed.tasks) if task not in stopped)
 
     def not_stopped(self, listed: TaskSpecsPublished) -> Iterator[int]:
-        """Tasks of the list that were not stopped, or that began anew elsewhere after that."""
+        """Tasks of the list that were not stopped, or that began anew elsewhere after that; and
+        tasks of an older list with more of them that still run."""
         for task in range(listed.tasks):
             last = self._last(task)
             if not any(isinstance(one, TaskStopped) for one in last) or any(
                 one.generation.specs < listed.generation for one in last
             ):
+                yield task
+        for task in sorted({one.task for one in self.said if isinstance(one, _Life)}):
+            last = self._last(task)
+            ended = (isinstance(one, TaskStopped) or _for_good(one) for one in last)
+            if task >= listed.tasks and not any(ended):
                 yield task
 
     def not_exported(self, listed: TaskSpecsPublished, plan_id: str) -> Iterator[int]:
@@ -111,13 +124,9 @@ class Words:
             if other or stopped or max(starts, default=0) <= max(fails, default=0):
                 yield task
 
-    def _last(self, task: int) -> list[TaskStarted | TaskStopped | TaskFailed]:
+    def _last(self, task: int) -> list[_Life]:
         """All that was said of a task under the greatest pair of generations of all."""
-        mine = [
-            one
-            for one in self.said
-            if isinstance(one, TaskStarted | TaskStopped | TaskFailed) and one.task == task
-        ]
+        mine = [one for one in self.said if isinstance(one, _Life) and one.task == task]
         top = max(((one.generation.specs, one.generation.shard) for one in mine), default=(0, 0))
         return [one for one in mine if (one.generation.specs, one.generation.shard) == top]
 

@@ -68,6 +68,11 @@ BAD: list[tuple[str, Callable[[], Change], str]] = [
         "says stop, and tasks [0] have not stopped",
     ),
     (
+        "a task of an older list that had more of them",
+        lambda: after(nth(TaskStopped), TaskStarted("orders", 7, Generation(1, 1), "c1", 1)),
+        "says stop, and tasks [7] have not stopped",
+    ),
+    (
         "a start before the stops",
         lambda: without(nth(TaskStopped, 1)),
         "says start, and tasks [1] have not stopped",
