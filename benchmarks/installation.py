@@ -33,17 +33,19 @@ class Installation:
     broker_pid: int | None = None
     processes: dict[str, Supervised] = field(default_factory=dict)
 
-    def serve(self, component: str, instance: str = "") -> Supervised:
-        """Starts a component under a supervisor."""
-        name = instance or component
+    def serve(self, *components: str, instance: str = "") -> Supervised:
+        """Starts components as one process under a supervisor."""
+        name = instance or components[0]
         more = ["--instance", instance] if instance else []
-        command = python("turbine.serve", component, *more, "--bootstrap", self.settings.bootstrap)
+        command = python(
+            "turbine.serve", *components, *more, "--bootstrap", self.settings.bootstrap
+        )
         self.processes[name] = Supervised(name, command, self.directory)
         return self.processes[name]
 
     @property
     def workers(self) -> list[Supervised]:
-        """The workers of the job service, by name."""
+        """The workers, by name."""
         return [one for name, one in sorted(self.processes.items()) if name[-1].isdigit()]
 
     def await_assigned(self) -> None:
@@ -146,6 +148,6 @@ def _start_all(site: Installation, workers: int) -> None:
     site.serve("clock")
     site.serve("publisher")
     for number in range(workers):
-        site.serve("job-service", f"job-service-{number}")
+        site.serve("job-service", instance=f"job-service-{number}")
     site.await_assigned()
     say(f"clock, publisher and {workers} workers run")

@@ -21,8 +21,9 @@ from typing import Any
 from benchmarks.configs import base_config, next_version
 from benchmarks.writer import Writer
 from components.job_service.decide import component
+from components.runtime.component import places_of
 from components.runtime.settings import Settings
-from components.runtime.step import Owner, places_of
+from components.runtime.step import Owner
 from events.codec import Read, Record, encode, headers_of
 from events.identity import change_id
 from events.records import (

@@ -27,11 +27,12 @@ from benchmarks.figures import peak_mb
 from components.job_service.decide import component
 from components.runtime.births import Births
 from components.runtime.clients import consumer, spot
+from components.runtime.component import places_of
 from components.runtime.garbage import collect_seldom
 from components.runtime.intake import DeadLetter, take_in
 from components.runtime.reading import ends_now, read_span
 from components.runtime.settings import Settings
-from components.runtime.step import Owner, places_of
+from components.runtime.step import Owner
 from events.lock import read_lock
 from events.topics import CLOCK, LOADS, place
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.job_service.decide import component as job_service
-from components.runtime.step import Component
+from components.runtime.component import Component
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.topics import JOURNAL

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from components.runtime.step import Component, Held, Owner, places_of
+from components.runtime.component import Component, places_of
+from components.runtime.step import Held, Owner
 from components.runtime.store import POSITIONS, Entry, Keeper, restore
 from events.codec import Record
 from simulation.bounds import Bounds, overgrown

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.runtime.step import Component, Effect
+from components.runtime.component import Component, Effect
 from events.codec import Read
 from events.identity import change_id as name_change
 from events.identity import effect_id, valid_until_ms

@@ -11,11 +11,12 @@ from typing import Any, TypeVar
 from components.job_service.decide import component as job_service
 from components.runtime.births import Births
 from components.runtime.clients import partitions_of
+from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.reading import Unreadably, ends_now, read_span, times_now
 from components.runtime.replay import Finding, audit_partition
 from components.runtime.settings import BadSettings, Settings, load_settings
-from components.runtime.step import Component, Owner
+from components.runtime.step import Owner
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.codec import Read

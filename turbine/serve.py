@@ -1,4 +1,4 @@
-"""Starts one component in this process: `python -m turbine.serve NAME [--instance I]`."""
+"""Starts components in this process: `python -m turbine.serve NAME... [--instance I]`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 from components.runtime.settings import BadSettings, Settings, load_settings
@@ -18,64 +19,66 @@ EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
 
 
-def _job_service(settings: Settings, instance: str | None) -> int:
-    from components.job_service.agents import serve
-
-    serve(settings, instance)
-    return 0
-
-
-def _state_syncer(settings: Settings, instance: str | None) -> int:
-    from components.state_syncer.agents import serve
-
-    serve(settings, instance)
-    return 0
-
-
-def _task_service(settings: Settings, instance: str | None) -> int:
-    from components.task_service.agents import serve
-
-    serve(settings, instance)
-    return 0
-
-
-def _clock(settings: Settings, _: str | None) -> int:
+def _clock(settings: Settings) -> int:
     from components.clock.agents import serve
     from components.runtime.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
-def _publisher(settings: Settings, _: str | None) -> int:
+def _publisher(settings: Settings) -> int:
     from components.publisher.agents import serve
     from components.runtime.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
-SERVED: dict[str, Callable[[Settings, str | None], int]] = {
-    "clock": _clock,
-    "job-service": _job_service,
-    "publisher": _publisher,
-    "state-syncer": _state_syncer,
-    "task-service": _task_service,
+KEYED = {
+    "job-service": "components.job_service.decide",
+    "state-syncer": "components.state_syncer.decide",
+    "task-service": "components.task_service.decide",
 }
+"""Job-keyed components, by the module that decides; any of them may share one worker."""
+ALONE: dict[str, Callable[[Settings], int]] = {"clock": _clock, "publisher": _publisher}
+"""Those that are a process of their own."""
+SERVED = (*sorted(ALONE), *KEYED)
 
 
-def serve(name: str, settings: Settings, *, instance: str | None = None, port: int = 0) -> int:
-    """Runs the component until it is told to stop; the exit code says why it ended."""
+def check_names(names: Sequence[str]) -> None:
+    """BadSettings where these cannot be served by one process."""
+    for name in names:
+        if name not in SERVED:
+            raise BadSettings(f"there is no component {name}; it is one of {', '.join(SERVED)}")
+        if names.count(name) > 1:
+            raise BadSettings(f"{name} is named twice; once is enough")
+        if name in ALONE and len(names) > 1:
+            raise BadSettings(
+                f"{name} is a process of its own; these can share one: {', '.join(KEYED)}"
+            )
+
+
+def serve(
+    names: Sequence[str], settings: Settings, *, instance: str | None = None, port: int = 0
+) -> int:
+    """Runs the components until it is told to stop; the exit code says why it ended."""
     from components.runtime.clients import partitions_of
     from components.runtime.garbage import collect_seldom
     from components.runtime.logs import configure_logs
     from components.runtime.metrics import serve as serve_metrics
 
+    check_names(names)
     configure_logs()
     collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
     client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
     verify_topics(client, TOPICS, partitions_of(settings).get(JOURNAL, settings.partitions))
     serve_metrics(port)
-    return SERVED[name](settings, instance)
+    if names[0] in ALONE:
+        return ALONE[names[0]](settings)
+    from components.runtime.agents import run
+
+    run([import_module(KEYED[name]).component for name in names], settings, instance)
+    return 0
 
 
 def die_with(parent: int) -> bool:
@@ -89,8 +92,8 @@ def die_with(parent: int) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """The exit code of the component."""
     parser = argparse.ArgumentParser(prog="python -m turbine.serve", description=__doc__)
-    parser.add_argument("name", choices=sorted(SERVED))
-    parser.add_argument("--instance", help="name of a static member of the component's group")
+    parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(SERVED))
+    parser.add_argument("--instance", help="name of a static member of the worker's group")
     parser.add_argument("--bootstrap")
     parser.add_argument("--config", type=Path, help="the settings' file, by default turbine.toml")
     parser.add_argument("--metrics-port", type=int, default=0)
@@ -102,7 +105,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
-        return serve(given.name, settings, instance=given.instance, port=given.metrics_port)
+        return serve(given.names, settings, instance=given.instance, port=given.metrics_port)
     except (BadSettings, BrokerUnreachable, TopicsError) as bad:
         sys.stderr.write(f"turbine: {bad}\n")
         return 2

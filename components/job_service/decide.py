@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
-from components.runtime.step import Component
+from components.runtime.component import Component
 from events.config import Invalid, validate_config
 from events.identity import is_job_id, valid_until_ms
 from events.merge import change_layer, merge_layers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.runtime.step import Component
+from components.runtime.component import Component
 from events.codec import Read, Record, encode
 from events.identity import effect_id
 from events.records import AlertRaised

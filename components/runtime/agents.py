@@ -1,15 +1,16 @@
-"""Runs a job-keyed component as a Faust agent: what Faust's stream has buffered is one poll."""
+"""Runs job-keyed components as a Faust agent: what Faust's stream has buffered is one poll."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 import structlog
 
 from components.runtime.clients import BrokerUnreachable, partitions_for
+from components.runtime.component import Component
 from components.runtime.emitter import Refused
 from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
 from components.runtime.faust_app import RAW, App, Worker, make_app
@@ -17,7 +18,6 @@ from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.shell import Shell
-from components.runtime.step import Component
 from events.topics import BY_SHORT, CLOCK, rows_topic
 
 T = TypeVar("T")
@@ -70,17 +70,18 @@ class Hooks:
         return self.shell.committable()
 
 
-def build(component: Component[Any], settings: Settings, instance: str | None) -> App:
-    """The app of one instance; `instance` names a static member of the component's group."""
-    needed = component.inputs | {CLOCK, rows_topic(component.name).short}
-    partitions = partitions_for(settings, needed)
-    shell = Shell(settings, component, partitions, instance or "dynamic")
-    names = [BY_SHORT[short].name for short in sorted(component.inputs | {CLOCK})]
+def build(components: Sequence[Component[Any]], settings: Settings, instance: str | None) -> App:
+    """The app of one instance; `instance` names a static member of the worker's group."""
+    inputs = frozenset({CLOCK}).union(*(component.inputs for component in components))
+    rows = {rows_topic(component.name).short for component in components}
+    partitions = partitions_for(settings, inputs | rows)
+    shell = Shell(settings, components, partitions, instance or "dynamic")
+    names = [BY_SHORT[short].name for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
-    @app.agent(app.topic(*names, acks=False, **RAW), name=component.name)  # type: ignore[untyped-decorator]  # Faust's are
+    @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are
     async def run(stream: Any) -> None:
         async for event in stream.events():
             await app.hooks.call(shell.handle, _poll(event, stream.channel.queue))
@@ -94,20 +95,23 @@ def build(component: Component[Any], settings: Settings, instance: str | None) -
 
 
 def _poll(event: Any, queue: Any) -> list[Message | Gap]:
-    """The event and what is buffered behind it."""
-    poll = [of_faust(event.message)]
-    size = len(event.message.value or b"")
+    """The event and what is buffered behind it; each is what was fetched at once."""
+    poll = of_faust(event.message)
+    size = _bytes_of(poll)
     while not queue.empty() and len(poll) < POLL_MOST and size < POLL_BYTES:
-        message = queue.get_nowait().message
-        poll.append(of_faust(message))
-        size += len(message.value or b"")
+        more = of_faust(queue.get_nowait().message)
+        poll += more
+        size += _bytes_of(more)
     return poll
 
 
-def run(component: Component[Any], settings: Settings, instance: str | None) -> None:
+def _bytes_of(poll: Iterable[Message | Gap]) -> int:
+    return sum(len(one.value or b"") for one in poll if isinstance(one, Message))
+
+
+def run(components: Sequence[Component[Any]], settings: Settings, instance: str | None) -> None:
     """Runs until a signal; exits with a code that says why."""
-    app = build(component, settings, instance)
-    work(app)
+    work(build(components, settings, instance))
 
 
 def work(app: App) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import time  # noqa: TID251 - a watchdog watches real time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from typing import Any
 
 import faust
@@ -115,6 +115,20 @@ class Consumer(driver.Consumer):  # type: ignore[misc]  # Faust's classes are un
 
     def _new_consumer_thread(self) -> Thread:
         return Thread(self, loop=self.loop, beacon=self.beacon)
+
+    async def getmany(self, timeout: float) -> AsyncIterator[tuple[Any, Any]]:
+        """One message for all that was fetched at once: stock spends 0.2 ms on each record, and
+        that is more than we need to read, fold and decide it."""
+        fetched, active = await self._wait_next_records(timeout)
+        if fetched is None or self.should_stop or not self.flow_active:
+            return
+        wanted = {tp: all_ for tp, all_ in fetched.items() if active is None or tp in active}
+        records = [record for of_place in wanted.values() for record in of_place]
+        if records:
+            message = self._to_message(TP(records[-1].topic, records[-1].partition), records[-1])
+            # Out of band, as a stand-in's gap: Faust would decode a value.
+            message.value, message.checksum = None, records
+            yield message.tp, message
 
     async def _getmany(self, active_partitions: set[Any] | None, timeout: float) -> Any:
         # Stock hands its live set to the other thread and then changes it: events vanish.
@@ -271,7 +285,7 @@ def make_app(
         "broker_request_timeout": max(20.0, session_s),  # Faust demands the greater of them
         "broker_rebalance_timeout": 20.0,
         "consumer_auto_offset_reset": "earliest",
-        "stream_buffer_maxsize": 1024,
+        "stream_buffer_maxsize": 4,  # of what was fetched at once
         "broker_max_poll_records": 500,
         "web_enabled": False,
         "worker_redirect_stdouts": False,

@@ -130,22 +130,23 @@ def of_confluent(message: Any) -> Message:
     )
 
 
-def of_faust(message: Any) -> Message | Gap:
-    """A message as Faust gives it: seconds instead of milliseconds, headers as they came."""
-    topic = message.topic.removeprefix(PREFIX)
-    if isinstance(message.checksum, range):  # put there by components.runtime.faust_app
-        return Gap(topic, message.partition, message.checksum.start, message.checksum.stop)
-    headers = message.headers
-    if isinstance(headers, dict):
-        headers = list(headers.items())
+def of_faust(message: Any) -> list[Message | Gap]:
+    """What components.runtime.faust_app put into one message of Faust's: records of aiokafka."""
+    return [_of_aiokafka(record) for record in message.checksum]
+
+
+def _of_aiokafka(record: Any) -> Message | Gap:
+    topic = _SHORT.get(record.topic) or record.topic.removeprefix(PREFIX)
+    if isinstance(record.checksum, range):  # a stand-in for what could not be decoded
+        return Gap(topic, record.partition, record.checksum.start, record.checksum.stop)
     return Message(
         topic,
-        message.partition,
-        message.offset,
-        round(message.timestamp * 1000),
-        message.key,
-        message.value,
-        list(headers) if headers else None,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        record.key,
+        record.value,
+        list(record.headers) if record.headers else None,
     )
 
 

@@ -12,7 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.step import SKEW_MS, Component, Held, Owner
+from components.runtime.component import Component
+from components.runtime.step import SKEW_MS, Held, Owner
 from components.runtime.times import Possible
 from events.codec import SKIPPED, Read, Record
 

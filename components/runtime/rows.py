@@ -15,11 +15,11 @@ from typing import Generic, TypeVar
 
 import structlog
 
+from components.runtime.component import Component
 from components.runtime.emitter import Emitter
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably, read_span, starts_now
 from components.runtime.settings import Settings
-from components.runtime.step import Component
 from components.runtime.store import CLAIM, Entry, Restored, restore
 from events.errors import Unreadable
 from events.lock import read_lock

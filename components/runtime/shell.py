@@ -1,13 +1,15 @@
-"""The shell of a job-keyed component: partitions in, decisions out. No line about a domain.
+"""The shell of job-keyed components: partitions in, decisions out. No line about a domain.
 
 Works in polls: fold all of a poll, decide the dirty keys, emit all of it together, await the
 acknowledgements once, keep the changed rows, move the positions. Framework-free and in one thread;
-`components.runtime.agents` brings the polls from Faust.
+`components.runtime.agents` brings the polls from Faust. Several components in one process read each
+record once; they know nothing of each other, and meet through the log as they would from afar.
 """
 
 from __future__ import annotations
 
 import time  # noqa: TID251 - how often rows are kept is a matter of real time, not of decisions
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +19,7 @@ import structlog
 from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import producer
+from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
 from components.runtime.intake import (
     DEAD_LETTERS_NAME,
@@ -30,39 +33,68 @@ from components.runtime.logs import Pace
 from components.runtime.reading import committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
-from components.runtime.step import Component, Owner, places_of
+from components.runtime.step import Owner
 from components.runtime.store import Keeper
 from events.topics import CLOCK, PREFIX
 
 KEEP_S = 0.25
 """How long changed rows may be unkept: it bounds what a restart has to read again."""
+KEEP_SHARE = 0.1
+"""Of the time, for keeping. Under load a row is kept once for several of its changes."""
 
 log = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
 class Slot:
-    """One assigned partition: its owner, what keeps it, and what was kept last."""
+    """One component's half of an assigned partition: its owner, what keeps it, what was kept."""
 
     owner: Owner[Any]
     keeper: Keeper[Any]
+    rows: Rows[Any]
     kept: dict[str, int]  # positions that are safe to commit
-    buried: dict[str, int]  # below these positions every dead letter is written
     frozen: set[str]
+
+    @property
+    def name(self) -> str:
+        """Of the component."""
+        return self.owner.component.name
+
+
+@dataclass(slots=True)
+class Share:
+    """One assigned partition: a slot of each component."""
+
+    slots: list[Slot]
+    buried: dict[str, int]  # below these positions every dead letter is written
+
+    @property
+    def kept(self) -> dict[str, int]:
+        """Positions that are safe to commit, whoever reads there."""
+        kept: dict[str, int] = {}
+        for slot in self.slots:
+            for at, offset in slot.kept.items():
+                kept[at] = min(offset, kept.get(at, offset))
+        return kept
 
 
 class Shell:
-    """Owns some partitions of one component. Used from one thread at a time."""
+    """Owns some partitions of its components. Used from one thread at a time."""
 
     def __init__(
-        self, settings: Settings, component: Component[Any], partitions: int, instance: str
+        self,
+        settings: Settings,
+        components: Sequence[Component[Any]],
+        partitions: int,
+        instance: str,
     ) -> None:
-        self.settings, self.component, self.partitions = settings, component, partitions
-        self.group = f"turbine-{component.name}"
-        self.slots: dict[int, Slot] = {}
+        self.settings, self.components, self.partitions = settings, components, partitions
+        self.group = group_of(component.name for component in components)
+        self.shares: dict[int, Share] = {}
+        self._folds = frozenset[str]().union(*(component.folds for component in components))
         self._births = Births(settings)
         self._emitter = Emitter(producer(settings))
-        self._rows = Rows(settings, component, instance, self._emitter)
+        self._rows = [Rows(settings, one, instance, self._emitter) for one in components]
         self._keep_at = 0.0
         self._told = Pace(5)
 
@@ -71,62 +103,79 @@ class Shell:
     def assign(self, partitions: Iterable[int]) -> None:
         """Owns exactly these from now on: claims, restores and catches up with the log."""
         wanted = sorted(set(partitions))
-        for gone in self.slots.keys() - wanted:
-            del self.slots[gone]
-            metrics.forget(self.component.name, gone)
-        new = [p for p in wanted if p not in self.slots or self._taken(p)]
+        for gone in self.shares.keys() - wanted:
+            for slot in self.shares.pop(gone).slots:
+                metrics.forget(slot.name, gone)
+        new = [p for p in wanted if p not in self.shares or self._taken(p)]
         if new:
-            claims = self._rows.claim(new)
+            claims = [rows.claim(new) for rows in self._rows]
             self._emitter.settle()
-            opened = self._rows.open(claims)
-            places = sorted(places_of(self.component, new))
-            ends = ends_now(self.settings, places)
-            buried = committed_now(self.settings, self.group, places)
+            opened = [rows.open(claim) for rows, claim in zip(self._rows, claims, strict=True)]
+            places = {p: self._places(p) for p in new}
+            ends = ends_now(self.settings, [at for p in new for at in places[p]])
+            committed = committed_now(self.settings, self.group, list(ends))
             for p in new:
-                self.slots[p] = self._slot(p, opened[p], ends, buried)
+                slots = [
+                    self._slot(component, p, rows, found[p], ends)
+                    for component, rows, found in zip(
+                        self.components, self._rows, opened, strict=True
+                    )
+                ]
+                share = self.shares[p] = Share(slots, {})
+                # Rows that are lost are folded again from the log; their dead letters are not
+                # written again, since a position was committed only after they were.
+                share.buried = {
+                    at: max(share.kept.get(at, 0), committed.get(at, 0)) for at in places[p]
+                }
             self._catch_up(new)
         for p in new:
-            self._observe(p)
-        log.info("assigned", component=self.component.name, partitions=wanted, restored=new)
+            for slot in self.shares[p].slots:
+                _observe(p, slot)
+        names = [component.name for component in self.components]
+        log.info("assigned", components=names, partitions=wanted, restored=new)
+
+    def _places(self, partition: int) -> list[str]:
+        found = (places_of(component, [partition]) for component in self.components)
+        return sorted(frozenset[str]().union(*found))
 
     def _taken(self, partition: int) -> bool:
-        return self._rows.taken(partition, self.slots[partition].keeper.claim)
+        slots = self.shares[partition].slots
+        return any(slot.rows.taken(partition, slot.keeper.claim) for slot in slots)
 
     def _slot(
         self,
+        component: Component[Any],
         partition: int,
+        rows: Rows[Any],
         opened: Opened[Any],
         ends: Mapping[str, int],
-        committed: Mapping[str, int],
     ) -> Slot:
         restored = opened.restored
-        places = sorted(places_of(self.component, [partition]))
+        places = sorted(places_of(component, [partition]))
         owner: Owner[Any] = Owner(
-            self.component,
+            component,
             places,
             self._births.possible,
             ends={at: ends[at] for at in places},
             seen=restored.seen,
             held=restored.held,
         )
-        keeper = Keeper(owner, opened.claim, self._rows.build, restored)
+        keeper = Keeper(owner, opened.claim, rows.build, restored)
         frozen = {key for key, one in restored.held.items() if one.frozen}
-        # Rows that are lost are folded again from the log; their dead letters are not written
-        # again, since a position was committed only after they were.
-        buried = {at: max(restored.seen.get(at, 0), committed.get(at, 0)) for at in places}
-        return Slot(owner, keeper, dict(restored.seen), buried, frozen)
+        return Slot(owner, keeper, rows, dict(restored.seen), frozen)
 
     def _catch_up(self, partitions: list[int]) -> None:
         """Reads from the kept positions to the ends seen at assignment, by the plain reader: it is
         ten times as fast as the stream, which then repeats what was folded already."""
         spans: dict[str, tuple[int, int | None]] = {}
-        for p in partitions:
-            owner = self.slots[p].owner
-            spans |= {at: (owner.seen.get(at, 0), owner.ends.get(at)) for at in owner.places}
+        owners = [slot.owner for p in partitions for slot in self.shares[p].slots]
+        for owner in owners:
+            for at in owner.places:
+                first = min(owner.seen.get(at, 0), spans.get(at, (owner.seen.get(at, 0), 0))[0])
+                spans[at] = (first, owner.ends.get(at))
         for poll in read_span(self.settings, spans):
             self._fold(poll)
-        for p in partitions:
-            owner = self.slots[p].owner
+        for owner in owners:
             for at, end in owner.ends.items():
                 # The last offsets below an end may be no records: the marker of an author's
                 # transaction, or a beginning that has expired. The owner would wait for them.
@@ -138,10 +187,14 @@ class Shell:
     def handle(self, poll: Sequence[Message | Gap]) -> None:
         """Folds a poll, says what is to be said, and returns when all of it is acknowledged."""
         self._fold(self._filled(poll))
-        for partition, slot in sorted(self.slots.items()):
-            for topic, record in slot.owner.flush():
-                self._emitter.say(topic, partition, record)
-                metrics.SAID.labels(self.component.name, record.kind).inc()
+        said = Counter[tuple[str, str]]()
+        for partition, share in sorted(self.shares.items()):
+            for slot in share.slots:
+                for topic, record in slot.owner.flush():
+                    self._emitter.say(topic, partition, record)
+                    said[slot.name, record.kind] += 1
+        for labels, count in said.items():
+            metrics.SAID.labels(*labels).inc(count)
         self._emitter.settle()
         if time.monotonic() >= self._keep_at:
             self.keep()
@@ -164,24 +217,26 @@ class Shell:
             yield from read
 
     def _fold(self, messages: Iterable[Message]) -> None:
-        folds = self.component.folds
         for message in messages:
-            slot = self.slots.get(message.partition)
-            if slot is None:
+            share = self.shares.get(message.partition)
+            if share is None:
                 continue
-            owner, at = slot.owner, message.place
+            at = message.place
+            owners = [slot.owner for slot in share.slots if at in slot.owner.places]
             if message.topic == CLOCK:
-                owner.tick(at, message.offset, message.at_ms)
+                for owner in owners:
+                    owner.tick(at, message.offset, message.at_ms)
                 continue
-            found = take_in(message, self.partitions, folds)
+            found = take_in(message, self.partitions, self._folds)
             letter = found if isinstance(found, DeadLetter) else void_request(message, found)
-            if letter is not None and message.offset >= slot.buried.get(at, 0):
-                slot.buried[at] = message.offset + 1
+            if letter is not None and message.offset >= share.buried.get(at, 0):
+                share.buried[at] = message.offset + 1
                 self._bury(letter)
-            if isinstance(found, DeadLetter):
-                owner.pass_by(at, message.offset, message.at_ms)
-            else:
-                owner.read(found)
+            for owner in owners:
+                if isinstance(found, DeadLetter):
+                    owner.pass_by(at, message.offset, message.at_ms)
+                else:
+                    owner.read(found)
 
     def _bury(self, letter: DeadLetter) -> None:
         message = letter.message
@@ -197,26 +252,25 @@ class Shell:
 
     def keep(self) -> None:
         """Writes the changed rows and the positions; what is kept may be committed."""
-        self._keep_at = time.monotonic() + KEEP_S
+        since = time.monotonic()
         pending = []
-        for partition, slot in sorted(self.slots.items()):
-            owner = slot.owner
-            if not owner.ready or not (owner.changed or _far(owner.seen, slot.kept)):
-                continue
-            slot.frozen |= {key for key in owner.changed if owner.held[key].frozen}
-            seen = dict(owner.seen)
-            for entry in slot.keeper.entries():
-                self._rows.write(partition, entry)
-            pending.append((partition, slot, seen))
+        for partition, share in sorted(self.shares.items()):
+            for slot in share.slots:
+                owner = slot.owner
+                if not owner.ready or not (owner.changed or _far(owner.seen, slot.kept)):
+                    continue
+                slot.frozen |= {key for key in owner.changed if owner.held[key].frozen}
+                seen = dict(owner.seen)
+                for entry in slot.keeper.entries():
+                    slot.rows.write(partition, entry)
+                pending.append((partition, slot, seen))
         if pending:
             self._emitter.settle()
         for partition, slot, seen in pending:
             slot.kept = seen
-            self._observe(partition)
-
-    def _observe(self, partition: int) -> None:
-        slot = self.slots[partition]
-        metrics.observe(self.component.name, partition, slot.owner, len(slot.frozen))
+            _observe(partition, slot)
+        now = time.monotonic()
+        self._keep_at = now + max(KEEP_S, (now - since) / KEEP_SHARE)
 
     def committable(self) -> Mapping[tuple[str, int], int]:
         """By full topic name and partition: up to where everything read is kept."""
@@ -225,14 +279,23 @@ class Shell:
         self._emitter.heed()
         return {
             (PREFIX + at.partition("/")[0], partition): offset
-            for partition, slot in self.slots.items()
-            for at, offset in slot.kept.items()
+            for partition, share in self.shares.items()
+            for at, offset in share.kept.items()
         }
 
     def close(self) -> None:
         """Keeps what is left."""
         self.keep()
         self._births.close()
+
+
+def group_of(names: Iterable[str]) -> str:
+    """The consumer group of workers that serve these components."""
+    return "turbine-" + "+".join(sorted(names))
+
+
+def _observe(partition: int, slot: Slot) -> None:
+    metrics.observe(slot.name, partition, slot.owner, len(slot.frozen))
 
 
 def _far(seen: Mapping[str, int], kept: Mapping[str, int]) -> bool:

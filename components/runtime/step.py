@@ -13,49 +13,26 @@ from itertools import islice
 from typing import Generic, TypeVar
 
 from components.runtime.circles import circle
+from components.runtime.component import Component, passed_by
 from components.runtime.times import Possible, Times
-from events.codec import SKIPPED, Read, Record, encode
+from events.codec import Read, Record, encode
 from events.identity import decision_id
 from events.records import Body
-from events.topics import CLOCK
 
 R = TypeVar("R")
 
 AT_ONCE = 200
 """Records about one key between two read-backs; a longer answer follows in pieces."""
 UNREAD_MS = 30_000
-"""Of ticks, until what was said and not read back is taken for lost and is decided again."""
+"""Of ticks, until what was said and not read back is taken for lost and is decided again, where
+words that were said after it have been read back."""
+LOST_MS = 120_000
+"""The same where none have. A worker with a backlog of a minute is not to say all of it again: it
+would have the more to read, and fall behind for good."""
 SKEW_MS = 5_000
 """How far two brokers' clocks may differ; beyond it, evidence of the future is impossible."""
 ROOT = "root"
 """The parent of the first decision about a key."""
-
-
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """What a standing decision owes to another topic; its id is made from the decision's id."""
-
-    topic: str
-    id: str
-    body: Body
-
-
-@dataclass(frozen=True, slots=True)
-class Component(Generic[R]):
-    """Four pure functions and a table entry: all that tells one component from another."""
-
-    name: str
-    logic: str  # the version of fold, decide and policy; a header of every decision
-    output: str  # the journal of its decisions, shared by all who decide about the same keys
-    inputs: frozenset[str]  # all it reads: its output and the topics of its effects too
-    folds: frozenset[str]  # kinds that move its row; others move the chain and positions
-    says: frozenset[str]  # the kinds it decides: how an auditor knows whose decision it reads
-    fold: Callable[[R | None, Read], R]  # total; never forgets a key
-    decide: Callable[[R, int], Iterable[Body]]  # urgent first
-    effects: Callable[[R], Iterable[Effect]]  # what standing decisions owe and nobody has read yet
-    wake_ms: Callable[[R, int], int | None]  # later than now
-    dump: Callable[[R], object]  # the row as plain JSON, for keeping; `load` is its inverse
-    load: Callable[[object], R]
 
 
 @dataclass(slots=True)
@@ -76,6 +53,8 @@ class Held(Generic[R]):
     unread: dict[str, str] = field(default_factory=dict)
     """Said and not read back: id to topic. Memory only: a restart reads it or says it again."""
     since_ms: int = 0
+    turn: int = 0
+    """The owner's turn of speaking in which it was said."""
 
 
 @dataclass(slots=True)
@@ -103,6 +82,7 @@ class Owner(Generic[R]):
         heed: Callable[[Read, bool], None] | None = None,
     ) -> None:
         self.component = component
+        self._passed_by = passed_by(component.inputs, component.folds)
         self.places = frozenset(places)
         self.held = held if held is not None else {}
         self.seen = dict(seen or {})  # where reading begins, then how far it has come
@@ -119,6 +99,7 @@ class Owner(Generic[R]):
         # the instant from which what is not there yet can only be a forgery.
         self._unmet: dict[str, tuple[list[tuple[str, int]], int]] = {}
         self._missing: tuple[str, int] | None = None
+        self._turn = self._turn_back = 0  # of speaking: the latest, and the latest read back
         self._wakes: list[tuple[int, str]] = []
         self._armed: dict[str, int] = {}
 
@@ -263,6 +244,9 @@ class Owner(Generic[R]):
                 vector[place] = offset
         one.tick_ms = max(one.tick_ms, record.tick_ms)
         ours = one.unread.pop(record.id, None) if one.unread else None
+        if ours and one.turn > self._turn_back:
+            self._turn_back = one.turn
+        passed_by = record.kind in self._passed_by
         if record.parent:
             topic = read.topic
             if record.parent != one.last.get(topic, ROOT):
@@ -272,9 +256,9 @@ class Owner(Generic[R]):
             if one.unread and not ours and topic == self.component.output:
                 # Somebody else's stands, so what we said on the same parent is void.
                 one.unread = {i: t for i, t in one.unread.items() if t != topic}
-            one.frozen = one.frozen or record.body is None
+            one.frozen = one.frozen or (record.body is None and not passed_by)
         self.counts.folded += 1
-        if record.body is not None and record.body is not SKIPPED:
+        if record.body is not None and not passed_by:
             one.row = self.component.fold(one.row, read)
         if self._heed is not None:
             self._heed(read, True)
@@ -312,26 +296,36 @@ class Owner(Generic[R]):
         if not self.dirty or not self.ready:
             return []
         keys, self.dirty = sorted(self.dirty), set()
+        self._turn += 1
         return [said for key in keys for said in self._speak(key, self.held[key])]
 
     def _speak(self, key: str, one: Held[R]) -> list[tuple[str, Record]]:
         if one.row is None or one.frozen or one.early:
             return []  # the next record about the key looks again
         now_ms = max(self.now_ms, one.tick_ms)
-        if one.unread and now_ms - one.since_ms > UNREAD_MS:
+        if one.unread and self._lost(one, now_ms):
             one.unread = {}
         out: list[tuple[str, Record]] = []
         if not one.unread:
             out = self.would_say(key, now_ms)
-            one.unread, one.since_ms = {record.id: topic for topic, record in out}, now_ms
+            one.unread = {record.id: topic for topic, record in out}
+            one.since_ms, one.turn = now_ms, self._turn
         if one.unread:
-            self._arm(key, one.since_ms + UNREAD_MS + 1)
+            look_ms = one.since_ms + UNREAD_MS + 1
+            self._arm(key, look_ms if look_ms > now_ms else now_ms + UNREAD_MS)
         else:
             at_ms = self.component.wake_ms(one.row, now_ms)
             assert at_ms is None or at_ms > now_ms, "a wake-up that is due already would never end"
             if at_ms is not None:
                 self._arm(key, at_ms)
         return out
+
+    def _lost(self, one: Held[R], now_ms: int) -> bool:
+        """Is what was said not in the log? It lies there in the order in which it was said."""
+        passed_ms = now_ms - one.since_ms
+        if passed_ms <= UNREAD_MS or passed_ms > LOST_MS:
+            return passed_ms > LOST_MS
+        return one.turn < self._turn_back
 
     def would_say(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
         """All that the key's row calls for at that instant: what it owes, then what it decides."""
@@ -377,9 +371,3 @@ class Owner(Generic[R]):
     def next_wake_ms(self) -> int | None:
         """The earliest instant at which a flush may say something although nothing arrives."""
         return self._wakes[0][0] if self._wakes else None
-
-
-def places_of(component: Component[R], partitions: Iterable[int]) -> frozenset[str]:
-    """The places a job-keyed owner of these partitions reads, the clock among them."""
-    topics = component.inputs | {CLOCK}
-    return frozenset(f"{topic}/{partition}" for partition in partitions for topic in topics)

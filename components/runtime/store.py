@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from components.runtime.step import Component, Held, Owner
+from components.runtime.component import Component
+from components.runtime.step import Held, Owner
 from events.codec import SKIPPED, Read, Record, decode
 from events.errors import Unreadable
 from events.records import Body

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.runtime.step import Component
+from components.runtime.component import Component
 from components.state_syncer.plan import way_of
 from components.state_syncer.words import (
     alerting,

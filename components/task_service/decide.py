@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from components.runtime.step import Component
+from components.runtime.component import Component
 from components.task_service.specs import Handed, Trouble, parts_of, specs_of
 from components.task_service.wanted import Wanted, wanted_list
 from events.config import Invalid, validate_config

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.step import Component
+from components.runtime.component import Component
 from events.codec import Read, encode
 from events.identity import decision_id
 from simulation.checkers.history import ROOT, History

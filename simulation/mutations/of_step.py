@@ -58,7 +58,7 @@ CHAIN = (
     left_out(
         "unreadable decisions do not freeze the key",
         STEP,
-        "one.frozen = one.frozen or record.body is None",
+        "one.frozen = one.frozen or (record.body is None and not passed_by)",
         "pass",
     ),
     left_out(
@@ -267,13 +267,13 @@ SPEAKING = (
     left_out(
         "no wake-up for what is unread",
         STEP,
-        "self._arm(key, one.since_ms + UNREAD_MS + 1)",
+        "self._arm(key, look_ms if look_ms > now_ms else now_ms + UNREAD_MS)",
         "pass",
     ),
     left_out(
         "what is unread is waited for without end",
         STEP,
-        "if one.unread and now_ms - one.since_ms > UNREAD_MS:",
+        "if one.unread and self._lost(one, now_ms):",
         "if False:",
     ),
     left_out(

@@ -23,6 +23,7 @@ from faust.streams import Stream
 from faust.tables.recovery import Recovery
 from faust.transport import consumer as stock
 from faust.transport.drivers import aiokafka as driver
+from faust.types.tuples import Message
 from mode.services import Service
 from mode.utils.queues import FlowControlQueue, ThrowableQueue
 from mode.worker import Worker
@@ -37,6 +38,8 @@ ATTRIBUTES = [
     (driver.AIOKafkaConsumerThread, "on_start"),
     (driver.Consumer, "_new_consumer_thread"),
     (driver.Consumer, "_getmany"),
+    (driver.Consumer, "_to_message"),
+    (driver.Consumer, "getmany"),
     (driver.Consumer, "_wait_next_records"),
     (driver.Consumer, "_get_active_partitions"),
     (driver.Consumer, "_commit"),
@@ -92,7 +95,9 @@ TEXTS = [
     (driver.AIOKafkaConsumerThread, "self._consumer = self._create_consumer("),
     (driver.AIOKafkaConsumerThread._create_consumer, "self._create_worker_consumer("),
     (driver.AIOKafkaConsumerThread._create_worker_consumer, "self._assignor ="),
-    (driver.Consumer, "record.checksum"),
+    (stock.Consumer._drain_messages, "getmany(timeout="),
+    (Message.__init__, "self.checksum:"),
+    (Message.__init__, "self.value:"),
     (stock.ThreadDelegateConsumer, "self._thread = self._new_consumer_thread()"),
     (stock.Consumer.getmany, "self._wait_next_records("),
     (stock.Consumer._wait_next_records, "self._getmany("),

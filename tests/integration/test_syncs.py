@@ -1,4 +1,4 @@
-"""From a published config to tasks that run, on a real broker, with a syncer that is killed."""
+"""From a published config to tasks that run, on a real broker, with workers that are killed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.installation import Installation, install
 from benchmarks.sync import serve_all
+from events.records import TaskSpecsPublished
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import until
 from turbine.log import Log
@@ -67,9 +68,9 @@ def test_jobs_come_to_run_and_follow_their_configs(site: Installation) -> None:
     until(lambda: all(runs(site, job, priority=7) for job in JOBS), "all copied", 60)
 
 
-@pytest.mark.parametrize("victim", ["state-syncer-0", "task-service-0"])
+@pytest.mark.parametrize("victim", ["worker-0", "worker-1"])
 def test_who_is_killed_amid_plans_goes_on_from_the_log(site: Installation, victim: str) -> None:
-    tasks = 3 if victim.startswith("state") else 4
+    tasks = 3 if victim == "worker-0" else 4
     ask(site, tasks=tasks)
     site.processes[victim].kill()
     until(lambda: all(runs(site, job, tasks=tasks) for job in JOBS), "all reshaped", 90)
@@ -81,6 +82,25 @@ def test_an_operator_pauses_and_resumes_a_job(site: Installation) -> None:
         until(lambda: state(site, JOBS[0]) == PAUSED, "it stands still", 60)
         assert isinstance(publisher.resume(JOBS[0], reason="seen"), Accepted)
     until(lambda: runs(site, JOBS[0]), "it runs again", 60)
+
+
+def test_who_comes_late_has_every_list_from_the_journal_alone(site: Installation) -> None:
+    """No other record is decoded, and no list is older than what runs."""
+    lists: dict[str, list[TaskSpecsPublished]] = {}
+    for said in Log(site.settings).decisions(kinds=frozenset({"TaskSpecsPublished"})):
+        body = said.read.record.body
+        if said.stands and isinstance(body, TaskSpecsPublished):
+            before = lists.get(body.job, []) if body.part > 1 else []
+            lists[body.job] = [*before, body]
+    for job in JOBS:
+        running = row(site, job).running
+        assert running is not None
+        parts = lists[job]
+        assert (parts[-1].part, parts[-1].generation) == (parts[-1].parts, running.generation)
+        specs = [spec for part in parts for spec in part.specs]
+        assert [spec.task for spec in specs] == list(range(running.tasks))
+        shared = sorted(n for spec in specs for one in spec.inputs for n in one.partitions)
+        assert shared == list(range(8))
 
 
 def test_every_decision_comes_out_again(site: Installation) -> None:

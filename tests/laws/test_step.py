@@ -9,7 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.step import ROOT, SKEW_MS, Held, Owner, places_of
+from components.runtime.component import places_of
+from components.runtime.step import LOST_MS, ROOT, SKEW_MS, Held, Owner
 from events.topics import ALERTS, CHANGES_BASE, JOURNAL, OPERATOR
 from simulation.log import PARTITION, TICKS
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, Toy, alert, toy
@@ -256,7 +257,7 @@ def test_rivals_answer_each_wish_once(wishes: int, polls: int, random: Any) -> N
         bench.land(random.sample(said, random.randint(0, len(said))))
         first.tick(random.choice([0, 0, 40_000]))
     for bench in (first, second):
-        bench.tick(40_000)
+        bench.tick(LOST_MS + 1)
         bench.settle()
     first.settle()
     if wishes:

@@ -184,7 +184,7 @@ def _show_steps(steps: list[Row], output: Any) -> None:
 
 def serve(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    names: Annotated[list[str], typer.Argument(metavar="NAME...")],
     *,
     instance: Annotated[
         str | None, typer.Option("--instance", help="Name of a static member of the group.")
@@ -193,18 +193,19 @@ def serve(
         int, typer.Option("--metrics-port", min=0, max=65535, help="0 serves none.")
     ] = 0,
 ) -> int:
-    """Run one component in the foreground.
+    """Run components in the foreground.
 
-    One of clock, publisher, job-service, state-syncer and task-service.
+    One of clock and publisher, or any of job-service, state-syncer and task-service in one worker.
     """
-    from turbine.serve import SERVED
+    from components.runtime.settings import BadSettings
+    from turbine.serve import check_names
     from turbine.serve import serve as run
 
-    if name not in SERVED:
-        raise Failed(
-            Code.USAGE, f"there is no component {name}; it is one of {', '.join(sorted(SERVED))}"
-        )
-    return run(name, chosen(context).settings(), instance=instance, port=metrics_port)
+    try:
+        check_names(names)
+    except BadSettings as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+    return run(names, chosen(context).settings(), instance=instance, port=metrics_port)
 
 
 def up(

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component
-from components.runtime.step import Owner, places_of
+from components.runtime.component import places_of
+from components.runtime.step import Owner
 from events.codec import read_message
 from events.topics import CLOCK, JOURNAL, LOADS, partition_of, place
 from projections.jobs import Job

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.runtime.step import ROOT, Component, Effect, Held, Owner, places_of
+from components.runtime.component import Component, Effect, places_of
+from components.runtime.step import ROOT, Held, Owner
 from events.codec import Read, Record, encode
 from events.identity import effect_id
 from events.records import (

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import component as job_service
+from components.runtime.component import Component
 from components.runtime.replay import Finding, audit_partition
-from components.runtime.step import Component
 from events.codec import Read, Record, encode
 from events.records import JobConfigChanged
 from events.topics import CLOCK, JOURNAL
@@ -151,6 +151,7 @@ def test_a_decision_that_its_evidence_does_not_call_for_is_found() -> None:
     again = replace(
         last,
         offset=end,
+        at_ms=world().log.lines[JOURNAL_PLACE][-1].at_ms,
         record=replace(
             last.record,
             parent=final.id,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.runtime import step
-from components.runtime.step import ROOT, SKEW_MS, UNREAD_MS
+from components.runtime.step import LOST_MS, ROOT, SKEW_MS, UNREAD_MS
 from events.topics import ALERTS, JOURNAL
 from simulation.log import TICKS
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, alert, toy
@@ -132,18 +132,43 @@ def test_other_keys_are_not_waited_for(bench: Bench) -> None:
 def test_what_is_not_read_back_in_time_is_said_again(bench: Bench) -> None:
     bench.wish()
     (_, lost), *_ = bench.say()
+    bench.tick(LOST_MS)
+    assert bench.owner.flush() == []
+    bench.tick(UNREAD_MS)
+    (_, again), *_ = bench.owner.flush()
+    assert again.id == lost.id
+    assert again.tick_ms == lost.tick_ms + LOST_MS + UNREAD_MS
+
+
+def test_what_was_said_before_something_that_came_back_is_lost_sooner(bench: Bench) -> None:
+    bench.wish()
+    (_, lost), *_ = bench.say()
+    bench.wish(key="clicks")
+    bench.land(bench.say())
+    bench.settle()
     bench.tick(UNREAD_MS)
     assert bench.owner.flush() == []
     bench.tick(1)
-    (_, again), *_ = bench.owner.flush()
-    assert again.id == lost.id
-    assert again.tick_ms == lost.tick_ms + UNREAD_MS + 1
+    assert [record.id for _, record in bench.owner.flush()] == [lost.id]
+
+
+def test_a_reader_with_a_backlog_takes_nothing_for_lost(bench: Bench) -> None:
+    """It would have the more to read, and fall behind for good."""
+    bench.wish()
+    first = bench.say()
+    bench.wish(key="clicks")
+    second = bench.say()
+    bench.land(first)
+    bench.land(second)
+    bench.read(DECISIONS, most=1)
+    bench.tick(2 * UNREAD_MS)
+    assert [key for _, record in bench.owner.flush() if (key := record.key) == "clicks"] == []
 
 
 def test_what_comes_late_after_all_stands_once(bench: Bench) -> None:
     bench.wish()
     first = bench.say()
-    bench.tick(UNREAD_MS + 1)
+    bench.tick(LOST_MS + 1)
     second = bench.owner.flush()
     bench.land(first)
     bench.land(second)

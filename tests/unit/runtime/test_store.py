@@ -8,7 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from components.runtime.step import ROOT, Component
+from components.runtime.component import Component
+from components.runtime.step import ROOT
 from components.runtime.store import (
     EARLY,
     POSITIONS,

@@ -1,0 +1,53 @@
+"""The one shape of a component: four pure functions and a table entry. Nothing else decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from typing import Generic, TypeVar
+
+from events.codec import Read
+from events.records import Body
+from events.topics import BY_SHORT, CLOCK
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a standing decision owes to another topic; its id is made from the decision's id."""
+
+    topic: str
+    id: str
+    body: Body
+
+
+@dataclass(frozen=True, slots=True)
+class Component(Generic[R]):
+    """Four pure functions and a table entry: all that tells one component from another."""
+
+    name: str
+    logic: str  # the version of fold, decide and policy; a header of every decision
+    output: str  # the journal of its decisions, shared by all who decide about the same keys
+    inputs: frozenset[str]  # all it reads: its output and the topics of its effects too
+    folds: frozenset[str]  # kinds that move its row; others move the chain and positions
+    says: frozenset[str]  # the kinds it decides: how an auditor knows whose decision it reads
+    fold: Callable[[R | None, Read], R]  # total; never forgets a key
+    decide: Callable[[R, int], Iterable[Body]]  # urgent first
+    effects: Callable[[R], Iterable[Effect]]  # what standing decisions owe and nobody has read yet
+    wake_ms: Callable[[R, int], int | None]  # later than now
+    dump: Callable[[R], object]  # the row as plain JSON, for keeping; `load` is its inverse
+    load: Callable[[object], R]
+
+
+@cache
+def passed_by(inputs: frozenset[str], folds: frozenset[str]) -> frozenset[str]:
+    """Known kinds that do not move the row, decoded or not: another reader may want them."""
+    return frozenset(kind for topic in inputs for kind in BY_SHORT[topic].records) - folds
+
+
+def places_of(component: Component[R], partitions: Iterable[int]) -> frozenset[str]:
+    """The places a job-keyed owner of these partitions reads, the clock among them."""
+    topics = component.inputs | {CLOCK}
+    return frozenset(f"{topic}/{partition}" for partition in partitions for topic in topics)
