@@ -115,7 +115,7 @@ def dump_held(component: Component[R], one: Held[R]) -> bytes:
 
 def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Restored[R]:
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
-    holds, again, lost = _sift(entries)
+    holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
     if lost or positions.get("logic") != component.logic:
         return Restored(lost=lost)  # from nothing: the log has everything
@@ -129,16 +129,21 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
             _put_row(component, out, key, json.loads(value))
     for one in out.held.values():
         _order_early(one)
-    if positions["build"] != build and any(one.frozen for one in out.held.values()):
+    other = positions["build"] != build
+    if any(one.frozen and (other or key in late) for key, one in out.held.items()):
         return Restored()  # another build may read what froze the key
     out.again = {key.split("\x00")[2] if key.startswith(EARLY) else key for key in again}
     out.again = {key for key in out.again if key in out.held}
     return out
 
 
-def _sift(entries: Iterable[Entry]) -> tuple[dict[str, bytes | None], set[str], set[str]]:
-    """The newest entry of each key that holds; the keys to write again; the keys that are lost."""
+def _sift(
+    entries: Iterable[Entry],
+) -> tuple[dict[str, bytes | None], set[str], set[str], set[str]]:
+    """The newest entry of each key that holds; the keys to write again; the keys that are lost;
+    the keys that were written after the positions, so that nobody knows by which build."""
     claim = -1
+    late: set[str] = set()
     holds: dict[str, bytes | None] = {}
     again: set[str] = set()
     lost: set[str] = set()
@@ -147,13 +152,16 @@ def _sift(entries: Iterable[Entry]) -> tuple[dict[str, bytes | None], set[str], 
             claim = entry.offset
         elif entry.claim == claim:
             holds[entry.key] = entry.value
+            late.add(entry.key)
+            if entry.key == POSITIONS:
+                late.clear()
             again.discard(entry.key)
             lost.discard(entry.key)
         elif entry.key in holds:
             again.add(entry.key)  # a zombie's came last: compaction would keep that one
         else:
             lost.add(entry.key)  # only a zombie's is left: compaction has kept it
-    return holds, again, lost
+    return holds, again, lost, late
 
 
 def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) -> None:
