@@ -1592,6 +1592,10 @@ def shard_drop_requested(b: bytes, i: int) -> tuple[records.ShardDropRequested, 
         n = b[i]; i += 1
         if n > 127: n, i = _long(b, i, n)
         one.deadline_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.to_container = b[i:e].decode(); i = e
     one.__class__ = records.ShardDropRequested
     return one, i
 

@@ -1804,6 +1804,7 @@ class ShardDropRequested(Body):
     plan_id: str
     reason: str
     deadline_ms: int | None = None
+    to_container: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1815,6 +1816,7 @@ class ShardDropRequested(Body):
             "plan_id": self.plan_id,
             "reason": self.reason,
             "deadline_ms": self.deadline_ms,
+            "to_container": self.to_container,
         }
 
     @classmethod
@@ -1828,6 +1830,7 @@ class ShardDropRequested(Body):
             plain["plan_id"],
             plain["reason"],
             plain["deadline_ms"],
+            plain["to_container"],
         )
 
 
@@ -1867,8 +1870,8 @@ class ShardDropped(Body):
 
 @dataclass(frozen=True, slots=True)
 class ShardForceKilled(Body):
-    """A drop took too long: the container has to kill the shard's tasks, and the shard counts as
-    dropped."""
+    """A drop took too long: the container has to kill the tasks of the shard, which is given away
+    once it says so or cannot serve any more."""
 
     SCHEMA: ClassVar[str] = "turbine.tiers.v1.ShardForceKilled"
     tier: str

@@ -21,6 +21,7 @@ class Effect:
     topic: str
     id: str
     body: Body
+    key: str = ""  # where it is not the row's
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,8 @@ class Component(Generic[R]):
     wake_ms: Callable[[R, int], int | None]  # later than now
     dump: Callable[[R], object]  # the row as plain JSON, for keeping; `load` is its inverse
     load: Callable[[object], R]
+    key_of: Callable[[Read], str | None] | None = None
+    """Whose row a record moves, where that is not its own key; None: nobody's."""
 
 
 @cache

@@ -82,6 +82,7 @@ class Owner(Generic[R]):
         heed: Callable[[Read, bool], None] | None = None,
     ) -> None:
         self.component = component
+        self._key_of = component.key_of
         self._passed_by = passed_by(component.inputs, component.folds)
         self.places = frozenset(places)
         self.held = held if held is not None else {}
@@ -122,6 +123,12 @@ class Owner(Generic[R]):
         Whoever reads settles after each poll, by a flush if not by itself.
         """
         place, key, offset, seen = read.place, read.record.key, read.offset, self.seen
+        if self._key_of is not None:
+            name = self._key_of(read)
+            if name is None:
+                self.pass_by(place, offset, read.at_ms)
+                return
+            key = name
         if offset >= seen.get(place, 0):
             seen[place] = offset + 1
         self._times.note(place, offset, read.at_ms)
@@ -335,9 +342,9 @@ class Owner(Generic[R]):
         parent = one.last.get(component.output, ROOT)
         evidence = dict(one.vector)
 
-        def say(name: str, body: Body, parent: str, value: bytes) -> Record:
+        def say(name: str, body: Body, parent: str, value: bytes, about: str = "") -> Record:
             return Record(
-                key=key,
+                key=about or key,
                 id=name,
                 kind=type(body).__name__,
                 value=value,
@@ -352,7 +359,7 @@ class Owner(Generic[R]):
             )
 
         out = [
-            (effect.topic, say(effect.id, effect.body, "", encode(effect.body)))
+            (effect.topic, say(effect.id, effect.body, "", encode(effect.body), effect.key))
             for effect in islice(component.effects(row), AT_ONCE)
         ]
         for body in islice(component.decide(row, now_ms), AT_ONCE - len(out)):

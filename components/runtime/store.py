@@ -132,7 +132,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     other = positions["build"] != build
     if any(one.frozen and (other or key in late) for key, one in out.held.items()):
         return Restored()  # another build may read what froze the key
-    out.again = {key.split("\x00")[2] if key.startswith(EARLY) else key for key in again}
+    out.again = {_key_of_early(key) if key.startswith(EARLY) else key for key in again}
     out.again = {key for key in out.again if key in out.held}
     return out
 
@@ -172,10 +172,14 @@ def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) ->
 
 
 def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
-    read = _load_read(component, plain)
-    key = read.record.key
+    read, key = _load_read(component, plain), _key_of_early(name)
     out.held.setdefault(key, Held()).early.setdefault(read.place, []).append(read)
     out.early.setdefault(key, set()).add(name)
+
+
+def _key_of_early(name: str) -> str:
+    """Whose row waits for the record: it may be about another key."""
+    return name.removeprefix(EARLY).rsplit("\x00", 2)[0]
 
 
 def _order_early(one: Held[R]) -> None:

@@ -8,53 +8,18 @@ from itertools import pairwise
 
 import pytest
 
-from components.runtime.component import Component
 from components.runtime.step import ROOT
 from components.runtime.store import (
     EARLY,
     POSITIONS,
-    Entry,
     Keeper,
     Restored,
     dump_held,
-    restore,
 )
 from events.codec import SKIPPED
 from events.topics import JOURNAL
-from simulation.log import Keep
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, Bench, Toy, toy
-
-BUILD = "build 1"
-
-
-class Shelf:
-    """A topic that keeps rows, and owners of one log that come and go."""
-
-    def __init__(self) -> None:
-        self.keep = Keep()
-        self.bench = Bench()
-        self.bench.tick()
-        self.number = 0
-
-    def begin(
-        self, component: Component[Toy] = toy, build: str = BUILD
-    ) -> tuple[Restored[Toy], Keeper[Toy]]:
-        """Another instance: it claims, restores, and owns the key from now on."""
-        self.number += 1
-        claim = self.keep.claim(self.number)
-        restored = restore(component, self.keep.entries, build)
-        owner = self.bench.assign(held=restored.held, seen=restored.seen, component=component)
-        return restored, Keeper(owner, claim, build, restored)
-
-    def put(self, keeper: Keeper[Toy], most: int = 10**9) -> list[Entry]:
-        """Writes what is to be kept; an owner that dies amid it has written the first `most`."""
-        entries = list(keeper.entries())
-        for entry in entries[:most]:
-            self.keep.append(entry)
-        return entries
-
-    def names(self, mark: str) -> set[str]:
-        return {entry.key for entry in self.keep.entries if entry.key.startswith(mark)}
+from tests.unit.runtime.shelf import BUILD, Shelf
 
 
 @pytest.fixture
@@ -359,42 +324,6 @@ def test_rows_of_another_logic_are_rebuilt(shelf: Shelf) -> None:
     shelf.put(keeper)
     restored, _ = shelf.begin(component=replace(toy, logic="toy/2"))
     assert (restored.held, restored.seen) == ({}, {})
-
-
-@pytest.mark.parametrize(("build", "rebuilt"), [("build 1", False), ("build 2", True)])
-def test_a_frozen_key_is_rebuilt_by_another_build(shelf: Shelf, build: str, rebuilt: bool) -> None:
-    _, keeper = shelf.begin()
-    shelf.bench.decision("new words", build=2)
-    shelf.bench.read(build=1)
-    shelf.put(keeper)
-    restored, _ = shelf.begin(build=build)
-    assert (restored.seen == {}) is rebuilt
-    shelf.bench.read(build=2)
-    assert shelf.bench.held.frozen is not rebuilt
-
-
-def test_a_frozen_key_is_rebuilt_where_its_keeper_died_before_it_told_its_build(
-    shelf: Shelf,
-) -> None:
-    """After a rollback: the positions are still those of the newer build."""
-    _, newer = shelf.begin(build="build 2")
-    shelf.put(newer)
-    _, older = shelf.begin()
-    shelf.bench.decision("new words", build=2)
-    shelf.bench.read(build=1)
-    shelf.put(older, most=1)
-    shelf.begin(build="build 2")
-    shelf.bench.read(build=2)
-    assert not shelf.bench.held.frozen
-
-
-def test_another_build_takes_over_what_is_not_frozen(shelf: Shelf) -> None:
-    _, keeper = shelf.begin()
-    shelf.bench.wish()
-    shelf.bench.read()
-    shelf.put(keeper)
-    restored, _ = shelf.begin(build="build 2")
-    assert restored.seen[BASE] == 1
 
 
 # --- form
