@@ -10,6 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterable
 
+from simulation.casts import cast_of
 from simulation.run import Outcome, run_seed
 from simulation.world import HORIZON_MS
 
@@ -21,8 +22,11 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--stop", action="store_true", help="stop at the first seed that fails")
+    parser.add_argument("--cast", default="", help="only seeds in which that component lives")
     arguments = parser.parse_args()
-    seeds = range(arguments.first, arguments.first + arguments.seeds)
+    last = arguments.first + arguments.seeds
+    wanted = arguments.cast
+    seeds = [n for n in range(arguments.first, last) if not wanted or wanted in cast_of(n)]
     with multiprocessing.Pool(arguments.jobs) as pool:
         return report(pool.imap(run_seed, seeds), stop=arguments.stop)
 

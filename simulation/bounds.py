@@ -45,7 +45,7 @@ def _put(bounds: Bounds) -> None:
 
 def overgrown(row: Any, bounds: Bounds) -> str:
     """Which bound the row of a job or of the small scaler is over; empty where it is within all."""
-    if row is None:
+    if not hasattr(row, "ingress"):
         return ""
     doors: Iterable[Ingress] = (row.ingress,) if isinstance(row.ingress, Ingress) else row.ingress
     for door in doors:

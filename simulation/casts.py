@@ -8,9 +8,10 @@ from typing import Any
 
 from components.job_service.decide import component as job_service
 from components.runtime.component import Component
+from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
-from events.topics import JOURNAL
+from events.topics import JOURNAL, TIERS
 from projections.jobs import Job
 from projections.syncs import Sync
 from simulation.small_scaler import component as small_scaler
@@ -21,7 +22,9 @@ SCALING: Cast = {one.name: one for one in (job_service, small_scaler)}
 """Two authors on one journal, one of which asks the other."""
 SYNCING: Cast = {one.name: one for one in (job_service, state_syncer, task_service)}
 """From expected to running."""
-COMPONENTS: Cast = {**SCALING, **SYNCING}
+PLACING: Cast = {shard_manager.name: shard_manager}
+"""Containers that come and go, and who holds each shard."""
+COMPONENTS: Cast = {**SCALING, **SYNCING, **PLACING}
 
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
 """What anyone sees of the jobs who reads the journal alone."""
@@ -30,5 +33,12 @@ lists_view: Component[Sync] = replace(state_syncer, inputs=frozenset({JOURNAL}))
 
 
 def cast_of(seed: int) -> Cast:
-    """One seed in three brings jobs from expected to running."""
+    """Two seeds in six bring jobs from expected to running, one has a fleet of containers."""
+    if seed % 6 == 4:
+        return PLACING
     return SYNCING if seed % 3 == 2 else SCALING
+
+
+def journal_of(cast: Cast) -> str:
+    """The topic of the decisions of the cast."""
+    return TIERS if cast is PLACING else JOURNAL

@@ -34,6 +34,7 @@ KINDS = (
     "delivered again",
     "upgrade",
 )
+OF_CONTAINERS = ("container crash", "container asleep", "container deaf", "container mute")
 LEAST_FAULTS, MOST_FAULTS = 50, 110
 MOST_PROCESSES = 6
 CIRCLE = 2
@@ -81,7 +82,17 @@ class Faults:
         for _ in range(self.world.swarm.faults):
             kind = self.rng.choice(self.world.swarm.kinds)
             at_ms = self.rng.uniform(0, self.world.horizon_ms)
-            self.world.clock.after(at_ms, partial(self._strike, kind))
+            strike = self._strike_fleet if "shard-manager" in self.world.cast else self._strike
+            self.world.clock.after(at_ms, partial(strike, kind))
+
+    def _strike_fleet(self, kind: str) -> None:
+        """Nobody forges anything here; containers have faults of their own."""
+        if kind.startswith("forged") or self.rng.random() < 0.5:
+            kind = self.rng.choice(OF_CONTAINERS)
+            self.world.counts[f"fault: {kind}"] += 1
+            self.world.containers.strike(kind)
+        else:
+            self._strike(kind)
 
     def _strike(self, kind: str) -> None:
         world, rng = self.world, self.rng
@@ -109,7 +120,8 @@ class Faults:
             case "compaction":
                 world.keeps[name].compact()
             case "clock stopped":
-                self.no_ticks_until_ms = world.clock.now_ms + rng.randint(60_000, 300_000)
+                stopped_ms = rng.choice([60_000, 200_000, 300_000, 600_000])
+                self.no_ticks_until_ms = world.clock.now_ms + stopped_ms
             case "forged circle":
                 self._forge_circle()
             case _:

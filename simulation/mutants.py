@@ -97,7 +97,7 @@ def check_place(mutant: Mutant, tree: Path) -> None:
 
 
 def _by_seeds(mutant: Mutant, tree: Path, seeds: int, jobs: int) -> Verdict:
-    command = ["simulation", str(seeds), "--jobs", str(jobs), "--stop"]
+    command = ["simulation", str(seeds), "--jobs", str(jobs), "--stop", "--cast", mutant.cast]
     ended, out = _run(command, tree)
     found = re.search(r"^seed (\d+): .*\n  (.*)$", out, re.MULTILINE)
     if found is not None:

@@ -11,13 +11,14 @@ from components.runtime.step import Owner
 from components.runtime.store import dump_held
 from events.codec import Read
 from events.identity import effect_id
-from events.records import ScalingDecided, ScalingDeclined
-from events.topics import ALERTS, JOURNAL, place
+from events.records import ContainerFailOverRequested, ScalingDecided, ScalingDeclined
+from events.topics import ALERTS, CONTAINERS, place
 from simulation.bounds import bounded
-from simulation.casts import Cast
+from simulation.casts import Cast, journal_of
 from simulation.checkers.cas import check_cas
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
+from simulation.checkers.fleet import check_fleet
 from simulation.checkers.folds import check_agreement, check_folds
 from simulation.checkers.history import History, Rows, Tally
 from simulation.checkers.precedence import check_precedence
@@ -86,6 +87,7 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     yield from check_folds(history)
     yield from check_precedence(history)
     yield from check_syncs(history)
+    yield from check_fleet(history)
     for component in cast.values():
         yield from check_evidence(history, component)
 
@@ -103,7 +105,7 @@ def _read_all(world: World, first: bool) -> list[Owner[Any]]:
 
 
 def _order(owner: Owner[Any], first: bool) -> list[str]:
-    journal = place(JOURNAL, PARTITION)
+    journal = place(owner.component.output, PARTITION)
     rest = sorted(owner.places - {TICKS}, key=lambda at: ((at == journal) != first, at))
     return [TICKS, *rest]
 
@@ -130,7 +132,10 @@ def _history(world: World, rows: list[Rows]) -> History:
             at: [log.read(at, offset, folds, NEWEST_BUILD) for offset in range(log.end(at))]
             for at in log.lines
         },
-        journal=place(JOURNAL, PARTITION),
+        journal=place(journal_of(world.cast), PARTITION),
+        instances=tuple(world.containers.instances),
+        accepted=tuple(world.containers.sink.seen),
+        wild=world.containers.wild,
         sent=frozenset((s.component, s.topic, s.record.id) for s in world.sent),
         tallies=tuple(_tally(process) for process in world.everyone),
         rows=tuple(rows),
@@ -153,11 +158,13 @@ def _tally(process: Process) -> Tally:
 
 
 def _owes(read: Read) -> list[tuple[str, str]]:
-    """What the small scaler's decisions owe, told from its rules and not from its code."""
+    """What decisions owe, told from its rules and not from its code."""
     match read.record.body:
         case ScalingDecided() as body:
             return [(ASKS, body.change_id)]
         case ScalingDeclined():
             return [(ALERTS, effect_id(read.record.id, "alert"))]
+        case ContainerFailOverRequested():
+            return [(CONTAINERS, effect_id(read.record.id, "failed-over"))]
         case _:
             return []

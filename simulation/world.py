@@ -8,11 +8,23 @@ from dataclasses import dataclass
 from functools import partial
 
 from components.runtime.step import Owner
-from events.codec import Record
-from events.topics import ALERTS, CHANGES, CLOCK, JOURNAL, OPERATOR, TASKS, place
+from events.codec import Record, encode
+from events.records import ClockTicked
+from events.topics import (
+    ALERTS,
+    CHANGES,
+    CLOCK,
+    CONTAINERS,
+    JOURNAL,
+    OPERATOR,
+    TASKS,
+    TIERS,
+    place,
+)
 from projections.jobs import Job
 from simulation.authors import Authors
 from simulation.casts import cast_of, journal_view
+from simulation.containers import Containers
 from simulation.faults import Faults, Swarm
 from simulation.kernel import Clock, Streams
 from simulation.log import PARTITION, TICKS, Keep, Log
@@ -61,6 +73,7 @@ class World:
         self._view: Owner[Job] = Owner(journal_view, [place(JOURNAL, PARTITION)], self.log.possible)
         self.authors = Authors(self)
         self.managers = TaskManager(self)
+        self.containers = Containers(self)
         self.faults = Faults(self)
 
     # --- what everyone may know
@@ -194,8 +207,11 @@ class World:
         for name in self.cast:
             self.spawn(name, 1)
         self.clock.after(1, self._tick)
-        self.authors.begin()
-        self.managers.begin()
+        if "job-service" in self.cast:
+            self.authors.begin()
+            self.managers.begin()
+        else:
+            self.containers.begin()
         self.faults.begin()
         self.clock.run_until(START_MS + self.horizon_ms)
 
@@ -203,8 +219,17 @@ class World:
         if self.calm:
             return
         if self.clock.now_ms >= self.faults.no_ticks_until_ms:
-            self.log.append(CLOCK, TICK)
+            self.tick()
         self.clock.after(TICK_MS, self._tick)
+
+    def tick(self) -> None:
+        """The clock's word, in each of its topics."""
+        self.log.append(CLOCK, TICK)
+        if "shard-manager" in self.cast:
+            number = self.log.end(place(CONTAINERS, PARTITION))
+            body = ClockTicked(number)
+            record = Record("", f"tick-{number}", "ClockTicked", encode(body), body)
+            self.log.append(CONTAINERS, record)
 
     def heal(self) -> list[Process]:
         """No more faults: one instance of each component goes on until the log is still."""
@@ -227,9 +252,11 @@ class World:
             still = still + 1 if self.said() == before else 0
             before = self.said()
             self.clock.run_until(self.clock.now_ms + 5_000)
-            self.log.append(CLOCK, TICK)
-            self.authors.settle()
-            self.managers.settle()
+            self.tick()
+            if "job-service" in self.cast:
+                self.authors.settle()
+                self.managers.settle()
+        _finish(self.processes)  # containers never cease to beat
         return self.processes
 
     def lose_everything(self) -> list[Process]:
@@ -243,7 +270,7 @@ class World:
 
     def said(self) -> int:
         """How many records there are but for ticks and loads."""
-        spoken = (JOURNAL, ALERTS, OPERATOR, TASKS, *CHANGES.values())
+        spoken = (JOURNAL, TIERS, ALERTS, OPERATOR, TASKS, *CHANGES.values())
         return sum(self.log.end(place(topic, PARTITION)) for topic in spoken)
 
     def digest(self) -> str:

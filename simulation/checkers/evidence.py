@@ -47,9 +47,13 @@ def check_evidence(history: History, component: Component[Any]) -> Iterator[str]
             if record.id not in said or record.id in history.forged:
                 continue
             if topic != component.output or record.kind in component.says:
-                todo[record.key].append(read)
+                todo[_key_of(component, read) or record.key].append(read)
     for key, reads in sorted(todo.items()):
         yield from _Key(history, component, key, ticks).check(reads)
+
+
+def _key_of(component: Component[Any], read: Read) -> str | None:
+    return read.record.key if component.key_of is None else component.key_of(read)
 
 
 class _Key:
@@ -62,7 +66,8 @@ class _Key:
         partition = history.journal.partition("/")[2]
         self.places = sorted(f"{topic}/{partition}" for topic in component.inputs)
         self.reads = [
-            [read for read in history.log[at] if read.record.key == key] for at in self.places
+            [read for read in history.log[at] if _key_of(component, read) == key]
+            for at in self.places
         ]
         self.offsets = [[read.offset for read in reads] for reads in self.reads]
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 from events.codec import Read
 
@@ -38,6 +39,42 @@ class Rows:
     text: Mapping[str, str]
 
 
+class Run(Protocol):
+    """One run of one shard, as one who stood beside it saw it."""
+
+    @property
+    def shard(self) -> int: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def container(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def start_ms(self) -> int: ...
+    @property
+    def end_ms(self) -> int | None: ...
+    @property
+    def asleep(self) -> Sequence[tuple[int, int | None]]: ...
+
+
+class Effect(Protocol):
+    """What a sink was asked to take, and whether it did."""
+
+    @property
+    def at_ms(self) -> int: ...
+    @property
+    def shard(self) -> int: ...
+    @property
+    def generation(self) -> int: ...
+    @property
+    def container(self) -> str: ...
+    @property
+    def epoch(self) -> int: ...
+    @property
+    def taken(self) -> bool: ...
+
+
 @dataclass(frozen=True)
 class History:
     """The log, place by place in offset order, and what its readers made of it."""
@@ -49,6 +86,9 @@ class History:
     tallies: Sequence[Tally] = ()
     rows: Sequence[Rows] = ()
     forged: frozenset[str] = frozenset()
+    instances: Sequence[Run] = ()
+    accepted: Sequence[Effect] = ()
+    wild: bool = False  # whether clocks ran at rates that no lease allows for
 
     @cached_property
     def times(self) -> dict[str, list[int]]:

@@ -1,6 +1,7 @@
 """The table of planted bugs: each leaves one rule out, and somebody has to notice."""
 
 from simulation.mutations.mutant import Mutant
+from simulation.mutations.of_fleet import PLACING
 from simulation.mutations.of_rows import CONFIGS, KEEPING, REQUESTS
 from simulation.mutations.of_step import CHAIN, EVIDENCE_CLOSED, SPEAKING
 from simulation.mutations.of_syncs import SYNCING
@@ -13,4 +14,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *REQUESTS,
     *CONFIGS,
     *SYNCING,
+    *PLACING,
 )

@@ -39,6 +39,7 @@ class Mutant:
     changes: tuple[Change, ...]
     aimed: str = ""  # the test that fails without the rule
     why: str = ""  # why histories stay right without it
+    cast: str = ""  # the component without which no seed can notice
 
 
 def left_out(name: str, file: str, old: str, new: str, *, aimed: str = "", why: str = "") -> Mutant:

@@ -1,0 +1,118 @@
+"""What one container knows of itself: whether its life goes on, and which shards are its. Pure.
+
+Told from the log alone, by the same folds as the shard manager's: a heartbeat counts once it is
+read back, in the partition in which a fail-over of this life would lie before it.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from immutables import Map
+
+from events.codec import Read
+from events.records import (
+    ContainerFailedOver,
+    ContainerHeartbeat,
+    ContainerStarted,
+    ShardAddRequested,
+    ShardDropRequested,
+    ShardForceKilled,
+    TierDefined,
+)
+from projections.lives import Life, Ticks, beat, fail_over, start
+from projections.timing import Timing, timing_of
+
+FOLDED_KINDS = frozenset(
+    one.__name__
+    for one in (
+        ContainerFailedOver,
+        ContainerHeartbeat,
+        ContainerStarted,
+        ShardAddRequested,
+        ShardDropRequested,
+        ShardForceKilled,
+        TierDefined,
+    )
+)
+_NO_TICKS = Ticks()
+
+
+class Wish(NamedTuple):
+    """What is wanted of this container about one shard."""
+
+    generation: int
+    wanted: bool
+    at_once: bool = False  # killed, without waiting for its tasks to stop in order
+
+
+class Hold(NamedTuple):
+    """One life of one container."""
+
+    container: str
+    epoch: int
+    timing: Timing = Timing()
+    life: Life | None = None
+    lease_ms: int | None = None  # until when it holds, by the holder's own clock
+    wishes: Map[int, Wish] = Map()
+
+    @property
+    def over(self) -> bool:
+        """This life was failed over, or another one has begun: it will never hold again."""
+        life = self.life
+        return life is not None and (life.over >= self.epoch or life.epoch > self.epoch)
+
+    def holds(self, now_ms: int) -> bool:
+        """May its tasks have effects now, by the holder's own clock?"""
+        return not self.over and self.lease_ms is not None and now_ms < self.lease_ms
+
+
+def fold(row: Hold, read: Read) -> Hold:
+    """The row after a record about this container, or about the tier's shards."""
+    body = read.record.body
+    match body:
+        case ContainerStarted() | ContainerHeartbeat() | ContainerFailedOver():
+            return _lived(row, body, read) if body.container == row.container else row
+        case TierDefined():
+            return row._replace(timing=timing_of(body.settings_json))
+        case ShardAddRequested() | ShardDropRequested() | ShardForceKilled():
+            return _wished(row, body)
+        case _:
+            return row
+
+
+def _lived(
+    row: Hold, body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver, read: Read
+) -> Hold:
+    life = row.life or Life(row.container, read.place)
+    match body:
+        case ContainerStarted():
+            return row._replace(life=start(life, body, _NO_TICKS))
+        case ContainerFailedOver():
+            return row._replace(life=fail_over(life, body))
+    now = beat(life, body, read.offset, _NO_TICKS)
+    if now.beat != read.offset or body.epoch != row.epoch:
+        return row._replace(life=now)
+    # From the sending: whatever happened on the way, the manager cannot have counted less.
+    lease_ms = body.sent_ms + row.timing.lease_ms
+    if row.lease_ms is not None:  # the holder's clock may begin anywhere, below 0 as well
+        lease_ms = max(lease_ms, row.lease_ms)
+    return row._replace(life=now, lease_ms=lease_ms)
+
+
+def _wished(row: Hold, body: ShardAddRequested | ShardDropRequested | ShardForceKilled) -> Hold:
+    wish = row.wishes.get(body.shard)
+    if wish is not None and wish.generation > body.generation:
+        return row
+    if isinstance(body, ShardAddRequested):
+        if (body.container, body.epoch) == (row.container, row.epoch):
+            return row._replace(wishes=row.wishes.set(body.shard, Wish(body.generation, True)))
+        if wish is None:
+            return row
+        # It is another's: what runs here of the shard has to stop, and is told by its generation.
+        ours = Wish(wish.generation, False, at_once=True)
+        return row._replace(wishes=row.wishes.set(body.shard, ours))
+    if wish is None or wish.generation != body.generation:
+        return row
+    killed = isinstance(body, ShardForceKilled)
+    return row._replace(wishes=row.wishes.set(body.shard, Wish(body.generation, False, killed)))

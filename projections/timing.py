@@ -1,0 +1,32 @@
+"""How long things may take: one table, which stands in the tier's record and scales as a whole."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+UNIT = 1_000
+
+
+class Timing(NamedTuple):
+    """In milliseconds. A container stops by itself well before its shards are given away: between
+    the two lie the skew of clocks and the time that a kill takes."""
+
+    heartbeat_ms: int = 5_000
+    lease_ms: int = 40_000  # from the sending of a heartbeat that was read back (Turbine IV-C)
+    silence_ms: int = 60_000  # by ticks of the container's partition, until it is failed over
+    gap_ms: int = 2_000  # of one gap between ticks, at most: a clock that stopped kills nobody
+    frozen_ms: int = 600_000  # a container that cannot read the log waits as long, then ends
+    drop_ms: int = 60_000  # for tasks to stop in order; then they are killed
+    kill_ms: int = 30_000  # for the word that they were; then the container is failed over
+    add_ms: int = 120_000  # for tasks to start; then the container is failed over
+
+    def scaled(self, per_mille: int) -> Timing:
+        """All of it shorter or longer: tests run at a tenth."""
+        return Timing(*(max(1, ms * per_mille // UNIT) for ms in self))
+
+
+def timing_of(settings_json: str) -> Timing:
+    """What a tier's settings say; what they do not name is as in the table."""
+    scale = json.loads(settings_json or "{}").get("time_per_mille", UNIT)
+    return Timing().scaled(scale if isinstance(scale, int) and scale > 0 else UNIT)
