@@ -88,7 +88,7 @@ class Container:
         self.fleet, self.name, self.rate = fleet, name, rate
         self.world = fleet.world
         self.rng: random.Random = self.world.streams.fork(f"container {name}")
-        self.skew_ms = self.rng.randint(-3_600_000, 3_600_000)
+        self.skew_ms = 0
         self.epoch = 0
         self.alive = self.asleep = self.frozen = False
         self.deaf_until_ms = self.mute_until_ms = 0
@@ -107,6 +107,8 @@ class Container:
             return
         self._life += 1
         self.alive, self.asleep, self.frozen = True, False, False
+        # A clock that runs while its host sleeps begins anew with the host.
+        self.skew_ms = self.rng.randint(-3_600_000, 3_600_000)
         self.running, self.number, self._at = {}, 0, {LIVES: 0, SHARED: 0}
         self.epoch = 1 + self._greatest_epoch()
         self.dropped: dict[int, int] = {}
@@ -180,10 +182,12 @@ class Container:
         self.watch()
 
     def _read(self) -> None:
-        """All that is there, or less where its reader is slow."""
+        """All that is there, or less where its reader is slow: one place may be read before the
+        other, so that a lease is renewed by one who does not know what was decided meanwhile."""
         log = self.world.log
+        both = [LIVES, SHARED]
         if self.world.clock.now_ms >= self.deaf_until_ms:
-            for at in (LIVES, SHARED):
+            for at in both if self.world.calm else self.rng.sample(both, self.rng.choice([1, 2])):
                 end = log.end(at)
                 for offset in range(self._at[at], end):
                     read = log.read(at, offset, FOLDED_KINDS, self.world.newest_build)

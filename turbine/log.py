@@ -17,10 +17,13 @@ from components.runtime.reading import Unreadably, ends_now, read_span, times_no
 from components.runtime.replay import Finding, audit_partition
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.step import Owner
+from components.shard_manager.decide import PLACEMENT
+from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.codec import Read
 from events.topics import BY_SHORT, CLOCK, JOURNAL, OPERATOR, TASKS, partition_of, place
+from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.syncs import Sync
 
@@ -156,6 +159,12 @@ class Log:
         view = replace(state_syncer, inputs=frozenset(topics))
         owner = self._fold(view, job, end, view.folds, heed)
         return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
+
+    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
+        """A tier's containers and shards, as its chain and the containers' words tell them."""
+        owner = self._fold(shard_manager, None, end, shard_manager.folds, None)
+        held = owner.held.get(f"{tier}/{PLACEMENT}")
+        return None if held is None else held.row
 
     def decisions(
         self,

@@ -33,13 +33,25 @@ def _publisher(settings: Settings) -> int:
     return serve(settings, Stop().listen())
 
 
+def _shard_manager(settings: Settings) -> int:
+    from components.runtime.loop import Stop
+    from components.runtime.tier_wide import serve
+    from components.shard_manager.decide import component
+
+    return serve(settings, Stop().listen(), component)
+
+
 KEYED = {
     "job-service": "components.job_service.decide",
     "state-syncer": "components.state_syncer.decide",
     "task-service": "components.task_service.decide",
 }
 """Job-keyed components, by the module that decides; any of them may share one worker."""
-ALONE: dict[str, Callable[[Settings], int]] = {"clock": _clock, "publisher": _publisher}
+ALONE: dict[str, Callable[[Settings], int]] = {
+    "clock": _clock,
+    "publisher": _publisher,
+    "shard-manager": _shard_manager,
+}
 """Those that are a process of their own."""
 SERVED = (*sorted(ALONE), *KEYED)
 

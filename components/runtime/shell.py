@@ -22,14 +22,13 @@ from components.runtime.clients import producer
 from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
 from components.runtime.intake import (
-    DEAD_LETTERS_NAME,
     DeadLetter,
     Gap,
     Message,
     take_in,
     void_request,
 )
-from components.runtime.logs import Pace
+from components.runtime.letters import Letters
 from components.runtime.reading import committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
@@ -96,7 +95,7 @@ class Shell:
         self._emitter = Emitter(producer(settings))
         self._rows = [Rows(settings, one, instance, self._emitter) for one in components]
         self._keep_at = 0.0
-        self._told = Pace(5)
+        self._letters = Letters(self._emitter)
 
     # --- assignment
 
@@ -231,22 +230,12 @@ class Shell:
             letter = found if isinstance(found, DeadLetter) else void_request(message, found)
             if letter is not None and message.offset >= share.buried.get(at, 0):
                 share.buried[at] = message.offset + 1
-                self._bury(letter)
+                self._letters.bury(letter)
             for owner in owners:
                 if isinstance(found, DeadLetter):
                     owner.pass_by(at, message.offset, message.at_ms)
                 else:
                     owner.read(found)
-
-    def _bury(self, letter: DeadLetter) -> None:
-        message = letter.message
-        self._emitter.write(
-            DEAD_LETTERS_NAME, 0, message.place.encode(), letter.value(), letter.headers()
-        )
-        metrics.DEAD_LETTERS.labels(letter.reason).inc()
-        # A flood of them must not fill the disk that the log lies on; the letters have it all.
-        if self._told.fits():
-            log.warning("dead letter", id=letter.id, reason=letter.reason, sentence=letter.sentence)
 
     # --- keeping
 

@@ -64,8 +64,9 @@ def test_ticks_that_come_twice_or_late_do_not_turn_the_clock_back() -> None:
     assert ticks.moved(1_500, GAP_MS) == ticks
 
 
-def test_all_of_the_table_scales_together() -> None:
-    assert timing_of('{"time_per_mille":100}') == Timing(*(ms // 10 for ms in Timing()))
+def test_all_of_the_table_but_the_clocks_gap_scales_together() -> None:
+    tenth = Timing(*(ms // 10 for ms in Timing()))._replace(gap_ms=GAP_MS)
+    assert timing_of('{"time_per_mille":100}') == tenth
     assert timing_of("") == timing_of("{}") == timing_of('{"time_per_mille":0}') == Timing()
 
 
