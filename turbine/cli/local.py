@@ -195,7 +195,8 @@ def serve(
 ) -> int:
     """Run components in the foreground.
 
-    One of clock and publisher, or any of job-service, state-syncer and task-service in one worker.
+    One of clock, publisher and shard-manager, or any of job-service, state-syncer and task-service
+    in one worker.
     """
     from components.runtime.settings import BadSettings
     from turbine.serve import check_names
