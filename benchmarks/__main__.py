@@ -19,6 +19,7 @@ MODULES = {
     "simulation": "benchmarks.simulation",
     "merge": "benchmarks.merge",
     "sync": "benchmarks.sync",
+    "placement": "benchmarks.placement",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
 

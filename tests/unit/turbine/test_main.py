@@ -197,7 +197,10 @@ def test_bad_settings(text: str | None, sentence: str) -> None:
         ("subscribe outcomes --count 0", "Invalid value for '--count': "),
         ("log tail --topic nope", "--topic: there is no topic nope; it is one of alerts.v1, "),
         ("apply -f none.yaml", "none.yaml cannot be read (No such file or directory)"),
-        ("serve nope", "there is no component nope; it is one of clock, publisher, shard-manager, "),
+        (
+            "serve nope",
+            "there is no component nope; it is one of clock, publisher, shard-manager, ",
+        ),
         ("serve clock publisher", "clock is a process of its own; these can share one: job-"),
         ("serve job-service job-service", "job-service is named twice; once is enough"),
         ("broker wipe", "this deletes the log in .turbine/broker; add --yes if that is meant"),

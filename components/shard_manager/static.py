@@ -1,0 +1,35 @@
+"""Where shards go when nobody can weigh them: a hash of the number. The degraded mode. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+
+from components.shard_manager.board import kinds_of
+from components.shard_manager.problem import Indices, Problem
+
+
+def static_target(problem: Problem, tier: str) -> Indices:
+    """[shards]: a container among those that are alive in the shard's regions; -1 if none is.
+
+    It looks at neither loads nor homes, so every process that knows the containers finds the same
+    without the shard manager. A container that drains gets shards only where there is no other.
+    """
+    found = np.full(problem.shards, -1, np.int32)
+    masks, kinds = kinds_of(problem)
+    for kind, mask in enumerate(masks):
+        legal = (problem.region & mask) != 0
+        places = np.flatnonzero(legal & problem.open)
+        if not len(places):
+            places = np.flatnonzero(legal & problem.alive)
+        if len(places):
+            shards = np.flatnonzero(kinds == kind)
+            numbers = [_hash(tier, shard) % len(places) for shard in shards.tolist()]
+            found[shards] = places[np.array(numbers, np.int64)]
+    return found
+
+
+def _hash(tier: str, shard: int) -> int:
+    text = f"{tier}/{shard}".encode()
+    return int.from_bytes(hashlib.md5(text, usedforsecurity=False).digest()[:8], "big")
