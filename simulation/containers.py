@@ -110,7 +110,8 @@ class Container:
         # A clock that runs while its host sleeps begins anew with the host.
         self.skew_ms = self.rng.randint(-3_600_000, 3_600_000)
         self.running, self.number, self._at = {}, 0, {LIVES: 0, SHARED: 0}
-        self.epoch = 1 + self._greatest_epoch()
+        # A start that is still on its way is not in the log: the last one is kept at hand as well.
+        self.epoch = 1 + max(self.epoch, self._greatest_epoch())
         self.dropped: dict[int, int] = {}
         self.moody: dict[tuple[int, int], bool] = {}
         view = view_of(Hold(self.name, self.epoch))

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 
 from components.publisher.decide import component, publish
 from components.runtime import metrics
@@ -42,6 +42,10 @@ STUCK_S = 8.0
 """After a restart of the broker librdkafka 2.16 often looks for a coordinator for ever, and heeds
 no time-out of send_offsets_to_transaction meanwhile: the world would hear nothing more. The next
 start goes on in two seconds, so there is nothing to be gained by more patience."""
+# Which of them is told depends on the step of the transaction that is the first to find out.
+_FENCED = frozenset(
+    {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
+)
 COMMITTED = {"isolation.level": "read_committed"}
 
 log = structlog.get_logger(__name__)
@@ -212,7 +216,9 @@ class Publisher:
         except KafkaException as error:
             with suppress(KafkaException):  # a fatal error is raised once more
                 self._producer.poll(0)  # a refused login is raised here
-            raise Refused(f"the publisher's transaction failed: {error.args[0].str()}") from error
+            why = error.args[0]
+            what = "another publisher has fenced this one" if why.code() in _FENCED else "it failed"
+            raise Refused(f"the publisher's transaction: {what}: {why.str()}") from error
 
 
 def serve(settings: Settings, stop: Stop) -> int:

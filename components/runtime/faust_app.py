@@ -122,7 +122,13 @@ class Consumer(driver.Consumer):  # type: ignore[misc]  # Faust's classes are un
         fetched, active = await self._wait_next_records(timeout)
         if fetched is None or self.should_stop or not self.flow_active:
             return
-        wanted = {tp: all_ for tp, all_ in fetched.items() if active is None or tp in active}
+        # Of a partition that was set aside for a full buffer, what was under way comes all the
+        # same: left out, it would be read no more.
+        wanted = {
+            tp: come
+            for tp, come in fetched.items()
+            if active is None or tp in active or tp in self._buffered_partitions
+        }
         records = [record for of_place in wanted.values() for record in of_place]
         if records:
             message = self._to_message(TP(records[-1].topic, records[-1].partition), records[-1])

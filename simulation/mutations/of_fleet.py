@@ -45,6 +45,12 @@ LEASES = (
         "if False:",
     ),
     left_out(
+        "two lives have one number",
+        CONTAINERS,
+        "1 + max(self.epoch, self._greatest_epoch())",
+        "max(1, self._greatest_epoch())",
+    ),
+    left_out(
         "a shard that is another's runs on",
         HOLD,
         "        ours = Wish(wish.generation, False, at_once=True)\n",

@@ -96,6 +96,7 @@ TEXTS = [
     (driver.AIOKafkaConsumerThread._create_consumer, "self._create_worker_consumer("),
     (driver.AIOKafkaConsumerThread._create_worker_consumer, "self._assignor ="),
     (stock.Consumer._drain_messages, "getmany(timeout="),
+    (stock.Consumer.getmany, "or tp in self._buffered_partitions"),
     (Message.__init__, "self.checksum:"),
     (Message.__init__, "self.value:"),
     (stock.ThreadDelegateConsumer, "self._thread = self._new_consumer_thread()"),

@@ -15,8 +15,9 @@ from aiokafka.errors import CorruptRecordException
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy as Builder
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.structs import TopicPartition
+from faust.types import TP
 
-from components.runtime.faust_app import Records, credentials, make_app
+from components.runtime.faust_app import Consumer, Records, credentials, make_app
 from components.runtime.settings import BadSettings, Settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -90,6 +91,61 @@ def test_a_wrong_checksum_is_no_gap_but_an_end() -> None:
     raw[-1] ^= 1
     with pytest.raises(CorruptRecordException, match="wrong checksum"):
         fetched(bytes(raw))
+
+
+# --- what is fetched at once
+
+ONE, TWO, GONE = TP("turbine.journal.v1", 1), TP("turbine.journal.v1", 2), TP("turbine.clock.v1", 1)
+
+
+def delivered(
+    active: set[TP] | None, *, buffered: frozenset[TP] = frozenset(), flow: bool = True
+) -> list[tuple[TP, list[Any]]]:
+    """What comes of three partitions that were fetched at once, as messages of Faust's."""
+    come = {
+        tp: [SimpleNamespace(topic=tp.topic, partition=tp.partition)] for tp in (ONE, TWO, GONE)
+    }
+
+    async def wait(_: float) -> Any:
+        return come, active
+
+    def message(tp: TP, record: Any) -> Any:
+        return SimpleNamespace(tp=tp, value=b"its last record", checksum=None, record=record)
+
+    stub: Any = SimpleNamespace(
+        should_stop=False,
+        flow_active=flow,
+        _wait_next_records=wait,
+        _to_message=message,
+        _buffered_partitions=buffered,
+    )
+
+    async def collect() -> list[tuple[TP, list[Any]]]:
+        found = []
+        async for tp, one in Consumer.getmany(stub, 1.0):
+            assert one.value is None
+            found.append((tp, [TP(record.topic, record.partition) for record in one.checksum]))
+        return found
+
+    return asyncio.run(collect())
+
+
+def test_all_that_is_fetched_at_once_is_one_message() -> None:
+    assert delivered(None) == [(GONE, [ONE, TWO, GONE])]
+
+
+def test_what_came_of_a_partition_that_is_ours_no_more_is_left_out() -> None:
+    assert delivered({ONE, TWO}) == [(TWO, [ONE, TWO])]
+    assert delivered(set()) == []
+
+
+def test_what_was_under_way_when_a_buffer_was_full_still_comes() -> None:
+    """Left out, it would be read no more: the client's position is behind it already."""
+    assert delivered({TWO}, buffered=frozenset({ONE})) == [(TWO, [ONE, TWO])]
+
+
+def test_nothing_comes_while_the_group_is_shared_out_anew() -> None:
+    assert delivered(None, flow=False) == []
 
 
 # --- settings
