@@ -76,9 +76,10 @@ class Process:
         return found
 
     def why(self) -> str:
-        """The sentence with which it ended."""
+        """The sentence with which it ended, in its log or, before there is one, to its terminal."""
         ends = [line for line in self.lines() if line.get("event") == "fail-stop"]
-        return str(ends[-1]["why"]) if ends else ""
+        told = [line for line in self.text().splitlines() if line.startswith("turbine: ")]
+        return str(ends[-1]["why"]) if ends else "".join(told[-1:])
 
     def ends(self, wait_s: float = WAIT_S) -> int:
         """Its exit code, once it has ended by itself."""
