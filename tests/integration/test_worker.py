@@ -211,6 +211,8 @@ def _claims(fleet: Fleet) -> dict[int, int]:
 
 def test_a_log_that_ends_with_an_authors_transaction_keeps_nobody_waiting(fleet: Fleet) -> None:
     """Its marker is the last offset and no record: whoever waits to read it waits for ever."""
+    places = [place("changes.base.v1", p) for p in range(PARTITIONS)]
+    before = ends_now(fleet.settings, places)
     author = producer(fleet.settings, **{"transactional.id": "author"})
     author.init_transactions(10)
     author.begin_transaction()
@@ -218,6 +220,13 @@ def test_a_log_that_ends_with_an_authors_transaction_keeps_nobody_waiting(fleet:
         body = proposal(job_in(p, "marker"))
         author.produce(BY_SHORT["changes.base.v1"].name, key=body.job.encode(), value=encode(body))
     author.commit_transaction(10)
+
+    def marked() -> bool:
+        ends = ends_now(fleet.settings, places)
+        return all(ends[at] == offset + 2 for at, offset in before.items())
+
+    # The broker acknowledges a transaction a little before its readers get to see it.
+    until(marked, "a record and a marker in each partition")
     fleet.worker("w0")
     plain = Author(fleet.settings)
     body = proposal(job_in(0, "marker"), set_json='{"tasks": 2}', reason="traffic")
