@@ -170,16 +170,12 @@ class Shell:
         owners = [slot.owner for p in partitions for slot in self.shares[p].slots]
         for owner in owners:
             for at in owner.places:
-                first = min(owner.seen.get(at, 0), spans.get(at, (owner.seen.get(at, 0), 0))[0])
-                spans[at] = (first, owner.ends.get(at))
+                first, end = owner.seen.get(at, 0), owner.ends.get(at)
+                spans[at] = (min(first, spans.get(at, (first, end))[0]), end)
         for poll in read_span(self.settings, spans):
             self._fold(poll)
         for owner in owners:
-            for at, end in owner.ends.items():
-                # The last offsets below an end may be no records: the marker of an author's
-                # transaction, or a beginning that has expired. The owner would wait for them.
-                if owner.seen.get(at, 0) < end:
-                    owner.pass_by(at, end - 1, 0)
+            owner.pass_ends()
 
     # --- one poll
 

@@ -117,6 +117,16 @@ class Owner(Generic[R]):
             self.seen[place] = offset + 1
         self._times.note(place, offset, at_ms)
 
+    def pass_ends(self) -> None:
+        """All that there is below the ends was read.
+
+        The last offsets there may be no records: the marker of an author's transaction, or a
+        beginning that has expired. Whoever waits to read them waits for ever.
+        """
+        for place, end in self.ends.items():
+            if self.seen.get(place, 0) < end:
+                self.pass_by(place, end - 1, 0)
+
     def read(self, read: Read) -> None:
         """Folds the record, or holds it back until all that its author knew has been read.
 
@@ -253,7 +263,7 @@ class Owner(Generic[R]):
         ours = one.unread.pop(record.id, None) if one.unread else None
         if ours and one.turn > self._turn_back:
             self._turn_back = one.turn
-        passed_by = record.kind in self._passed_by
+        moves = record.kind not in self._passed_by
         if record.parent:
             topic = read.topic
             if record.parent != one.last.get(topic, ROOT):
@@ -263,9 +273,9 @@ class Owner(Generic[R]):
             if one.unread and not ours and topic == self.component.output:
                 # Somebody else's stands, so what we said on the same parent is void.
                 one.unread = {i: t for i, t in one.unread.items() if t != topic}
-            one.frozen = one.frozen or (record.body is None and not passed_by)
+            one.frozen = one.frozen or (record.body is None and moves)
         self.counts.folded += 1
-        if record.body is not None and not passed_by:
+        if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
         if self._heed is not None:
             self._heed(read, True)

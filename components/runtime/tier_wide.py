@@ -48,14 +48,11 @@ class TierWide:
         self._follower = Follower(settings, {at: self._owner.seen.get(at, 0) for at in places})
 
     def _catch_up(self, ends: dict[str, int]) -> None:
-        records, owner = 0, self._owner
+        records = 0
         for poll in read_span(self._settings, {at: (0, end) for at, end in ends.items()}):
             records += len(poll)
             self._fold(poll)
-        for at, end in ends.items():
-            # The last offsets below an end may be no records, or have expired.
-            if owner.seen.get(at, 0) < end:
-                owner.pass_by(at, end - 1, 0)
+        self._owner.pass_ends()
         log.info("caught up", component=self._component.name, records=records)
 
     def turn(self) -> None:

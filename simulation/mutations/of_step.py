@@ -58,7 +58,7 @@ CHAIN = (
     left_out(
         "unreadable decisions do not freeze the key",
         STEP,
-        "one.frozen = one.frozen or (record.body is None and not passed_by)",
+        "one.frozen = one.frozen or (record.body is None and moves)",
         "pass",
     ),
     left_out(
