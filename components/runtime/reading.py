@@ -223,14 +223,6 @@ class Follower:
                 raise Unreadably(f"{_where(message)}: {error.str()}")
         return out
 
-    def seek(self, place: str, offset: int) -> None:
-        """Goes on from that offset of the place."""
-        self._client.seek(spot(place, offset))
-
-    def ends(self, places: Iterable[str]) -> dict[str, int]:
-        """The next offset of each place."""
-        return ends(self._client, places)
-
     def close(self) -> None:
         """Leaves the broker."""
         self._client.close()
