@@ -53,9 +53,12 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class _Skipped(Body):
-    """Stands for a body that nobody asked to decode."""
+    """Stands for a body that nobody asked to decode. There is one: it is told by what it is."""
 
     __slots__ = ()
+
+    def __reduce__(self) -> str:
+        return "SKIPPED"
 
 
 SKIPPED = _Skipped()

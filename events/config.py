@@ -17,19 +17,22 @@ from pydantic import (
     Field,
     Tag,
     ValidationError,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
 
-from events.invalid import Explainer, Invalid
+from events.invalid import Explainer, Invalid, conflict
+from events.policies.settings import LEAST, TASKS_MAX
+from events.policies.table import PolicyName, trouble_in
 from events.strict_json import NUMBER_MAX, Json, shorten
 
-__all__ = ["COMPLEX_FIELDS", "Invalid", "JobConfig", "validate_config"]
+__all__ = ["COMPLEX_FIELDS", "TASKS_MAX", "Invalid", "JobConfig", "validate_config"]
 
 UNPRIVILEGED_TASKS = 32
 """Tasks that a job may ask for by itself, so that one out of control leaves others room (VI-B)."""
-TASKS_MAX = 100_000
-"""Not a wish: a whole tier of the paper runs that many."""
+PROCESS_MB = 896
+"""Of memory that a Spark for one task takes: the least heap that it begins with, and all around."""
 PARTITIONS_MAX = 100_000
 """Of all inputs of a job together: each is handed to a task by number, and lies in a record."""
 
@@ -66,6 +69,10 @@ _EXPECTED_BY_PATTERN = {
 Topic = Annotated[str, Field(pattern=_TOPICS)]
 Label = Annotated[str, Field(pattern=_LABELS)]
 Place = Annotated[str, Field(pattern=_PLACES)]
+Share = Annotated[
+    tuple[Annotated[str, Field(pattern=_PARTITIONS)], ...],
+    Field(strict=False, min_length=1, max_length=100_000),
+]
 # JSON has lists only, so a tuple is read from one; what is in it is strict again.
 _LIST = Field(strict=False, max_length=1024)
 
@@ -124,7 +131,9 @@ class Checkpoint(_Part):
 class Resources(_Part):
     """What one task may use."""
 
-    cpu_cores: float = Field(default=0.25, gt=0, le=1024, description="CPU of one task, in cores")
+    cpu_cores: float = Field(
+        default=0.25, ge=LEAST, le=1024, description="CPU of one task, in cores"
+    )
     memory_mb: int = Field(default=256, ge=1, le=2**24, description="memory of one task, in MiB")
     disk_mb: int = Field(
         default=0, ge=0, le=2**30, description="disk of one task, in MiB; 0 for none"
@@ -167,19 +176,42 @@ class Schedule(_Part):
         le=3_600_000,
         description="least milliseconds between the starts of two batches; 0 for no pause",
     )
+    batch_records: int = Field(
+        default=100_000,
+        ge=1,
+        le=10_000_000,
+        description="most records of a batch, a count; fewer where each takes its time",
+    )
 
 
 class Policy(_Part):
     """Who decides about the size of the job, and what comes of it."""
 
-    name: Label = Field(default="turbine", description="the name of the scaling policy")
+    name: PolicyName = Field(default="turbine", description="the name of the scaling policy")
     mode: Literal["off", "observe", "advise", "act"] = Field(
         default="act",
         description="whether decisions are made, shown, proposed to people, or carried out",
     )
     settings: dict[str, Any] = Field(
-        default_factory=dict, description="settings of that policy, checked by the policy"
+        default_factory=dict, description="settings of that policy; any other is refused"
     )
+    interval_ms: int = Field(
+        default=60_000,
+        ge=1000,
+        le=3_600_000,
+        description="milliseconds from one look to the next, no less than tasks take to report;"
+        " its settings count in minutes of that length",
+    )
+
+    @field_validator("settings")
+    @classmethod
+    def _belong_to_it(cls, settings: dict[str, Any], beside: ValidationInfo) -> dict[str, Any]:
+        # They stay as they were said: what a policy takes for the rest is for it to know.
+        name = beside.data.get("name")  # absent if it was refused itself
+        wrong = trouble_in(name, settings) if settings and name else None
+        if wrong is not None:
+            raise conflict(wrong.path, wrong.expected, wrong.found)
+        return settings
 
 
 def _kind(operator: object) -> str:
@@ -255,6 +287,10 @@ class JobConfig(_Part):
         description="what has a checkpoint of its own; partitions move faster and cost more CPU",
         json_schema_extra=_complex("the layout of the state changes"),
     )
+    isolation: Literal["shared", "process"] = Field(
+        default="shared",
+        description="whose Spark a task runs in: one that it shares with others, or its own",
+    )
     staging_rate: float | None = Field(
         default=None,
         gt=0,
@@ -262,17 +298,7 @@ class JobConfig(_Part):
         description="bytes per second one thread kept up with in staging; absent if unknown (V-B)",
     )
     assignment: (
-        Annotated[
-            tuple[
-                Annotated[
-                    tuple[Annotated[str, Field(pattern=_PARTITIONS)], ...],
-                    Field(strict=False, min_length=1, max_length=100_000),
-                ],
-                ...,
-            ],
-            Field(strict=False, min_length=1, max_length=TASKS_MAX),
-        ]
-        | None
+        Annotated[tuple[Share, ...], Field(strict=False, min_length=1, max_length=TASKS_MAX)] | None
     ) = Field(
         default=None,
         description='for each task its partitions, such as [["clicks/0"], ["clicks/1"]]',
@@ -296,12 +322,9 @@ class JobConfig(_Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> JobConfig:
-        conflict = next(_conflicts(self), None)
-        if conflict is not None:
-            path, expected, found = conflict
-            raise PydanticCustomError(
-                "conflict", "conflict", {"at": path, "expected": expected, "found": found}
-            )
+        first = next(_conflicts(self), None)
+        if first is not None:
+            raise conflict(*first)
         return self
 
 
@@ -344,6 +367,10 @@ def _conflicts(config: JobConfig) -> Iterator[tuple[str, str, str]]:
     if limits.tasks > UNPRIVILEGED_TASKS and not limits.privileged:
         expected = f"at most {UNPRIVILEGED_TASKS}, or limits.privileged to be true"
         yield "limits.tasks", expected, str(limits.tasks)
+    memory_mb = config.resources.memory_mb
+    if config.isolation == "process" and memory_mb < PROCESS_MB:
+        expected = f"at least {PROCESS_MB}, as isolation is process"
+        yield "resources.memory_mb", expected, str(memory_mb)
     yield from _output_conflicts(config.guarantee, config.output)
     if config.tasks > limits.tasks:
         yield "tasks", f"at most limits.tasks, which is {limits.tasks}", str(config.tasks)

@@ -293,6 +293,12 @@ def resource_use(b: bytes, i: int) -> tuple[records.ResourceUse, int]:
     if not isfinite(d): raise ValueError(_NOT_FINITE)
     one.lent = d = _double(b, i)[0]; i += 8
     if not isfinite(d): raise ValueError(_NOT_FINITE)
+    one.reserved = d = _double(b, i)[0]; i += 8
+    if not isfinite(d): raise ValueError(_NOT_FINITE)
+    one.borrowed = d = _double(b, i)[0]; i += 8
+    if not isfinite(d): raise ValueError(_NOT_FINITE)
+    one.lacking = d = _double(b, i)[0]; i += 8
+    if not isfinite(d): raise ValueError(_NOT_FINITE)
     one.__class__ = records.ResourceUse
     return one, i
 
@@ -324,7 +330,97 @@ def capacity_reported(b: bytes, i: int) -> tuple[records.CapacityReported, int]:
     if n > 127: n, i = _long(b, i, n)
     one.jobs_waiting = m = (n >> 1) ^ -(n & 1)
     if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.state = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.jobs = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.jobs_preempted = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.containers_measured = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
     one.__class__ = records.CapacityReported
+    return one, i
+
+
+class _JobLimit(object):
+    __slots__ = records.JobLimit.__slots__
+
+
+def job_limit(b: bytes, i: int) -> tuple[records.JobLimit, int]:
+    one: Any = _new(_JobLimit)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.job = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.tasks = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.tasks_max = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        one.tasks_max = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.tasks_wanted = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        one.tasks_wanted = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.priority = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = resource_amount(b, i)
+            items.append(item)
+        count, i = _count(b, i)
+    one.resources = tuple(items)
+    one.__class__ = records.JobLimit
+    return one, i
+
+
+class _CapacityShared(Body):
+    __slots__ = records.CapacityShared.__slots__
+
+
+def capacity_shared(b: bytes, i: int) -> tuple[records.CapacityShared, int]:
+    one: Any = _new(_CapacityShared)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.tier = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = job_limit(b, i)
+            items.append(item)
+        count, i = _count(b, i)
+    one.limits = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.explanation = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 1: raise ValueError(_NO_BOOLEAN)
+    one.more = n == 1
+    one.__class__ = records.CapacityShared
     return one, i
 
 
@@ -542,6 +638,35 @@ def container_heartbeat(b: bytes, i: int) -> tuple[records.ContainerHeartbeat, i
         count, i = _count(b, i)
     one.read_to = tuple(items)
     one.__class__ = records.ContainerHeartbeat
+    return one, i
+
+
+class _ContainerReassigned(Body):
+    __slots__ = records.ContainerReassigned.__slots__
+
+
+def container_reassigned(b: bytes, i: int) -> tuple[records.ContainerReassigned, int]:
+    one: Any = _new(_ContainerReassigned)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.container = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.tier = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.number = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.decision_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.explanation = b[i:e].decode(); i = e
+    one.__class__ = records.ContainerReassigned
     return one, i
 
 
@@ -946,6 +1071,41 @@ def jobs_preempted(b: bytes, i: int) -> tuple[records.JobsPreempted, int]:
     return one, i
 
 
+class _JobsRestored(Body):
+    __slots__ = records.JobsRestored.__slots__
+
+
+def jobs_restored(b: bytes, i: int) -> tuple[records.JobsRestored, int]:
+    one: Any = _new(_JobsRestored)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.tier = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = job_limit(b, i)
+            items.append(item)
+        count, i = _count(b, i)
+    one.limits = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.explanation = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = resource_amount(b, i)
+            items.append(item)
+        count, i = _count(b, i)
+    one.taken = tuple(items)
+    one.__class__ = records.JobsRestored
+    return one, i
+
+
 class _OffsetResetRequested(Body):
     __slots__ = records.OffsetResetRequested.__slots__
 
@@ -1081,6 +1241,10 @@ def placement_apply_requested(b: bytes, i: int) -> tuple[records.PlacementApplyR
         if n > 127: n, i = _long(b, i, n)
         if n & 1: raise ValueError(_NEGATIVE)
         e = i + (n >> 1); one.traceparent = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.moves_json = b[i:e].decode(); i = e
     one.__class__ = records.PlacementApplyRequested
     return one, i
 
@@ -1134,7 +1298,49 @@ def placement_planned(b: bytes, i: int) -> tuple[records.PlacementPlanned, int]:
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
     e = i + (n >> 1); one.measures_json = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.moves_json = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.part = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.parts = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
     one.__class__ = records.PlacementPlanned
+    return one, i
+
+
+class _PlacementRejected(Body):
+    __slots__ = records.PlacementRejected.__slots__
+
+
+def placement_rejected(b: bytes, i: int) -> tuple[records.PlacementRejected, int]:
+    one: Any = _new(_PlacementRejected)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.tier = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.plan_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.reason = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.explanation = b[i:e].decode(); i = e
+    one.__class__ = records.PlacementRejected
     return one, i
 
 
@@ -1365,6 +1571,27 @@ def scaling_decided(b: bytes, i: int) -> tuple[records.ScalingDecided, int]:
             items.append(item)
         count, i = _count(b, i)
     one.alternatives = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.explanation = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.mode = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n == 0: one.expected_records_per_s = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        one.expected_records_per_s = d = _double(b, i)[0]; i += 8
+        if not isfinite(d): raise ValueError(_NOT_FINITE)
+    n = b[i]; i += 1
+    if n == 0: one.verify_ms = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        one.verify_ms = (n >> 1) ^ -(n & 1)
     one.__class__ = records.ScalingDecided
     return one, i
 
@@ -1375,6 +1602,7 @@ class _ScalingDeclined(Body):
 
 def scaling_declined(b: bytes, i: int) -> tuple[records.ScalingDeclined, int]:
     one: Any = _new(_ScalingDeclined)
+    items: list[Any]; item: Any
     n = b[i]; i += 1
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
@@ -1410,6 +1638,30 @@ def scaling_declined(b: bytes, i: int) -> tuple[records.ScalingDeclined, int]:
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
     e = i + (n >> 1); one.evidence_json = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.symptom = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.diagnosis = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.policy = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.mode = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = constraint(b, i)
+            items.append(item)
+        count, i = _count(b, i)
+    one.constraints = tuple(items)
     one.__class__ = records.ScalingDeclined
     return one, i
 
@@ -1711,6 +1963,10 @@ def shard_load(b: bytes, i: int) -> tuple[records.ShardLoad, int]:
     else:
         one.network_bytes_per_s = d = _double(b, i)[0]; i += 8
         if not isfinite(d): raise ValueError(_NOT_FINITE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.job = b[i:e].decode(); i = e
     one.__class__ = records.ShardLoad
     return one, i
 
@@ -1800,6 +2056,10 @@ def sync_committed(b: bytes, i: int) -> tuple[records.SyncCommitted, int]:
     n = b[i]; i += 1
     if n > 1: raise ValueError(_NO_BOOLEAN)
     one.held = n == 1
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.reset_json = b[i:e].decode(); i = e
     one.__class__ = records.SyncCommitted
     return one, i
 
@@ -1997,6 +2257,10 @@ def sync_planned(b: bytes, i: int) -> tuple[records.SyncPlanned, int]:
     n = b[i]; i += 1
     if n > 1: raise ValueError(_NO_BOOLEAN)
     one.held = n == 1
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.reset_json = b[i:e].decode(); i = e
     one.__class__ = records.SyncPlanned
     return one, i
 
@@ -2171,6 +2435,12 @@ def partition_lag(b: bytes, i: int) -> tuple[records.PartitionLag, int]:
         n = b[i]; i += 1
         if n > 127: n, i = _long(b, i, n)
         one.lag_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.records_in_per_s = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        one.records_in_per_s = d = _double(b, i)[0]; i += 8
+        if not isfinite(d): raise ValueError(_NOT_FINITE)
     one.__class__ = records.PartitionLag
     return one, i
 
@@ -2284,6 +2554,14 @@ def task_load_reported(b: bytes, i: int) -> tuple[records.TaskLoadReported, int]
             items.append(item)
         count, i = _count(b, i)
     one.partitions = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.tasks = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.threads = m = (n >> 1) ^ -(n & 1)
+    if not -_INT_MAX <= m < _INT_MAX: raise ValueError(_TOO_WIDE)
     one.__class__ = records.TaskLoadReported
     return one, i
 
@@ -2826,11 +3104,13 @@ DECODERS: dict[str, Callable[[bytes, int], tuple[Body, int]]] = {
     "CapacityGranted": capacity_granted,
     "CapacityLent": capacity_lent,
     "CapacityReported": capacity_reported,
+    "CapacityShared": capacity_shared,
     "ClockTicked": clock_ticked,
     "ConfigChangeProposed": config_change_proposed,
     "ContainerFailOverRequested": container_fail_over_requested,
     "ContainerFailedOver": container_failed_over,
     "ContainerHeartbeat": container_heartbeat,
+    "ContainerReassigned": container_reassigned,
     "ContainerStarted": container_started,
     "DrainRequested": drain_requested,
     "JobConfigChanged": job_config_changed,
@@ -2840,11 +3120,13 @@ DECODERS: dict[str, Callable[[bytes, int], tuple[Body, int]]] = {
     "JobQuarantined": job_quarantined,
     "JobReleased": job_released,
     "JobsPreempted": jobs_preempted,
+    "JobsRestored": jobs_restored,
     "OffsetResetRequested": offset_reset_requested,
     "OverrideExpired": override_expired,
     "PauseRequested": pause_requested,
     "PlacementApplyRequested": placement_apply_requested,
     "PlacementPlanned": placement_planned,
+    "PlacementRejected": placement_rejected,
     "PreemptionRequested": preemption_requested,
     "ReleaseRequested": release_requested,
     "ResumeRequested": resume_requested,

@@ -9,6 +9,8 @@ import uuid
 # Fixed for ever: another namespace would give every decision of the log another id.
 _NAMESPACE = uuid.uuid5(uuid.NAMESPACE_URL, "urn:turbine:decision").bytes
 
+_VARIANT = {f"{digit:x}": f"{8 | digit & 3:x}" for digit in range(16)}
+
 CHANGE_ID_LENGTH_MAX = 200
 # 15 digits of milliseconds reach to the year 33658 and stay within 2^53.
 _DIGITS_MAX = 15
@@ -16,8 +18,11 @@ _DIGITS_MAX = 15
 
 def _uuid5(content: bytes) -> str:
     # `uuid.uuid5` of this Python takes text only, and a framed value is bytes.
-    digest = hashlib.sha1(_NAMESPACE + content, usedforsecurity=False).digest()
-    return str(uuid.UUID(bytes=digest[:16], version=5))
+    text = hashlib.sha1(_NAMESPACE + content, usedforsecurity=False).hexdigest()
+    # Version 5, and RFC 4122's variant in the two highest bits of the ninth byte: as `uuid.UUID`
+    # would put them, without making one.
+    variant = _VARIANT[text[16]]
+    return f"{text[:8]}-{text[8:12]}-5{text[13:16]}-{variant}{text[17:20]}-{text[20:32]}"
 
 
 def decision_id(parent: str, key: str, kind: str, value: bytes) -> str:

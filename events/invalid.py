@@ -10,11 +10,12 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 from events.strict_json import NUMBER_MAX, printable, shorten, write_path
 
@@ -29,13 +30,13 @@ _EXPECTED = {
     "tuple_type": "a list",
     "dict_type": "an object",
     "model_type": "an object",
-    "greater_than": "a number above {gt:g}",
-    "greater_than_equal": "a number of at least {ge:.0f}",
-    "less_than_equal": "a number of at most {le:.0f}",
     "too_short": "a list of {min_length} or more",
     "too_long": "a list of at most {max_length}",
 }
 """By pydantic's type of error; what else can be wrong is explained from the field itself."""
+
+
+_BOUNDED = frozenset({"greater_than", "greater_than_equal", "less_than", "less_than_equal"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +57,18 @@ class Explainer:
     def __init__(
         self,
         model: type[BaseModel],
-        patterns: Mapping[str, str],
-        unions: frozenset[tuple[str, ...]],
+        patterns: Mapping[str, str] = MappingProxyType({}),
+        unions: frozenset[tuple[str, ...]] = frozenset(),
+        *,
+        known: str = "a known field",
     ) -> None:
         """`patterns` says in words what each pattern allows; `unions` are the paths of tagged
-        unions, below which pydantic names the tag as if it were a key."""
+        unions, below which pydantic names the tag as if it were a key; `known` is what a key that
+        nobody knows should have been."""
         self._fields = dict(_fields(model, ()))
         self._patterns = patterns
         self._unions = unions
+        self._known = known
 
     def explain(self, error: ValidationError) -> Invalid:
         """The first problem by path; keys are compared as text, places in a list as numbers."""
@@ -73,7 +78,8 @@ class Explainer:
         keys, first = min(problems, key=lambda problem: (_order(problem[0]), problem[1]["type"]))
         if first["type"] == "conflict":
             context = first["ctx"]
-            return Invalid(context["at"], context["expected"], context["found"])
+            at = ".".join(part for part in (_text(keys), context["at"]) if part)
+            return Invalid(at, context["expected"], context["found"])
         return Invalid(_text(keys), self._expected(keys, first), _found(keys, first))
 
     def _keys(self, problem: ErrorDetails) -> tuple[str | int, ...]:
@@ -89,16 +95,24 @@ class Explainer:
         if kind == "extra_forbidden":
             known = sorted(path[-1] for path in self._fields if path[:-1] == place[:-1])
             close = get_close_matches(place[-1][:64], known, 1)
-            return f"a known field, perhaps {close[0]}" if close else f"one of {', '.join(known)}"
+            return f"{self._known}, perhaps {close[0]}" if close else f"one of {', '.join(known)}"
         if kind == "string_pattern_mismatch":
             return self._patterns[context["pattern"]]
         field = self._fields.get(place)
         if kind == "literal_error" and field is not None:
             return f"one of {', '.join(get_args(field.annotation))}"
+        if kind in _BOUNDED:
+            return _numbers(field, context)
         if kind in _EXPECTED and place not in self._unions:
             return _EXPECTED[kind].format(**context)
         # A missing field, or a union that got neither of its kinds.
         return str(field.description) if field is not None else "something else"
+
+
+def conflict(at: str, expected: str, found: str) -> PydanticCustomError:
+    """What a model's own check raises of a field that does not fit the others."""
+    told = {"at": at, "expected": expected, "found": found}
+    return PydanticCustomError("conflict", "{at}: expected {expected}, found {found}", told)
 
 
 def _fields(
@@ -115,6 +129,27 @@ def _models(annotation: Any) -> Iterator[type[BaseModel]]:
         yield annotation
     for argument in get_args(annotation):
         yield from _models(argument)
+
+
+def _numbers(field: FieldInfo | None, bounds: Mapping[str, Any]) -> str:
+    """All bounds of a number, whichever of them was broken."""
+    kind = "a number"
+    if field is not None:
+        if int in (field.annotation, *get_args(field.annotation)):
+            kind = "a whole number"
+        names = ("gt", "ge", "lt", "le")
+        bounds = {
+            name: getattr(one, name)
+            for one in field.metadata
+            for name in names
+            if hasattr(one, name)
+        }
+    if bounds.keys() == {"ge", "le"}:
+        return f"{kind} from {show(bounds['ge'])} to {show(bounds['le'])}"
+    said = {"gt": "above", "ge": "of at least", "lt": "below", "le": "of at most"}
+    return f"{kind} " + " and ".join(
+        f"{said[name]} {show(bounds[name])}" for name in sorted(bounds)
+    )
 
 
 def _is_echo(problem: ErrorDetails) -> bool:
@@ -150,4 +185,6 @@ def show(value: object) -> str:
         return "an object"
     if isinstance(value, int | float) and not abs(value) <= NUMBER_MAX:
         return "no number within 2^53"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))  # a model made it a float: it was said without a fraction
     return json.dumps(value)

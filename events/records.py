@@ -121,6 +121,9 @@ class ResourceUse:
     capacity: float
     used: float
     lent: float = 0.0
+    reserved: float = 0.0
+    borrowed: float = 0.0
+    lacking: float = 0.0
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -128,6 +131,9 @@ class ResourceUse:
             "capacity": _finite(self.capacity),
             "used": _finite(self.used),
             "lent": _finite(self.lent),
+            "reserved": _finite(self.reserved),
+            "borrowed": _finite(self.borrowed),
+            "lacking": _finite(self.lacking),
         }
 
     @classmethod
@@ -137,6 +143,43 @@ class ResourceUse:
             _finite(plain["capacity"]),
             _finite(plain["used"]),
             _finite(plain["lent"]),
+            _finite(plain["reserved"]),
+            _finite(plain["borrowed"]),
+            _finite(plain["lacking"]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class JobLimit:
+    """How many tasks a job may have."""
+
+    SCHEMA: ClassVar[str] = "turbine.types.v1.JobLimit"
+    job: str
+    tasks: int
+    tasks_max: int | None = None
+    tasks_wanted: int | None = None
+    priority: int = 0
+    resources: tuple[ResourceAmount, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "job": self.job,
+            "tasks": self.tasks,
+            "tasks_max": self.tasks_max,
+            "tasks_wanted": self.tasks_wanted,
+            "priority": self.priority,
+            "resources": [one.to_plain() for one in self.resources],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["job"],
+            plain["tasks"],
+            plain["tasks_max"],
+            plain["tasks_wanted"],
+            plain["priority"],
+            tuple([ResourceAmount.from_plain(one) for one in plain["resources"]]),
         )
 
 
@@ -253,6 +296,7 @@ class ShardLoad:
     memory_bytes: int | None = None
     disk_bytes: int | None = None
     network_bytes_per_s: float | None = None
+    job: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -264,6 +308,7 @@ class ShardLoad:
             "memory_bytes": self.memory_bytes,
             "disk_bytes": self.disk_bytes,
             "network_bytes_per_s": _finite_or_none(self.network_bytes_per_s),
+            "job": self.job,
         }
 
     @classmethod
@@ -277,6 +322,7 @@ class ShardLoad:
             plain["memory_bytes"],
             plain["disk_bytes"],
             _finite_or_none(plain["network_bytes_per_s"]),
+            plain["job"],
         )
 
 
@@ -365,6 +411,7 @@ class PartitionLag:
     lag_records: int | None = None
     lag_bytes: int | None = None
     lag_ms: int | None = None
+    records_in_per_s: float | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -373,6 +420,7 @@ class PartitionLag:
             "lag_records": self.lag_records,
             "lag_bytes": self.lag_bytes,
             "lag_ms": self.lag_ms,
+            "records_in_per_s": _finite_or_none(self.records_in_per_s),
         }
 
     @classmethod
@@ -383,6 +431,7 @@ class PartitionLag:
             plain["lag_records"],
             plain["lag_bytes"],
             plain["lag_ms"],
+            _finite_or_none(plain["records_in_per_s"]),
         )
 
 
@@ -745,6 +794,10 @@ class CapacityReported(Body):
     containers: int
     resources: tuple[ResourceUse, ...]
     jobs_waiting: int = 0
+    state: str = "unknown"
+    jobs: int = 0
+    jobs_preempted: int = 0
+    containers_measured: int = 0
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -752,6 +805,10 @@ class CapacityReported(Body):
             "containers": self.containers,
             "resources": [one.to_plain() for one in self.resources],
             "jobs_waiting": self.jobs_waiting,
+            "state": self.state,
+            "jobs": self.jobs,
+            "jobs_preempted": self.jobs_preempted,
+            "containers_measured": self.containers_measured,
         }
 
     @classmethod
@@ -761,6 +818,38 @@ class CapacityReported(Body):
             plain["containers"],
             tuple([ResourceUse.from_plain(one) for one in plain["resources"]]),
             plain["jobs_waiting"],
+            plain["state"],
+            plain["jobs"],
+            plain["jobs_preempted"],
+            plain["containers_measured"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityShared(Body):
+    """How much some jobs of a tier may use from now on; each of them owes the job a grant."""
+
+    SCHEMA: ClassVar[str] = "turbine.tiers.v1.CapacityShared"
+    tier: str
+    limits: tuple[JobLimit, ...]
+    explanation: str
+    more: bool = False
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "tier": self.tier,
+            "limits": [one.to_plain() for one in self.limits],
+            "explanation": self.explanation,
+            "more": self.more,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["tier"],
+            tuple([JobLimit.from_plain(one) for one in plain["limits"]]),
+            plain["explanation"],
+            plain["more"],
         )
 
 
@@ -938,6 +1027,38 @@ class ContainerHeartbeat(Body):
             plain["shards_digest"],
             plain["tasks"],
             tuple([Position.from_plain(one) for one in plain["read_to"]]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerReassigned(Body):
+    """A container belongs to another tier from now on; it begins another life there once it holds
+    nothing."""
+
+    SCHEMA: ClassVar[str] = "turbine.containers.v1.ContainerReassigned"
+    container: str
+    tier: str
+    number: int
+    decision_id: str
+    explanation: str
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "container": self.container,
+            "tier": self.tier,
+            "number": self.number,
+            "decision_id": self.decision_id,
+            "explanation": self.explanation,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["container"],
+            plain["tier"],
+            plain["number"],
+            plain["decision_id"],
+            plain["explanation"],
         )
 
 
@@ -1280,6 +1401,34 @@ class JobsPreempted(Body):
 
 
 @dataclass(frozen=True, slots=True)
+class JobsRestored(Body):
+    """Jobs that were stopped for others may run again, because there is enough for them."""
+
+    SCHEMA: ClassVar[str] = "turbine.tiers.v1.JobsRestored"
+    tier: str
+    limits: tuple[JobLimit, ...]
+    explanation: str
+    taken: tuple[ResourceAmount, ...] = ()
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "tier": self.tier,
+            "limits": [one.to_plain() for one in self.limits],
+            "explanation": self.explanation,
+            "taken": [one.to_plain() for one in self.taken],
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["tier"],
+            tuple([JobLimit.from_plain(one) for one in plain["limits"]]),
+            plain["explanation"],
+            tuple([ResourceAmount.from_plain(one) for one in plain["taken"]]),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class OffsetResetRequested(Body):
     """An operator wants a job to read its inputs from another place."""
 
@@ -1389,6 +1538,7 @@ class PlacementApplyRequested(Body):
     author: str
     reason: str = ""
     traceparent: str | None = None
+    moves_json: str = "{}"
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1398,6 +1548,7 @@ class PlacementApplyRequested(Body):
             "author": self.author,
             "reason": self.reason,
             "traceparent": self.traceparent,
+            "moves_json": self.moves_json,
         }
 
     @classmethod
@@ -1409,6 +1560,7 @@ class PlacementApplyRequested(Body):
             plain["author"],
             plain["reason"],
             plain["traceparent"],
+            plain["moves_json"],
         )
 
 
@@ -1428,6 +1580,9 @@ class PlacementPlanned(Body):
     explanation: str
     held: bool = False
     measures_json: str = "{}"
+    moves_json: str = "{}"
+    part: int = 1
+    parts: int = 1
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1442,6 +1597,9 @@ class PlacementPlanned(Body):
             "explanation": self.explanation,
             "held": self.held,
             "measures_json": self.measures_json,
+            "moves_json": self.moves_json,
+            "part": self.part,
+            "parts": self.parts,
         }
 
     @classmethod
@@ -1458,6 +1616,40 @@ class PlacementPlanned(Body):
             plain["explanation"],
             plain["held"],
             plain["measures_json"],
+            plain["moves_json"],
+            plain["part"],
+            plain["parts"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRejected(Body):
+    """A plan that an operator asked for is not carried out."""
+
+    SCHEMA: ClassVar[str] = "turbine.tiers.v1.PlacementRejected"
+    tier: str
+    change_id: str
+    plan_id: str
+    reason: str
+    explanation: str
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "tier": self.tier,
+            "change_id": self.change_id,
+            "plan_id": self.plan_id,
+            "reason": self.reason,
+            "explanation": self.explanation,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["tier"],
+            plain["change_id"],
+            plain["plan_id"],
+            plain["reason"],
+            plain["explanation"],
         )
 
 
@@ -1579,6 +1771,10 @@ class ScalingDecided(Body):
     policy: str = ""
     action: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    explanation: str = ""
+    mode: str = "act"
+    expected_records_per_s: float | None = None
+    verify_ms: int | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1596,6 +1792,10 @@ class ScalingDecided(Body):
             "policy": self.policy,
             "action": self.action,
             "alternatives": [one.to_plain() for one in self.alternatives],
+            "explanation": self.explanation,
+            "mode": self.mode,
+            "expected_records_per_s": _finite_or_none(self.expected_records_per_s),
+            "verify_ms": self.verify_ms,
         }
 
     @classmethod
@@ -1615,6 +1815,10 @@ class ScalingDecided(Body):
             plain["policy"],
             plain["action"],
             tuple([Alternative.from_plain(one) for one in plain["alternatives"]]),
+            plain["explanation"],
+            plain["mode"],
+            _finite_or_none(plain["expected_records_per_s"]),
+            plain["verify_ms"],
         )
 
 
@@ -1630,6 +1834,11 @@ class ScalingDeclined(Body):
     action: str = ""
     until_ms: int | None = None
     evidence_json: str = "{}"
+    symptom: str = ""
+    diagnosis: str = ""
+    policy: str = ""
+    mode: str = "act"
+    constraints: tuple[Constraint, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1640,6 +1849,11 @@ class ScalingDeclined(Body):
             "action": self.action,
             "until_ms": self.until_ms,
             "evidence_json": self.evidence_json,
+            "symptom": self.symptom,
+            "diagnosis": self.diagnosis,
+            "policy": self.policy,
+            "mode": self.mode,
+            "constraints": [one.to_plain() for one in self.constraints],
         }
 
     @classmethod
@@ -1652,6 +1866,11 @@ class ScalingDeclined(Body):
             plain["action"],
             plain["until_ms"],
             plain["evidence_json"],
+            plain["symptom"],
+            plain["diagnosis"],
+            plain["policy"],
+            plain["mode"],
+            tuple([Constraint.from_plain(one) for one in plain["constraints"]]),
         )
 
 
@@ -1955,6 +2174,7 @@ class SyncCommitted(Body):
     tasks: int
     change_id: str | None = None
     held: bool = False
+    reset_json: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1968,6 +2188,7 @@ class SyncCommitted(Body):
             "tasks": self.tasks,
             "change_id": self.change_id,
             "held": self.held,
+            "reset_json": self.reset_json,
         }
 
     @classmethod
@@ -1983,6 +2204,7 @@ class SyncCommitted(Body):
             plain["tasks"],
             plain["change_id"],
             plain["held"],
+            plain["reset_json"],
         )
 
 
@@ -2054,6 +2276,7 @@ class SyncPlanned(Body):
     attempt: int = 1
     change_id: str | None = None
     held: bool = False
+    reset_json: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2071,6 +2294,7 @@ class SyncPlanned(Body):
             "attempt": self.attempt,
             "change_id": self.change_id,
             "held": self.held,
+            "reset_json": self.reset_json,
         }
 
     @classmethod
@@ -2090,6 +2314,7 @@ class SyncPlanned(Body):
             plain["attempt"],
             plain["change_id"],
             plain["held"],
+            plain["reset_json"],
         )
 
 
@@ -2234,6 +2459,8 @@ class TaskLoadReported(Body):
     busy_share: float | None = None
     checkpoint_age_ms: int | None = None
     partitions: tuple[PartitionLag, ...] = ()
+    tasks: int = 0
+    threads: int = 0
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2259,6 +2486,8 @@ class TaskLoadReported(Body):
             "busy_share": _finite_or_none(self.busy_share),
             "checkpoint_age_ms": self.checkpoint_age_ms,
             "partitions": [one.to_plain() for one in self.partitions],
+            "tasks": self.tasks,
+            "threads": self.threads,
         }
 
     @classmethod
@@ -2286,6 +2515,8 @@ class TaskLoadReported(Body):
             _finite_or_none(plain["busy_share"]),
             plain["checkpoint_age_ms"],
             tuple([PartitionLag.from_plain(one) for one in plain["partitions"]]),
+            plain["tasks"],
+            plain["threads"],
         )
 
 
@@ -2580,11 +2811,13 @@ RECORDS: dict[str, type[Body]] = {
     "CapacityGranted": CapacityGranted,
     "CapacityLent": CapacityLent,
     "CapacityReported": CapacityReported,
+    "CapacityShared": CapacityShared,
     "ClockTicked": ClockTicked,
     "ConfigChangeProposed": ConfigChangeProposed,
     "ContainerFailOverRequested": ContainerFailOverRequested,
     "ContainerFailedOver": ContainerFailedOver,
     "ContainerHeartbeat": ContainerHeartbeat,
+    "ContainerReassigned": ContainerReassigned,
     "ContainerStarted": ContainerStarted,
     "DrainRequested": DrainRequested,
     "JobConfigChanged": JobConfigChanged,
@@ -2594,11 +2827,13 @@ RECORDS: dict[str, type[Body]] = {
     "JobQuarantined": JobQuarantined,
     "JobReleased": JobReleased,
     "JobsPreempted": JobsPreempted,
+    "JobsRestored": JobsRestored,
     "OffsetResetRequested": OffsetResetRequested,
     "OverrideExpired": OverrideExpired,
     "PauseRequested": PauseRequested,
     "PlacementApplyRequested": PlacementApplyRequested,
     "PlacementPlanned": PlacementPlanned,
+    "PlacementRejected": PlacementRejected,
     "PreemptionRequested": PreemptionRequested,
     "ReleaseRequested": ReleaseRequested,
     "ResumeRequested": ResumeRequested,

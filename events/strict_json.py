@@ -61,7 +61,9 @@ class Malformed(ValueError):
         return type(self), (self.reason_code, self.sentence, self.path)
 
 
-def parse_json(text: str | bytes, *, what: str, max_bytes: int = BYTES_MAX) -> Json:
+def parse_json(
+    text: str | bytes, *, what: str, max_bytes: int = BYTES_MAX, max_values: int = NODES_MAX
+) -> Json:
     """The value that `text` stands for; `what` names the text in the sentence of a Malformed.
 
     A number without a fraction is an int however it is written: 4, 4.0 and 4e0 are one number to
@@ -80,9 +82,9 @@ def parse_json(text: str | bytes, *, what: str, max_bytes: int = BYTES_MAX) -> J
             "too-deep", f"{what} nests deeper than {DEPTH_MAX} objects and arrays; flatten it"
         )
     value = _Parser(what).parse(plain)
-    if _values_at_most(plain) > NODES_MAX and sum(1 for _ in _walk(value)) > NODES_MAX:
+    if _values_at_most(plain) > max_values and sum(1 for _ in _walk(value)) > max_values:
         raise Malformed(
-            "too-many-values", f"{what} holds more than {NODES_MAX} values; split the change"
+            "too-many-values", f"{what} holds more than {max_values} values; split the change"
         )
     if _ESCAPED_SURROGATE.search(plain):
         _refuse_surrogates(value, what)

@@ -36,6 +36,8 @@ OUTCOMES = "outcomes.v1"
 ALERTS = "alerts.v1"
 DEAD_LETTERS = "dead-letters.v1"
 ROWS_JOB_SERVICE = "rows.job-service.v1"
+ROWS_SHARD_MANAGER = "rows.shard-manager.v1"
+ROWS_CAPACITY_MANAGER = "rows.capacity-manager.v1"
 
 # Which ingress topic is the authority for which layer.
 CHANGES: Mapping[str, str] = MappingProxyType(
@@ -108,8 +110,9 @@ def _topic(
     )
 
 
-def rows_topic(component: str) -> Topic:
-    """Where a component persists its rows: its own bytes, the newest of each key."""
+def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
+    """Where a component persists its rows: its own bytes, the newest of each key. A tier-wide one
+    keeps snapshots of all that it holds, in one partition."""
     kept = dict(_config(message_bytes=8 * MIB)) | {
         "cleanup.policy": "compact",
         # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
@@ -119,10 +122,14 @@ def rows_topic(component: str) -> Topic:
     }
     return _topic(
         f"rows.{component}.v1",
-        "job",
+        "slot and chunk" if tier_wide else "job",
         component,
         "rows",
-        f"What the {component} knows of each key, to start from; the journal is the truth.",
+        f"What the {component} knows of its tiers, to start from; what it folded may expire."
+        if tier_wide
+        else f"What the {component} knows of each key, to start from; the journal is the truth.",
+        per_job=not tier_wide,
+        partitions=1 if tier_wide else None,
         config=MappingProxyType(kept),
     )
 
@@ -194,14 +201,17 @@ TOPICS: tuple[Topic, ...] = (
         "All decisions about tiers, chained as in the journal.",
         "TierDefined",
         "PlacementPlanned",
+        "PlacementRejected",
         "ShardDropRequested",
         "ShardAddRequested",
         "ShardForceKilled",
         "ContainerFailOverRequested",
         "CapacityReported",
+        "CapacityShared",
         "CapacityLent",
         "CapacityBorrowed",
         "JobsPreempted",
+        "JobsRestored",
         *_ALERTS,
         per_job=False,
         partitions=1,
@@ -229,7 +239,8 @@ TOPICS: tuple[Topic, ...] = (
     _topic(
         CONTAINERS,
         "container",
-        "task managers; the clock; shard manager (ContainerFailedOver only)",
+        "task managers; the clock; shard manager (ContainerFailedOver only); capacity manager"
+        " (ContainerReassigned only)",
         "facts",
         "Lives of containers, with ticks and fail-overs in the partition that decides.",
         "ContainerStarted",
@@ -238,6 +249,7 @@ TOPICS: tuple[Topic, ...] = (
         "ShardAdded",
         "ShardLoadsReported",
         "ContainerFailedOver",
+        "ContainerReassigned",
         "ClockTicked",
         per_job=False,
         config=_config(retention_ms=FACTS_MS),
@@ -291,13 +303,16 @@ TOPICS: tuple[Topic, ...] = (
         "source",
         "any shell",
         "dead-letters",
-        "What could not be read: original bytes and headers, position and reason.",
+        "What could not be read, or was taken by no webhook: bytes, headers, position and reason.",
         per_job=False,
         partitions=1,
         config=_config(message_bytes=8 * MIB),
     ),
+    rows_topic("auto-scaler"),
+    rows_topic("capacity-manager", tier_wide=True),
     rows_topic("job-service"),
     rows_topic("publisher"),
+    rows_topic("shard-manager", tier_wide=True),
     rows_topic("state-syncer"),
     rows_topic("task-service"),
 )

@@ -22,6 +22,7 @@ SMALLEST: dict[str, Any] = {
     "package": {"name": "clicks", "version": "1.4.2"},
     "checkpoint": {"root": "/checkpoints"},
 }
+FALLBACK = {"failure_threshold": 3, "replicas": 4}
 LARGE, SMALL = {"topic": "a", "partitions": 100_000}, {"topic": "b", "partitions": 1}
 
 
@@ -47,6 +48,7 @@ def test_four_keys_make_a_job() -> None:
         (),
     )
     assert (config.slo.lag_seconds, config.policy.mode, config.paused) == (90.0, "act", False)
+    assert (config.policy.name, config.policy.settings) == ("turbine", {})
 
 
 @pytest.mark.parametrize("missing", sorted(SMALLEST))
@@ -73,12 +75,13 @@ def test_all_fields_can_be_said() -> None:
         "priority": 90,
         "tier": "gold",
         "allowed_regions": ["eu", "us"],
-        "schedule": {"mode": "available_now", "batch_interval_ms": 0},
+        "schedule": {"mode": "available_now", "batch_interval_ms": 0, "batch_records": 1},
         "state_granularity": "partition",
+        "isolation": "process",
         "staging_rate": 1_000_000,
         "assignment": [["clicks/0", "views/0"], ["clicks/1"]],
         "paused": True,
-        "policy": {"name": "turbine", "mode": "observe", "settings": {"up": {"after_s": 60}}},
+        "policy": {"name": "keda", "mode": "observe", "settings": {"fallback": FALLBACK}},
     }
     assert set(full) == set(JobConfig.model_fields)
     config = validate_config(full)
@@ -95,9 +98,9 @@ def test_a_config_is_not_changed_afterwards() -> None:
 
 
 REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
-    ({"resources": {"cpu_cores": -1}}, "resources.cpu_cores", "a number above 0", "-1"),
+    ({"resources": {"cpu_cores": 1e-320}}, "resources.cpu_cores", "* from 0.001 to *", "1e-320"),
     ({"resources": {"cpu_cores": "1"}}, "resources.cpu_cores", "a number", '"1"'),
-    ({"resources": {"cpu_cores": 2000}}, "resources.cpu_cores", "a number of at most 1024", "2000"),
+    ({"resources": {"cpu_cores": 2000}}, "resources.cpu_cores", "* to 1024", "2000"),
     (
         {"resources": {"memory_gb": 1}},
         "resources.memory_gb",
@@ -106,7 +109,7 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ),
     ({"taks": 2}, "taks", "a known field, perhaps tasks", '"taks"'),
     ({"slo": {"x": 2}}, "slo.x", "one of lag_seconds", '"x"'),
-    ({"tasks": 0}, "tasks", "a number of at least 1", "0"),
+    ({"tasks": 0}, "tasks", "a whole number from 1 to 100000", "0"),
     ({"tasks": 1.5}, "tasks", "a whole number", "1.5"),
     ({"tasks": "2"}, "tasks", "a whole number", '"2"'),
     ({"tasks": True}, "tasks", "a whole number", "true"),
@@ -124,14 +127,15 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
     ({"policy": {"mode": "on"}}, "policy.mode", "one of off, observe, advise, act", '"on"'),
     ({"policy": {"settings": [1, 2]}}, "policy.settings", "an object", "a list of 2"),
     ({"policy": "act"}, "policy", "an object", '"act"'),
+    ({"policy": {"name": "vpa", "settings": {"x": 1}}}, "policy.name", "one of *", '"vpa"'),
     ({"slo": {"lag_seconds": float("nan")}}, "slo.lag_seconds", "*", "no number within 2^53"),
     ({"slo": {"lag_seconds": 10**400}}, "slo.lag_seconds", "a number", "no number within 2^53"),
     ({"inputs": []}, "inputs", "a list of 1 or more", "a list of 0"),
     ({"inputs": {"topic": "clicks"}}, "inputs", "a list", "an object"),
     ({"inputs": ["clicks"]}, "inputs.0", "an object", '"clicks"'),
     ({"inputs": [{}]}, "inputs.0.topic", "the name of the topic", "nothing"),
-    ({"inputs": [{"topic": "a", "partitions": 0}]}, "inputs.0.partitions", "* at least 1", "0"),
-    ({"inputs": [LARGE | {"partitions": 100_001}]}, "inputs.0.partitions", "* at most *", "100001"),
+    ({"inputs": [{"topic": "a", "partitions": 0}]}, "inputs.0.partitions", "* from 1 to *", "0"),
+    ({"inputs": [LARGE | {"partitions": 100_001}]}, "inputs.0.partitions", "* to 100000", "100001"),
     ({"inputs": [LARGE, SMALL]}, "inputs", "at most 100000 partitions in all", "100001"),
     (
         {"inputs": [{"topic": "a"}, {"topic": "b"}, {"topic": "a"}]},
@@ -160,6 +164,8 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         "nothing, as the guarantee is files",
         '"counts"',
     ),
+    ({"isolation": "thread"}, "isolation", "one of shared, process", '"thread"'),
+    ({"isolation": "process"}, "resources.memory_mb", "at least 896, as isolation is *", "256"),
     ({"output": {}}, "output.topic", "a topic, as the guarantee is exactly_once", "nothing"),
     (
         {"output": {"path": "/out"}, "guarantee": "at_least_once"},
@@ -209,7 +215,6 @@ HOSTILE = [
 ]
 NAMES = [
     "tier",
-    "policy.name",
     "package.name",
     "package.version",
     "checkpoint.root",
@@ -330,18 +335,19 @@ def test_no_field_makes_it_raise(field: str, value: Json) -> None:
         assert str(found) == printable(str(found))
 
 
-def test_deep_settings_are_no_trouble() -> None:
+def test_what_is_deep_is_no_trouble() -> None:
     deep: Json = 1
     for _ in range(5000):
         deep = {"a": [deep]}
-    assert valid(policy={"settings": {"deep": deep}}).policy.settings["deep"] is deep
+    assert invalid(policy={"settings": {"margin": deep}}).found == "an object"
+    assert invalid(policy={"settings": {"deep": deep}}).found == '"deep"'
     assert invalid(inputs=[deep]).path == "inputs.0.a"
     assert invalid(tier=deep).found == "an object"
 
 
 def test_a_value_is_shown_in_a_few_words() -> None:
-    values: list[Json] = [None, True, -1, 0.5, [1], {}, "x"]
-    shown = ["null", "true", "-1", "0.5", "a list of 1", "an object", '"x"']
+    values: list[Json] = [None, True, -1, 0.5, 5.0, [1], {}, "x"]
+    shown = ["null", "true", "-1", "0.5", "5", "a list of 1", "an object", '"x"']
     assert [show(value) for value in values] == shown
     # Python itself refuses to write an integer of more than 4,300 digits.
     for number in (float("inf"), float("nan"), 10**5000, -(2**53) - 1):

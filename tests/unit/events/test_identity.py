@@ -23,6 +23,9 @@ def test_it_is_an_ordinary_uuid_of_version_five() -> None:
     assert decision_id("root", "payments", "JobDeleted", b"\0\0\0\0\1x") == str(
         uuid.uuid5(namespace, said)
     )
+    for number in range(64):  # every digit stands where the variant is
+        said = f"{number}\0k\0001\0jv"
+        assert decision_id(str(number), "j", "k", b"v") == str(uuid.uuid5(namespace, said))
 
 
 def test_each_part_of_a_decision_matters() -> None:

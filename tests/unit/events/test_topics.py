@@ -19,7 +19,9 @@ from events.topics import (
     LOADS,
     OPERATOR,
     OUTCOMES,
+    ROWS_CAPACITY_MANAGER,
     ROWS_JOB_SERVICE,
+    ROWS_SHARD_MANAGER,
     TIERS,
     TOPICS,
     partition_of,
@@ -90,7 +92,8 @@ def test_only_reports_and_ticks_expire_and_only_rows_are_compacted() -> None:
 
 def test_all_that_is_about_a_job_lies_in_the_same_partition_number() -> None:
     single = {topic.short for topic in TOPICS if topic.partitions is not None}
-    assert single == {TIERS, DEAD_LETTERS}
+    assert single == {TIERS, DEAD_LETTERS, ROWS_CAPACITY_MANAGER, ROWS_SHARD_MANAGER}
+    assert all(BY_SHORT[short].partitions == 1 for short in single)
     assert all(topic.partitions is None for topic in TOPICS if topic.per_job)
     assert not BY_SHORT[OPERATOR].per_job
 
@@ -103,6 +106,7 @@ def test_a_component_names_its_rows_after_itself() -> None:
         (),
     )
     assert rows_topic("job-service") == BY_SHORT[ROWS_JOB_SERVICE]
+    assert rows_topic("shard-manager", tier_wide=True) == BY_SHORT[ROWS_SHARD_MANAGER]
 
 
 def test_a_place_is_a_topic_and_a_partition() -> None:
