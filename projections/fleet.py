@@ -1,7 +1,6 @@
-"""What is known of one tier: its containers, and who holds each shard (Turbine IV-A, IV-C). Pure.
+"""What is known of one tier: its containers, who holds each shard, what it uses (Turbine IV). Pure.
 
-Decisions about shards come in the order of the tier's chain. What containers say of shards is kept
-beside them, under its generation, so that neither waits for the other.
+`projections.fleet_folds` says how it comes to be known.
 """
 
 from __future__ import annotations
@@ -11,45 +10,17 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from events.codec import Read
-from events.records import (
-    Body,
-    ClockTicked,
-    ContainerFailedOver,
-    ContainerFailOverRequested,
-    ContainerHeartbeat,
-    ContainerStarted,
-    PlacementPlanned,
-    ShardAdded,
-    ShardAddRequested,
-    ShardDropped,
-    ShardDropRequested,
-    ShardForceKilled,
-    TierDefined,
-)
-from projections.lives import Life, Ticks, beat, fail_over, start
-from projections.timing import Timing, timing_of
+from projections.ingress import Ingress
+from projections.lives import Life, Ticks
+from projections.plans import Course
+from projections.settings import Placing
+from projections.shards import mask_of_shard
+from projections.timing import Timing
 
 ADD, DROP, KILL = "add", "drop", "kill"
 NO_TICKS = Ticks()
-
-FOLDED_KINDS = frozenset(
-    one.__name__
-    for one in (
-        ClockTicked,
-        ContainerFailedOver,
-        ContainerFailOverRequested,
-        ContainerHeartbeat,
-        ContainerStarted,
-        PlacementPlanned,
-        ShardAdded,
-        ShardAddRequested,
-        ShardDropped,
-        ShardDropRequested,
-        ShardForceKilled,
-        TierDefined,
-    )
-)
+LEAVING = ("draining", "stopping")
+"""States in which a container wants to be rid of its shards."""
 
 
 class Grant(NamedTuple):
@@ -61,6 +32,7 @@ class Grant(NamedTuple):
     stage: str  # add, drop or kill
     deadline_ms: int | None
     to: str = ""  # who is to get it once it is dropped
+    since_ms: int = 0  # since when it is this container's
 
 
 class Told(NamedTuple):
@@ -68,6 +40,16 @@ class Told(NamedTuple):
 
     added: int = 0
     dropped: int = 0
+
+
+class Load(NamedTuple):
+    """What one shard used, as its newest holder said last; what is not known is None."""
+
+    generation: int
+    number: int  # of the report
+    tasks: int
+    job: str
+    amounts: tuple[int | None, ...]  # by `RESOURCES`
 
 
 class Request(NamedTuple):
@@ -81,22 +63,57 @@ class Request(NamedTuple):
     offset: int | None
 
 
+class Drain(NamedTuple):
+    """An operator's wish that a container be empty."""
+
+    author: str
+    reason: str
+
+
+class Brake(NamedTuple):
+    """So many containers are gone that a person has to say that they are."""
+
+    plan_id: str
+    gone: tuple[str, ...] = ()  # those of whom the question is
+    released: bool = False
+
+
 class Fleet(NamedTuple):
     """One tier."""
 
     tier: str
     defined: bool = False
-    shards: int = 0
+    each: int = 0  # shards of every set of regions
+    shards: int = 0  # in all
     regions: tuple[str, ...] = ()
     timing: Timing = Timing()
+    placing: Placing = Placing()
     ticks: Map[str, Ticks] = Map()
     lives: Map[str, Life] = Map()
+    silent: Map[str, None] = Map()  # containers that were silent for too long at the last tick
+    bounds: Map[str, int] = Map()  # place to a tick before which none there was heard last
     grants: Map[int, Grant] = Map()
     told: Map[int, Told] = Map()
     holdings: Map[str, Map[int, None]] = Map()  # container to the shards that were given to it
     open: Map[int, None] = Map()  # shards about which something is still to come
+    loads: Map[int, Load] = Map()
     requests: Map[str, Request] = Map()  # by decision
+    drains: Map[str, Drain] = Map()
+    ingress: Map[str, Ingress] = Map()  # what operators ask for, by the key they ask under
+    course: Course | None = None
     plans: int = 0
+    planned_ms: int = 0  # when the tier was balanced last
+    left: str = ""  # what was left undone then: "postponed" by the budget, or "out" of band
+    news: int = 0  # counts what calls for another plan
+    news_ms: int = 0
+    heeded: int = 0  # of the news, those that the last plan knew
+    balanced: int = 0  # those that the last plan that looked at all shards knew
+    tried_ms: int = 0  # when places were looked for last
+    unplaced: Map[int, str] = Map()  # shards that fit nowhere, and why
+    more_unplaced: bool = False  # than are named
+    brake: Brake | None = None
+    alerts: Map[str, str] = Map()  # that stand, with what they say
+    tenants: Map[str, tuple[int, str]] = Map()  # of lent containers: number, who has each now
 
     def clock_of(self, life: Life) -> Ticks:
         """The ticks by which the container's silence is measured."""
@@ -112,6 +129,32 @@ class Fleet(NamedTuple):
             if life.tier == self.tier:
                 yield life
 
+    def closed(self, life: Life) -> bool:
+        """Is the container to be emptied? One that is lent begins another life in the other tier
+        once it holds nothing, and is a member there (Turbine V-F)."""
+        lent = life.name in self.tenants and self.tenants[life.name][1] != life.tier
+        return lent or life.name in self.drains or life.state in LEAVING
+
+    def takes(self, name: str) -> bool:
+        """May the container be given shards now? One that is silent has to be heard first."""
+        life = self.lives.get(name)
+        return (
+            life is not None
+            and life.lives
+            and life.tier == self.tier
+            and not self.closed(life)
+            and not self.quiet(life)
+        )
+
+    def fits(self, shard: int, name: str) -> bool:
+        """May the container be given this shard? Another life of it may be in another region."""
+        mask = mask_of_shard(shard, self.each)
+        return self.takes(name) and bool(mask & self.region_bit(self.lives[name]))
+
+    def quiet(self, life: Life) -> bool:
+        """So silent that it is given nothing more."""
+        return self.silence_ms(life) >= self.timing.silence_ms // 3
+
     def given_up(self, shard: int) -> bool:
         """Does nobody hold the shard any more, for certain? Its last holder said so, or cannot
         serve it: another life of it began, which nothing of the last one outlives, or it was failed
@@ -126,130 +169,38 @@ class Fleet(NamedTuple):
             return True
         return life.over >= grant.epoch and self.silence_ms(life) >= self.timing.silence_ms
 
+    def heir(self, shard: int) -> str:
+        """Who gets the shard once it is given up, without another plan: whom it was promised to, or
+        the container that had it, if another life of it began. "" for nobody."""
+        grant = self.grants.get(shard)
+        if grant is None:
+            return ""
+        if grant.to and self.fits(shard, grant.to):
+            return grant.to
+        life = self.lives.get(grant.container)
+        again = life is not None and life.lives and life.epoch > grant.epoch
+        return grant.container if again and self.fits(shard, grant.container) else ""
 
-def fold(row: Fleet | None, read: Read) -> Fleet:
-    """The row after the record."""
-    row = row or Fleet(read.record.key.partition("/")[0])
-    body = read.record.body
-    match body:
-        case ClockTicked():
-            ticks = row.ticks.get(read.place, NO_TICKS).moved(read.at_ms, row.timing.gap_ms)
-            return row._replace(ticks=row.ticks.set(read.place, ticks))
-        case ContainerStarted() | ContainerHeartbeat() | ContainerFailedOver():
-            return _lived(row, body, read)
-        case ShardAdded() | ShardDropped():
-            return _said(row, body)
-        case ContainerFailOverRequested():
-            return _asked(row, body, read.record.id)
-        case ShardForceKilled():
-            return _taken(row, body.shard, KILL, read.at_ms + row.timing.kill_ms)
-        case _:
-            return apply(row, body)
+    def orphaned(self, shard: int) -> bool:
+        """Has it to be given to somebody who is not known yet?"""
+        grant = self.grants.get(shard)
+        if grant is None:
+            return True
+        if self.heir(shard):
+            return False
+        life = self.lives.get(grant.container)
+        return self.given_up(shard) or life is None or not life.lives
 
+    def region_bit(self, life: Life) -> int:
+        """The container's region as a bit of a mask; 0 for one that the tier does not have."""
+        if not self.regions:
+            return 1
+        return 1 << self.regions.index(life.region) if life.region in self.regions else 0
 
-def apply(row: Fleet, body: Body | None) -> Fleet:
-    """After a decision, as it will be once it is read back."""
-    match body:
-        case TierDefined():
-            timing = timing_of(body.settings_json)
-            return row._replace(
-                tier=body.tier,
-                defined=True,
-                shards=body.shards,
-                regions=body.regions,
-                timing=timing,
-                open=Map(dict.fromkeys(range(body.shards))),
-            )
-        case PlacementPlanned():
-            return row._replace(plans=row.plans + 1)
-        case ShardAddRequested():
-            grant = Grant(body.generation, body.container, body.epoch, ADD, body.deadline_ms)
-            return _granted(row, body.shard, grant)
-        case ShardDropRequested():
-            return _taken(row, body.shard, DROP, body.deadline_ms, body.to_container)
-        case ShardForceKilled():
-            return _taken(row, body.shard, KILL, None)
-        case _:
-            return row
-
-
-def _lived(
-    row: Fleet, body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver, read: Read
-) -> Fleet:
-    life = row.lives.get(body.container) or Life(body.container, read.place)
-    ticks = row.clock_of(life)
-    match body:
-        case ContainerStarted():
-            now = start(life, body, ticks)
-        case ContainerHeartbeat():
-            now = beat(life, body, read.offset, ticks)
-        case _:
-            now = fail_over(life, body)
-            row = row._replace(requests=_without(row.requests, body.decision_id))
-    if (now.epoch, now.over) != (life.epoch, life.over):
-        # What it held has to be looked at: it holds it no longer, or will not once it is silent.
-        held = row.holdings.get(life.name, Map[int, None]())
-        row = row._replace(open=row.open.update(held))
-    return row._replace(lives=row.lives.set(life.name, now))
-
-
-def _said(row: Fleet, body: ShardAdded | ShardDropped) -> Fleet:
-    """A fact counts under its generation, if the life that says it is not over."""
-    life = row.lives.get(body.container)
-    if body.tier != row.tier or (life is not None and body.epoch <= life.over):
-        return row
-    told = row.told.get(body.shard, Told())
-    if isinstance(body, ShardAdded):
-        told = told._replace(added=max(told.added, body.generation))
-    else:
-        told = told._replace(dropped=max(told.dropped, body.generation))
-    row = row._replace(told=row.told.set(body.shard, told))
-    return _settled(row, body.shard)
-
-
-def _settled(row: Fleet, shard: int) -> Fleet:
-    """A shard that is held as was decided needs no more looking at."""
-    grant = row.grants.get(shard)
-    told = row.told.get(shard, Told())
-    if grant is not None and grant.stage == ADD and told.dropped < grant.generation <= told.added:
-        life = row.lives.get(grant.container)
-        if life is not None and life.lives and life.epoch == grant.epoch:
-            return row._replace(open=_without(row.open, shard))
-    return row._replace(open=row.open.set(shard, None))
-
-
-def _granted(row: Fleet, shard: int, grant: Grant) -> Fleet:
-    before = row.grants.get(shard)
-    holdings = row.holdings
-    if before is not None and before.container != grant.container:
-        rest = _without(holdings.get(before.container, Map[int, None]()), shard)
-        holdings = holdings.set(before.container, rest)
-    mine = holdings.get(grant.container, Map[int, None]()).set(shard, None)
-    row = row._replace(
-        grants=row.grants.set(shard, grant), holdings=holdings.set(grant.container, mine)
-    )
-    return _settled(row, shard)
-
-
-def _taken(row: Fleet, shard: int, stage: str, deadline_ms: int | None, to: str = "") -> Fleet:
-    grant = row.grants.get(shard)
-    if grant is None:
-        return row
-    grant = grant._replace(stage=stage, deadline_ms=deadline_ms, to=to or grant.to)
-    return _settled(row._replace(grants=row.grants.set(shard, grant)), shard)
-
-
-def _asked(row: Fleet, body: ContainerFailOverRequested, decision_id: str) -> Fleet:
-    request = Request(
-        decision_id,
-        body.container,
-        body.epoch,
-        body.explanation,
-        body.last_heartbeat_place,
-        body.last_heartbeat_offset,
-    )
-    return row._replace(requests=row.requests.set(decision_id, request))
-
-
-def _without(known: Map, key: object) -> Map:  # type: ignore[type-arg]  # of any keys and values
-    return known.delete(key) if key in known else known
+    def held(self, shard: int) -> bool:
+        """Is it the shard of a container that lives, and neither moves nor waits for a word?"""
+        grant = self.grants.get(shard)
+        if grant is None or grant.stage != ADD:
+            return False
+        life = self.lives.get(grant.container)
+        return life is not None and life.lives and life.epoch == grant.epoch

@@ -14,6 +14,7 @@ from events.codec import Read
 from events.records import (
     ContainerFailedOver,
     ContainerHeartbeat,
+    ContainerReassigned,
     ContainerStarted,
     ShardAddRequested,
     ShardDropRequested,
@@ -28,6 +29,7 @@ FOLDED_KINDS = frozenset(
     for one in (
         ContainerFailedOver,
         ContainerHeartbeat,
+        ContainerReassigned,
         ContainerStarted,
         ShardAddRequested,
         ShardDropRequested,
@@ -46,21 +48,35 @@ class Wish(NamedTuple):
     at_once: bool = False  # killed, without waiting for its tasks to stop in order
 
 
+class Tenancy(NamedTuple):
+    """Which tier has the container, by the greatest number of what was said of that."""
+
+    number: int
+    tier: str
+
+
 class Hold(NamedTuple):
     """One life of one container."""
 
     container: str
     epoch: int
+    defined: bool = False
     timing: Timing = Timing()
     life: Life | None = None
     lease_ms: int | None = None  # until when it holds, by the holder's own clock
     wishes: Map[int, Wish] = Map()
+    tenancy: Tenancy | None = None  # None: it was never lent
 
     @property
     def over(self) -> bool:
         """This life was failed over, or another one has begun: it will never hold again."""
         life = self.life
         return life is not None and (life.over >= self.epoch or life.epoch > self.epoch)
+
+    def leaves(self, tier: str) -> bool:
+        """Does it belong to another tier than this life's, and is nothing wanted of it here?"""
+        away = self.tenancy is not None and self.tenancy.tier != tier
+        return away and not any(wish.wanted for wish in self.wishes.values())
 
     def holds(self, now_ms: int) -> bool:
         """May its tasks have effects now, by the holder's own clock?"""
@@ -73,12 +89,21 @@ def fold(row: Hold, read: Read) -> Hold:
     match body:
         case ContainerStarted() | ContainerHeartbeat() | ContainerFailedOver():
             return _lived(row, body, read) if body.container == row.container else row
-        case TierDefined():
-            return row._replace(timing=timing_of(body.settings_json))
+        case ContainerReassigned():
+            return row._replace(tenancy=tenancy_of(row.tenancy, body))
+        case TierDefined() if not row.defined:  # a lease is never longer than it was
+            return row._replace(defined=True, timing=timing_of(body.settings_json))
         case ShardAddRequested() | ShardDropRequested() | ShardForceKilled():
             return _wished(row, body)
         case _:
             return row
+
+
+def tenancy_of(known: Tenancy | None, body: ContainerReassigned) -> Tenancy:
+    """After another word about which tier has the container."""
+    if known is not None and body.number <= known.number:
+        return known
+    return Tenancy(body.number, body.tier)
 
 
 def _lived(

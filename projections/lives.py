@@ -36,6 +36,7 @@ class Life(NamedTuple):
     tier: str = ""
     region: str = ""
     capacity: tuple[tuple[str, float], ...] = ()
+    since_ms: int = 0  # of the partition's ticks when the life began
 
     @property
     def lives(self) -> bool:
@@ -56,6 +57,7 @@ def start(life: Life, body: ContainerStarted, ticks: Ticks) -> Life:
         epoch=body.epoch,
         beat=None,
         sum_ms=ticks.sum_ms,
+        since_ms=ticks.sum_ms,
         state="unknown",
         tier=body.tier,
         region=body.region,

@@ -23,8 +23,15 @@ class Report(NamedTuple):
     attempt: int
     failed: bool
     final: bool  # failed, and will not be started again
+    pressing: bool  # failed in a way that does not pass by itself, or again and again
     cause: str
     explanation: str
+    minus_at_ms: int  # when it was said; of the same words the first is the greatest
+
+    @property
+    def at_ms(self) -> int:
+        """When it was said."""
+        return -self.minus_at_ms
 
     @property
     def over(self) -> bool:
@@ -45,8 +52,13 @@ class Export(NamedTuple):
 
 Word = TypeVar("Word", Report, Export)
 
+GONE = frozenset({"input-gone", "output-gone"})
+"""Causes that are told at once, though the task is tried again: nothing but a person ends them."""
+LONG_PAUSE_MS = 30_000
+"""Before the next try: by then a task has failed six times in a row."""
 
-def report_of(body: TaskStarted | TaskStopped | TaskFailed) -> Report:
+
+def report_of(body: TaskStarted | TaskStopped | TaskFailed, at_ms: int) -> Report:
     """What counts of the record."""
     return Report(
         specs=body.generation.specs,
@@ -55,9 +67,15 @@ def report_of(body: TaskStarted | TaskStopped | TaskFailed) -> Report:
         attempt=0 if isinstance(body, TaskStopped) else body.attempt,
         failed=isinstance(body, TaskFailed),
         final=isinstance(body, TaskFailed) and body.pause_ms is None,
+        pressing=isinstance(body, TaskFailed) and _presses(body),
         cause="" if isinstance(body, TaskStarted) else body.cause,
         explanation=body.explanation if isinstance(body, TaskFailed) else "",
+        minus_at_ms=-at_ms,
     )
+
+
+def _presses(body: TaskFailed) -> bool:
+    return body.pause_ms is None or body.pause_ms >= LONG_PAUSE_MS or body.cause in GONE
 
 
 def export_of(body: TaskStateExported) -> Export:

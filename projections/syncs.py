@@ -45,6 +45,8 @@ QUARANTINED = "job-quarantined"
 """The alert of a job that is left alone."""
 UNLISTED = "no-task-specs"
 """The alert of a job whose tasks cannot be listed."""
+FAILING = "tasks-failing"
+"""The alert of a job whose tasks fail for good, or again and again."""
 RUNNING, PAUSED, DELETED = "running", "paused", "deleted"
 STOP, HAND_OVER, START = "stop", "hand-over", "start"
 
@@ -84,6 +86,7 @@ class Running(NamedTuple):
     plan_id: str
     generation: int  # of the list whose tasks have its shape
     shape: str  # the plan that gave it its shape, and to which state was handed over
+    reset: str = ""  # the wish to read anew that was in effect then, as the row has it
 
 
 class Plan(NamedTuple):
@@ -148,6 +151,7 @@ class Sync(NamedTuple):
     versions: LayerVersions = NOTHING
     expected_json: str = "{}"
     held: bool = False  # an operator wants it to stand still
+    reset: str = ""  # from where an operator wants inputs to be read anew, the last one (`Reset`)
     running: Running | None = None
     plan: Plan | None = None
     trouble: Trouble | None = None
@@ -158,6 +162,7 @@ class Sync(NamedTuple):
     parts: int = 0  # of a list that does not stand yet
     alerted: bool = False  # somebody was told of the quarantine
     unlisted: str = ""  # a plan for which no list could be made; an alert tells why
+    failing: bool = False  # somebody was told that tasks fail
     floor: int = 0  # reports of an older generation are of no interest any more
     tasks: Map[int, Report] = Map()
     exports: Map[int, Export] = Map()
@@ -174,7 +179,8 @@ def fold(row: Sync | None, read: Read) -> Sync:
         ingress, _ = admit(row.ingress, record.id, body, len(record.value), read.at_ms)
         return row._replace(ingress=ingress)
     if isinstance(body, _REPORTS):
-        return row._replace(tasks=newest(row.tasks, body.task, report_of(body), row.floor))
+        report = report_of(body, read.at_ms)
+        return row._replace(tasks=newest(row.tasks, body.task, report, row.floor))
     if isinstance(body, TaskStateExported):
         return row._replace(exports=newest(row.exports, body.task, export_of(body), row.floor))
     return row if body is None else apply(row, body)
@@ -190,7 +196,9 @@ def apply(row: Sync, body: Body) -> Sync:
                 expected_json=body.expected_json,
             )
         case JobDeleted():
-            return row._replace(alive=False, held=False, versions=body.versions, expected_json="{}")
+            return row._replace(
+                alive=False, held=False, reset="", versions=body.versions, expected_json="{}"
+            )
         case SyncPlanned():
             return _planned(row, body)
         case SyncStepStarted() | SyncStepDone():
@@ -224,7 +232,12 @@ def _planned(row: Sync, body: SyncPlanned) -> Sync:
         attempt=body.attempt,
         change_id=body.change_id,
     )
-    row = row._replace(plan=plan, held=body.held, generation=max(row.generation, body.generation))
+    row = row._replace(
+        plan=plan,
+        held=body.held,
+        reset=body.reset_json,
+        generation=max(row.generation, body.generation),
+    )
     return _answered(_above(row, row.live.generation if row.live else 0), body.change_id)
 
 
@@ -248,8 +261,11 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
         plan_id=body.plan_id,
         generation=body.generation if kept is None else kept.generation,
         shape=body.plan_id if kept is None else kept.shape,
+        reset=body.reset_json,
     )
-    row = row._replace(running=running, plan=None, trouble=None, held=body.held)
+    row = row._replace(
+        running=running, plan=None, trouble=None, held=body.held, reset=body.reset_json
+    )
     if body.state == DELETED:  # all have stopped, and nobody will ask for them any more
         row = _above(row._replace(live=None), row.generation + 1)
     return _answered(row, body.change_id)
@@ -300,6 +316,8 @@ def _alerted(row: Sync, body: AlertRaised | AlertCleared) -> Sync:
         return row._replace(unlisted=body.details_json if isinstance(body, AlertRaised) else "")
     if body.alert == QUARANTINED:
         return row._replace(alerted=isinstance(body, AlertRaised))
+    if body.alert == FAILING:
+        return row._replace(failing=isinstance(body, AlertRaised))
     return row
 
 

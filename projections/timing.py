@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import NamedTuple
+
+from projections.settings import number_in
 
 UNIT = 1_000
 
@@ -20,6 +21,10 @@ class Timing(NamedTuple):
     drop_ms: int = 60_000  # for tasks to stop in order; then they are killed
     kill_ms: int = 30_000  # for the word that they were; then the container is failed over
     add_ms: int = 120_000  # for tasks to start; then the container is failed over
+    plan_ms: int = 1_800_000  # from one plan to the next, where nothing calls for one (IV-B)
+    calm_ms: int = 30_000  # after news: what comes together is planned together
+    rest_ms: int = 600_000  # a shard that moved is left where it is for a while
+    ramp_ms: int = 3_600_000  # over which a new container comes to be filled as the others are
 
     def scaled(self, per_mille: int) -> Timing:
         """All of it shorter or longer, but for the gap, which is the clock's: tests run at a
@@ -30,5 +35,4 @@ class Timing(NamedTuple):
 
 def timing_of(settings_json: str) -> Timing:
     """What a tier's settings say; what they do not name is as in the table."""
-    scale = json.loads(settings_json or "{}").get("time_per_mille", UNIT)
-    return Timing().scaled(scale if isinstance(scale, int) and scale > 0 else UNIT)
+    return Timing().scaled(number_in(settings_json, "time_per_mille", UNIT, 1, 100 * UNIT))

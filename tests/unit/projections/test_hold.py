@@ -7,6 +7,7 @@ from events.records import (
     Body,
     ContainerFailedOver,
     ContainerHeartbeat,
+    ContainerReassigned,
     ContainerStarted,
     ShardAddRequested,
     ShardDropRequested,
@@ -124,3 +125,23 @@ def test_the_tiers_record_says_how_long_a_lease_lasts() -> None:
     life.hears(TierDefined("default", 8, (), '{"time_per_mille":100}'))
     life.beats(1_000)
     assert life.row.lease_ms == 1_000 + LEASE_MS // 10
+
+
+def test_it_leaves_once_another_tier_has_it_and_nothing_is_wanted_of_it() -> None:
+    life = Life()
+    assert not life.row.leaves("default")
+    life.asked(1)
+    life.hears(ContainerReassigned("c1", "rich", 3, "d", "why"))
+    assert not life.row.leaves("default")
+    life.hears(ShardDropRequested("default", 4, 1, "c1", 2, "p", "r"))
+    assert life.row.leaves("default")
+    assert not life.row.leaves("rich")
+
+
+def test_of_two_words_about_its_tier_the_greater_number_counts() -> None:
+    life = Life()
+    life.hears(ContainerReassigned("c1", "rich", 3, "d", "why"))
+    life.hears(ContainerReassigned("c1", "default", 4, "d", "back"))
+    for number in (3, 4):
+        life.hears(ContainerReassigned("c1", "late", number, "d", "a copy"))
+    assert not life.row.leaves("default")

@@ -46,6 +46,12 @@ def test_what_is_said_after_the_end_of_a_life_is_void() -> None:
     assert started(2, life=over) == over
 
 
+def test_a_heartbeat_of_an_older_life_that_comes_late_says_nothing_of_the_newer_one() -> None:
+    """Else a copy of its goodbye would close the newer one, and a dead one would seem to live."""
+    life = started(2, sum_ms=9_000, life=beat(started(1), heartbeat(1), 7, Ticks(5_000, 1)))
+    assert beat(life, heartbeat(1), 11, Ticks(60_000, 1)) == life
+
+
 def test_another_life_begins_above_all_that_were_known() -> None:
     over = fail_over(beat(started(2), heartbeat(2), 7, Ticks()), failed_over(2, 7))
     again = started(3, life=over)

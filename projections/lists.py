@@ -1,0 +1,144 @@
+"""What stands in the journal about one job's tasks: what is to run, and what was before. Pure.
+
+Every container keeps this of all jobs (Turbine IV-A): with the shards that it is given it is all
+that there is to know for running tasks, whoever else of the control plane is away.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from events.codec import Read
+from events.records import (
+    Body,
+    LayerVersions,
+    SyncCommitted,
+    SyncFailed,
+    SyncPlanned,
+    SyncStepDone,
+    SyncStepStarted,
+    TaskSpec,
+    TaskSpecsPublished,
+)
+from projections.syncs import DELETED, HAND_OVER
+
+FOLDED_KINDS = frozenset(
+    one.__name__
+    for one in (
+        SyncCommitted,
+        SyncFailed,
+        SyncPlanned,
+        SyncStepDone,
+        SyncStepStarted,
+        TaskSpecsPublished,
+    )
+)
+
+
+class Head(NamedTuple):
+    """What holds for all tasks of a list, beside their specs: another one is another program."""
+
+    operator: str
+    guarantee: str
+    package: str
+    package_version: str
+    config_json: str
+
+
+class Listed(NamedTuple):
+    """A list of task specs that stands as a whole."""
+
+    plan_id: str
+    generation: int
+    tasks: int
+    versions: LayerVersions
+    tier: str
+    regions: tuple[str, ...]
+    head: Head
+    specs: tuple[TaskSpec, ...]
+
+
+class Former(NamedTuple):
+    """The last list that had tasks before the one that stands: its tasks must not run any more."""
+
+    generation: int
+    tasks: int
+    tier: str
+    regions: tuple[str, ...]
+
+
+class Lists(NamedTuple):
+    """One job. Of the list that is still coming in, the parts that there are."""
+
+    job: str
+    listed: Listed | None = None
+    former: Former | None = None
+    handing: str = ""  # the plan that has asked for the state of the former tasks; "": none
+    part: Listed | None = None
+    parts: int = 0
+
+    @property
+    def live(self) -> Former | None:
+        """The last list that had tasks, whether or not it still stands."""
+        if self.listed is not None and self.listed.tasks:
+            return former_of(self.listed)
+        return self.former
+
+
+def former_of(listed: Listed) -> Former:
+    """What is kept of a list that another replaces."""
+    return Former(listed.generation, listed.tasks, listed.tier, listed.regions)
+
+
+def fold(row: Lists | None, read: Read) -> Lists:
+    """The row after a decision that stands. Total; what does not concern it changes nothing."""
+    row = row or Lists(read.record.key)
+    body = read.record.body
+    return row if body is None else apply(row, body)
+
+
+def apply(row: Lists, body: Body) -> Lists:
+    """The row once that was decided."""
+    match body:
+        case TaskSpecsPublished():
+            return _published(row, body)
+        case SyncStepStarted():
+            return row._replace(handing=body.plan_id if body.name == HAND_OVER else "")
+        case SyncPlanned() | SyncStepDone() | SyncFailed():
+            return row._replace(handing="")
+        case SyncCommitted():
+            row = row._replace(handing="")
+            # All have stopped, and nobody will ask for them any more.
+            return row._replace(former=None) if body.state == DELETED else row
+        case _:
+            return row
+
+
+def _published(row: Lists, body: TaskSpecsPublished) -> Lists:
+    """A list stands with its last part; one that breaks off is begun anew."""
+    before = row.part
+    if body.part != 1 and (before is None or body.part != row.parts + 1):
+        return row._replace(part=None, parts=0)
+    listed = _listed(body, before.specs if before is not None and body.part > 1 else ())
+    if body.part < body.parts:
+        return row._replace(part=listed, parts=body.part)
+    was, former = row.listed, row.former
+    if was is not None and was.tasks:
+        emptied, replaced = not listed.tasks, was.generation != listed.generation
+        former = former_of(was) if emptied or replaced else former
+    return row._replace(listed=listed, former=former, part=None, parts=0)
+
+
+def _listed(body: TaskSpecsPublished, specs: tuple[TaskSpec, ...]) -> Listed:
+    return Listed(
+        plan_id=body.plan_id,
+        generation=body.generation,
+        tasks=body.tasks,
+        versions=body.versions,
+        tier=body.tier,
+        regions=body.regions,
+        head=Head(
+            body.operator, body.guarantee, body.package, body.package_version, body.config_json
+        ),
+        specs=(*specs, *body.specs),
+    )
