@@ -10,7 +10,7 @@ import time  # noqa: TID251 - patience with a broker is real time
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from components.runtime.clients import consumer, refresh, spot, unreachable
+from components.runtime.clients import consumer, place_of, refresh, spot, unreachable
 from components.runtime.settings import Settings
 
 PATIENCE_S = 30.0
@@ -56,12 +56,13 @@ class Births:
             except KafkaException as error:
                 self._pause(error, limit)
                 continue
-            wanted = spot(place)
-            found = topics.get(wanted.topic)
-            if found is None or wanted.partition not in found.partitions:
-                return False
-            self._places.add(place)
-            return True
+            # All of them are remembered: whoever looks at one decision is asked about dozens.
+            self._places.update(
+                place_of(name, partition)
+                for name, topic in topics.items()
+                for partition in topic.partitions
+            )
+            return place in self._places
 
     def _ask(self, place: str, by_ms: int) -> tuple[int, bool]:
         """How far the place reached by then, and whether it goes on beyond."""

@@ -147,27 +147,34 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
     return {short: count for short, count in found.items() if shorts is None or short in shorts}
 
 
+def cluster_of(settings: Settings) -> str:
+    """The cluster's own id: another one's log may have the same positions."""
+    return str(_metadata(settings).cluster_id)
+
+
 def counts_of(settings: Settings) -> dict[str, int]:
     """Full name to number of partitions, of every topic that the broker has and shows.
 
     All are asked for at once: a broker may create a topic because somebody asks for it by name.
     """
+    return {
+        name: len(topic.partitions)
+        for name, topic in _metadata(settings).topics.items()
+        if topic.error is None
+    }
+
+
+def _metadata(settings: Settings) -> Any:
     client = admin(settings)
     limit = time.monotonic() + METADATA_S
     while True:
         try:
             # In short turns: a login that is refused is known after the first of them.
-            metadata = client.list_topics(timeout=2)
-            break
+            return client.list_topics(timeout=2)
         except KafkaException as error:
             client.poll(0)
             if time.monotonic() > limit:
                 raise unreachable(settings, error.args[0]) from None
-    return {
-        name: len(topic.partitions)
-        for name, topic in metadata.topics.items()
-        if topic.error is None
-    }
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:

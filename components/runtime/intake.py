@@ -63,11 +63,12 @@ class DeadLetter:
     message: Message
     reason: str
     sentence: str
+    by: str = ""  # whose letter it is, where several may have one about the same message
 
     @property
     def id(self) -> str:
         """Named by its position: who finds it twice writes the same letter."""
-        return f"{self.message.place}@{self.message.offset}"
+        return f"{self.message.place}@{self.message.offset}" + (f"@{self.by}" if self.by else "")
 
     def value(self) -> bytes | None:
         """The original bytes, or the first of them where there are too many."""

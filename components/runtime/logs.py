@@ -63,5 +63,5 @@ def configure_logs(level: int = logging.INFO) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    for noisy in ("aiokafka", "faust", "mode", "components.runtime.faust_app"):
+    for noisy in ("aiokafka", "faust", "mode", "py4j", "components.runtime.faust_app"):
         logging.getLogger(noisy).setLevel(logging.WARNING)

@@ -124,12 +124,14 @@ def turn_until_stopped(
             while not stop.wanted:
                 process.turn()
             process.close()
-        except (Unreadably, BrokerUnreachable) as unreadable:
-            log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
-            return EXIT_UNREADABLE
+        except BrokerUnreachable as gone:
+            raise Unreadably(str(gone)) from gone
         except KafkaException as error:  # a client that is lost says so in whichever call is next
             log.critical("fail-stop", code=EXIT_UNREADABLE, why=error.args[0].str())
             return EXIT_UNREADABLE
+    except Unreadably as unreadable:
+        log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
+        return EXIT_UNREADABLE
     except Refused as refused:
         log.critical("fail-stop", code=EXIT_REFUSED_WRITE, why=str(refused))
         return EXIT_REFUSED_WRITE

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 from prometheus_client import Counter, Gauge, start_http_server
@@ -9,8 +10,12 @@ from prometheus_client import Counter, Gauge, start_http_server
 from components.runtime.settings import BadSettings
 from components.runtime.step import Owner
 
+LOOPBACK = "127.0.0.1"
+BUILD = Gauge("turbine_build_info", "1, and which build says so.", ["version"])
 SAID = Counter("turbine_records_said", "Records written to the log.", ["component", "type"])
-DEAD_LETTERS = Counter("turbine_dead_letters", "Records that could not be read.", ["reason"])
+DEAD_LETTERS = Counter(
+    "turbine_records_unreadable", "Records that this process could not read.", ["reason"]
+)
 BECAME = ("folded", "void", "impossible", "repeated")
 RECORDS = Gauge(
     "turbine_records_read",
@@ -27,6 +32,17 @@ FROZEN = Gauge(
     "Keys with a decision that this build cannot read.",
     ["component", "partition"],
 )
+WEBHOOK_ATTEMPTS = Counter(
+    "turbine_webhook_attempts", "Attempts to tell a receiver, by what became.", ["hook", "verdict"]
+)
+WEBHOOK_GIVEN_UP = Counter("turbine_webhook_given_up", "Messages that were given up.", ["hook"])
+WEBHOOK_WAITING = Gauge("turbine_webhook_waiting", "Messages read and not yet done.", ["hook"])
+WEBHOOK_DOWN = Gauge("turbine_webhook_down", "1 while the receiver takes nothing.", ["hook"])
+AUDITED = Counter("turbine_audited", "Decisions made again.", ["component", "verdict"])
+AUDIT_LAG = Gauge(
+    "turbine_audit_lag_seconds", "How old the newest tick is that the audit has read."
+)
+AUDIT_WAITING = Gauge("turbine_audit_waiting", "Decisions that were read and have no verdict yet.")
 
 
 def observe(component: str, partition: int, owner: Owner[Any], frozen: int) -> None:
@@ -54,13 +70,14 @@ def _drop(gauge: Gauge, *labels: str) -> None:
         return  # it was given up before anything was reported of it
 
 
-def serve(port: int) -> None:
-    """The exposition on loopback; port 0 serves nothing."""
+def serve(port: int, host: str = LOOPBACK) -> None:
+    """The exposition, for this machine unless another address is named; port 0 serves nothing."""
     if not port:
         return
+    BUILD.labels(version("turbine")).set(1)
     try:
-        start_http_server(port, addr="127.0.0.1")
+        start_http_server(port, addr=host)
     except OSError as error:
         raise BadSettings(
-            f"metrics cannot be served on 127.0.0.1:{port} ({error.strerror}); name another port"
+            f"metrics cannot be served on {host}:{port} ({error.strerror}); name another port"
         ) from None

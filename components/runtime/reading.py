@@ -22,6 +22,8 @@ BATCH = 200
 STALL_S = 30.0
 PATIENCE_S = 15.0
 """A partition whose leader is being elected has none for a moment, and a new topic too."""
+COMMITTED_S = 20.0
+ASK_S = 5.0
 PAUSE_S = 0.05
 # Instants that mean a place's first and next offset, in the broker's protocol (ListOffsets).
 _FIRST_MS, _NEXT_MS = -2, -1
@@ -39,6 +41,11 @@ def ends(client: Consumer, places: Iterable[str]) -> dict[str, int]:
 def starts(client: Consumer, places: Iterable[str]) -> dict[str, int]:
     """The first offset of each place that is still there."""
     return _offsets(client, dict.fromkeys(places, _FIRST_MS))
+
+
+def offsets_at(client: Consumer, places: Iterable[str], at_ms: int) -> dict[str, int]:
+    """The first offset of each place that was appended at that time or later; -1 for none."""
+    return _offsets(client, dict.fromkeys(places, at_ms))
 
 
 def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]:
@@ -104,17 +111,32 @@ def committed_now(
     settings: Settings, group: str, places: Iterable[str], **more: object
 ) -> dict[str, int]:
     """What the group has committed of each place; 0 where nothing."""
-    client = consumer(settings, **({"group.id": group} | more))
+    found = committed_at(settings, group, places, **more)
+    return {at: max(offset, 0) for at, offset in found.items()}
+
+
+def committed_at(
+    settings: Settings, group: str, places: Iterable[str], **more: object
+) -> dict[str, int]:
+    """The same; below 0 where nothing.
+
+    Asked anew by a client of its own: one whose first question met a coordinator that was just
+    loading was seen to wait for its answer for ever, while the next one had it at once.
+    """
     asked = {place: spot(place) for place in places}
-    try:
-        found = client.committed(list(asked.values()), timeout=PATIENCE_S)
-    except KafkaException as error:
-        client.poll(0)  # a refused login is raised here
-        raise unreachable(settings, error.args[0]) from None
-    else:
-        return {at: max(one.offset, 0) for at, one in zip(asked, found, strict=True)}
-    finally:
-        client.close()
+    limit = time.monotonic() + COMMITTED_S
+    while True:
+        client = consumer(settings, **({"group.id": group} | more))
+        try:
+            found = client.committed(list(asked.values()), timeout=ASK_S)
+        except KafkaException as error:
+            client.poll(0)  # a refused login is raised here
+            if error.args[0].code() in DENIED or time.monotonic() > limit:
+                raise unreachable(settings, error.args[0]) from None
+        else:
+            return {at: one.offset for at, one in zip(asked, found, strict=True)}
+        finally:
+            client.close()
 
 
 def read_span(

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 FILE = "turbine.toml"
@@ -37,7 +38,6 @@ OURS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Keys of librdkafka that every client has from us, because a promise of ours rests on each."""
-_KAFKA_VARIABLE = "TURBINE_KAFKA__"
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
 _BROKER = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _BROKERS = re.compile(rf"{_BROKER}(,{_BROKER})*", re.ASCII)
@@ -58,6 +58,10 @@ class Settings:
     # Any librdkafka key but OURS, verbatim, for every client. The one aiokafka consumer, in
     # Faust, takes those that it knows under another name (components.runtime.faust_app).
     kafka: Mapping[str, str] = field(default_factory=dict)
+    # Of the containers' Spark, by Spark's names without "spark."; and where its jars are.
+    spark: Mapping[str, str] = field(default_factory=dict)
+    # Who is told of outcomes and alerts by HTTP, by name; components.webhooks.config reads them.
+    webhooks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     # Where each comes from, "kafka.sasl.username" as well; what is not named here is a default.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
 
@@ -75,7 +79,7 @@ def load_settings(
     file = path or Path(env.get("TURBINE_CONFIG", FILE))
     missing = path is None and "TURBINE_CONFIG" not in env and not file.exists()
     table: Mapping[str, object] = {} if missing else _read(file)
-    unknown = sorted(set(table) - {*NAMES, "kafka"})
+    unknown = sorted(set(table) - {*NAMES, "kafka", "spark", "webhooks"})
     if unknown:
         raise BadSettings(f"{file}: {unknown[0]} is not a setting; remove it or move it to [kafka]")
     values: dict[str, object] = {}
@@ -89,23 +93,54 @@ def load_settings(
             if found is not None:
                 values[name], origins[name] = _typed(name, found, origin), origin
                 break
-    kafka = _kafka(table, env, file, origins)
-    return Settings(**values, kafka=kafka, origins=MappingProxyType(origins))  # type: ignore[arg-type]  # each was typed by _typed
-
-
-def _kafka(
-    table: Mapping[str, object], env: Mapping[str, str], file: Path, origins: dict[str, str]
-) -> Mapping[str, str]:
-    """What librdkafka is told beyond our own settings, from the file and from variables."""
-    found = dict(_flat(_table(table, "kafka", file)))
-    origins |= {f"kafka.{key}": str(file) for key in found}
-    for name, value in sorted(env.items()):
-        if name.startswith(_KAFKA_VARIABLE):
-            key = name.removeprefix(_KAFKA_VARIABLE).lower().replace("_", ".")
-            found[key], origins[f"kafka.{key}"] = value, name
-    for key in found:
+    kafka = _verbatim("kafka", table, env, file, origins)
+    spark = _verbatim("spark", table, env, file, origins)
+    for key in kafka:
         if key in OURS:
             raise BadSettings(f"{origins[f'kafka.{key}']}: {key} is not to be set: {OURS[key]}")
+    return Settings(
+        **values,  # type: ignore[arg-type]  # each was typed by _typed
+        kafka=kafka,
+        spark=spark,
+        webhooks=_webhooks(table, env, file, origins),
+        origins=MappingProxyType(origins),
+    )
+
+
+def _webhooks(
+    table: Mapping[str, object], env: Mapping[str, str], file: Path, origins: dict[str, str]
+) -> Mapping[str, Mapping[str, Any]]:
+    """Their tables. A secret's file lies beside the settings' file; a variable wins over both."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for name in _table(table, "webhooks", file):
+        one = dict(_table(_table(table, "webhooks", file), name, file, "webhooks."))
+        kept = one.get("secret_file")
+        if isinstance(kept, str) and kept:
+            one["secret_file"] = str(file.parent / kept)
+        variable = f"TURBINE_WEBHOOKS__{name.upper().replace('-', '_')}__SECRET"
+        origins |= {f"webhooks.{name}.{key}": str(file) for key in one}
+        if variable in env:
+            one.pop("secret_file", None)
+            one["secret"], origins[f"webhooks.{name}.secret"] = env[variable], variable
+        found[name] = MappingProxyType(one)
+    return MappingProxyType(found)
+
+
+def _verbatim(
+    what: str,
+    table: Mapping[str, object],
+    env: Mapping[str, str],
+    file: Path,
+    origins: dict[str, str],
+) -> Mapping[str, str]:
+    """What librdkafka or Spark is told beyond our own settings, from the file and variables."""
+    found = dict(_flat(_table(table, what, file)))
+    origins |= {f"{what}.{key}": str(file) for key in found}
+    prefix = f"TURBINE_{what.upper()}__"
+    for name, value in sorted(env.items()):
+        if name.startswith(prefix):
+            key = name.removeprefix(prefix).lower().replace("_", ".")
+            found[key], origins[f"{what}.{key}"] = value, name
     return MappingProxyType(found)
 
 
@@ -129,9 +164,12 @@ def _read(file: Path) -> Mapping[str, object]:
         raise BadSettings(f"{file}: not TOML: {bad}") from None
 
 
-def _table(table: Mapping[str, object], name: str, file: Path) -> Mapping[str, object]:
+def _table(
+    table: Mapping[str, object], name: str, file: Path, within: str = ""
+) -> Mapping[str, object]:
     found = table.get(name, {})
     if not isinstance(found, dict):
+        name = within + name
         raise BadSettings(f"{file}: {name} is a table; write [{name}] and its keys below it")
     return found
 

@@ -43,7 +43,8 @@ class Held(Generic[R]):
     vector: dict[str, int] = field(default_factory=dict)
     """Closed: the positions folded, and the evidence of all that was folded."""
     last: dict[str, str] = field(default_factory=dict)
-    """Topic to the id of its last standing decision about the key."""
+    """Topic to the id of its last standing decision about the key; of a decision about another key
+    that moves the row, topic and key."""
     early: dict[str, list[Read]] = field(default_factory=dict)
     """Held back, per place: read before their evidence, or after one that was."""
     tick_ms: int = 0
@@ -157,7 +158,7 @@ class Owner(Generic[R]):
             due_ms = self._unmet[key][1] if key in self._unmet else 0
             self._unmet[key] = ([], min(due_ms, read.at_ms + 2 * SKEW_MS))
         elif self._met(one, read):
-            self._fold(one, read)
+            self.fold(one, read)
         else:
             one.early[place] = [read]
             self.blocked.add(key)
@@ -206,7 +207,7 @@ class Owner(Generic[R]):
 
     def _take(self, one: Held[R], place: str, *, impossible: bool) -> None:
         queue = one.early[place]
-        self._fold(one, queue.pop(0), impossible=impossible)
+        self.fold(one, queue.pop(0), impossible=impossible)
         if not queue:
             del one.early[place]
 
@@ -249,7 +250,8 @@ class Owner(Generic[R]):
                 met = False
         return met or None
 
-    def _fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
+    def fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
+        """The record moves the key; whoever calls knows that its evidence is met."""
         record, vector = read.record, one.vector
         vector[read.place] = read.offset + 1
         if impossible:
@@ -265,20 +267,27 @@ class Owner(Generic[R]):
             self._turn_back = one.turn
         moves = record.kind not in self._passed_by
         if record.parent:
-            topic = read.topic
-            if record.parent != one.last.get(topic, ROOT):
+            chain = read.topic if self._key_of is None else self._chain(read)
+            if record.parent != one.last.get(chain, ROOT):
                 self._void(read)
                 return
-            one.last[topic] = record.id
-            if one.unread and not ours and topic == self.component.output:
+            one.last[chain] = record.id
+            if one.unread and not ours and chain == self.component.output:
                 # Somebody else's stands, so what we said on the same parent is void.
-                one.unread = {i: t for i, t in one.unread.items() if t != topic}
+                one.unread = {i: t for i, t in one.unread.items() if t != chain}
             one.frozen = one.frozen or (record.body is None and moves)
         self.counts.folded += 1
         if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
         if self._heed is not None:
             self._heed(read, True)
+
+    def _chain(self, read: Read) -> str:
+        """Where the ids of the last standing decisions are kept: a tier's row may be moved by
+        decisions about other keys, each of which has a chain of its own."""
+        assert self._key_of is not None
+        key = read.record.key
+        return read.topic if self._key_of(read) == key else f"{read.topic} {key}"
 
     def _void(self, read: Read) -> None:
         self.counts.void += 1

@@ -1,7 +1,8 @@
 """The shell of a tier-wide component: all partitions of its inputs, read by hand; decisions out.
 
 Two instances do no harm: the first valid child of a parent stands, and both read it back. So there
-is no group, no claim and no lease here.
+is no group, no claim and no lease here. What is known is kept as a whole every minute, so that a
+start reads the newest of these snapshots and what came since.
 """
 
 from __future__ import annotations
@@ -19,12 +20,16 @@ from components.runtime.emitter import Emitter
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters
 from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import Follower, ends_now, read_span
+from components.runtime.reading import Follower, ends_now, read_span, times_now
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
-from events.topics import BY_SHORT, CLOCK, partition_of, place
+from components.runtime.tier_rows import SNAPSHOT_EVERY_S, Snapshots
+from events.topics import BY_SHORT, CLOCK, DEAD_LETTERS, partition_of, place
 
 POLL_MOST = 2_000
+BEFORE_MS = 600_000
+"""A letter about what a snapshot had not read may be older than it: whoever wrote it was ahead of
+whoever kept that, but not by as much."""
 
 log = structlog.get_logger(__name__)
 
@@ -32,28 +37,45 @@ log = structlog.get_logger(__name__)
 class TierWide:
     """One instance. Used from one thread."""
 
-    def __init__(self, settings: Settings, component: Component[Any]) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        component: Component[Any],
+        *,
+        every_s: float = SNAPSHOT_EVERY_S,
+    ) -> None:
         self._settings, self._component = settings, component
         shared = {short for short in component.inputs if BY_SHORT[short].partitions is None}
         self._count = partitions_for(settings, shared | {CLOCK})
         self._births = Births(settings)
         self._emitter = Emitter(producer(settings))
         self._letters = Letters(self._emitter)
+        self._known: frozenset[str] | None = None  # letters that lie there, once that was asked
         places = [place(CLOCK, 0)]
         for short in sorted(component.inputs):
             places += [place(short, p) for p in range(BY_SHORT[short].partitions or self._count)]
+        self._snapshots = Snapshots(settings, component, self._emitter, every_s)
+        kept, kept_ms = self._snapshots.shelf.open()
+        # In this order: another instance may have kept what lies beyond ends that were seen before.
         ends = ends_now(settings, places)
-        self._owner: Owner[Any] = Owner(component, places, self._births.possible, ends=ends)
-        self._catch_up(ends)
+        self._snapshots.shelf.check(kept, ends)
+        self._owner: Owner[Any] = Owner(
+            component, places, self._births.possible, ends=ends, seen=kept.seen, held=kept.held
+        )
+        self._catch_up(kept_ms)
         self._follower = Follower(settings, {at: self._owner.seen.get(at, 0) for at in places})
 
-    def _catch_up(self, ends: dict[str, int]) -> None:
-        records = 0
-        for poll in read_span(self._settings, {at: (0, end) for at, end in ends.items()}):
+    def _catch_up(self, kept_ms: int) -> None:
+        owner, records = self._owner, 0
+        # Without a snapshot a place begins where its records have not expired yet.
+        spans = {at: (owner.seen.get(at, 0), end) for at, end in owner.ends.items()}
+        for poll in read_span(self._settings, spans):
             records += len(poll)
-            self._fold(poll)
-        self._owner.pass_ends()
-        log.info("caught up", component=self._component.name, records=records)
+            self._fold(poll, since_ms=kept_ms)
+        owner.pass_ends()
+        self._snapshots.begin(kept_ms, owner.now_ms)
+        name = self._component.name
+        log.info("caught up", component=name, records=records, from_kept=bool(kept_ms))
 
     def turn(self) -> None:
         """One poll: folds it, says what is to be said, and returns when that is acknowledged."""
@@ -64,13 +86,22 @@ class TierWide:
             self._emitter.say(topic, partition, record)
             metrics.SAID.labels(self._component.name, record.kind).inc()
         self._emitter.settle()
+        self._observe()
+        self._snapshots.keep_if_due(self._owner)
 
     def close(self) -> None:
-        """Nothing is owed: all that was said was acknowledged."""
+        """Keeps what is left; all that was said was acknowledged."""
+        self._snapshots.close(self._owner)
         self._follower.close()
         self._births.close()
 
-    def _fold(self, messages: Iterable[Message]) -> None:
+    def _observe(self) -> None:
+        frozen = sum(one.frozen for one in self._owner.held.values())
+        metrics.observe(self._component.name, 0, self._owner, frozen)
+
+    def _fold(self, messages: Iterable[Message], *, since_ms: int | None = None) -> None:
+        """Folds what was read; with `since_ms`, letters that lie there since then are not written
+        again."""
         owner, folds = self._owner, self._component.folds
         for message in messages:
             at = message.place
@@ -79,12 +110,32 @@ class TierWide:
                 continue
             found = take_in(message, self._count, folds)
             if isinstance(found, DeadLetter):
-                self._letters.bury(found)
+                if since_ms is None or found.id not in self._buried(since_ms):
+                    self._letters.bury(found)
                 owner.pass_by(at, message.offset, message.at_ms)
             else:
                 owner.read(found)
 
+    def _buried(self, since_ms: int) -> frozenset[str]:
+        """The letters that lie there since then. Asked for when the first one is due: few starts
+        meet any."""
+        if self._known is None:
+            where = place(DEAD_LETTERS, 0)
+            begin = times_now(self._settings, [where], max(0, since_ms - BEFORE_MS))[where]
+            polls = read_span(self._settings, {where: (begin, None)})
+            names = (
+                dict(one.headers or []).get("dead_letter_id") for poll in polls for one in poll
+            )
+            self._known = frozenset((name or b"").decode(errors="replace") for name in names)
+        return self._known
 
-def serve(settings: Settings, stop: Stop, component: Component[Any]) -> int:
+
+def serve(
+    settings: Settings,
+    stop: Stop,
+    component: Component[Any],
+    *,
+    every_s: float = SNAPSHOT_EVERY_S,
+) -> int:
     """Decides until it is told to stop; the exit code."""
-    return turn_until_stopped(lambda: TierWide(settings, component), stop)
+    return turn_until_stopped(lambda: TierWide(settings, component, every_s=every_s), stop)

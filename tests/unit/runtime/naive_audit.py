@@ -1,8 +1,4 @@
-"""Re-derives what components said from the records below its evidence. Pure; drives the one step.
-
-A decision names all it depends on, so it can be made again: the same records, folded by the same
-functions up to its evidence, must say the same bytes under the same id on the same parent.
-"""
+"""The dumb twin of the audit: all records in memory, key by key, from one evidence to the next."""
 
 from __future__ import annotations
 
@@ -37,12 +33,12 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class _Known:
+class Known:
     """What holds for all keys of the partition."""
 
-    ticks: frozenset[int]
     possible: Possible
-    partition: int
+    places: Sequence[str]
+    ticks: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,31 +47,46 @@ class _State:
     held: Held[Any]
 
 
-def audit_partition(
+def audit_places(
     component: Component[Any],
     reads: Iterable[Read],
     ticks: Iterable[int],
     possible: Possible,
-    partition: int,
+    places: Iterable[str],
 ) -> Iterator[Finding]:
-    """A finding for each record that the component said in the partition, key by key."""
-    known = _Known(frozenset(ticks), possible, partition)
+    """A finding for each record that the component said in the places it reads, key by key."""
+    known = Known(possible, sorted(places), frozenset(ticks))
     by_key: dict[str, list[Read]] = defaultdict(list)
     for read in reads:
-        by_key[read.record.key].append(read)
+        key = read.record.key if component.key_of is None else component.key_of(read)
+        if key is not None:
+            by_key[key].append(read)
     for key in sorted(by_key):
         yield from _Key(component, key, by_key[key], known).findings()
+
+
+def say_again(  # noqa: PLR0917 - a decision's headers, in their order, and what is known beside
+    component: Component[Any],
+    key: str,
+    reads: Iterable[Read],
+    evidence: Mapping[str, int],
+    tick_ms: int,
+    known: Known,
+) -> list[tuple[str, Record]]:
+    """All that the component says of the key at that tick, knowing what the evidence names."""
+    held = _Key(component, key, list(reads), known).at(evidence)
+    owner = Owner(component, known.places, known.possible, held={key: held})
+    return owner.would_say(key, tick_ms)
 
 
 class _Key:
     """The records about one key, and states from which its evidence is reached quickly."""
 
     def __init__(
-        self, component: Component[Any], key: str, reads: Sequence[Read], known: _Known
+        self, component: Component[Any], key: str, reads: Sequence[Read], known: Known
     ) -> None:
         self.component, self.key = component, key
-        self.ticks, self.possible, partition = known.ticks, known.possible, known.partition
-        self.places = sorted(f"{topic}/{partition}" for topic in component.inputs)
+        self.ticks, self.possible, self.places = known.ticks, known.possible, known.places
         self.reads: dict[str, list[Read]] = {at: [] for at in self.places}
         for read in reads:
             if read.place in self.reads:
@@ -105,10 +116,10 @@ class _Key:
             return "not checkable", f"made by {record.logic or 'an unknown logic'}, not run here"
         if self._impossible(read):
             return "impossible", "claims to have known what was not in the log; void"
-        one = self._at(record.evidence)
+        one = self.at(record.evidence)
         if one.vector != dict(record.evidence):
             return "differs", f"its evidence is not closed: it adds up to {one.vector}"
-        if record.tick_ms not in self.ticks:
+        if record.tick_ms not in self.ticks | {one.tick_ms}:
             return "differs", f"said at {record.tick_ms}, which is no tick of the clock"
         if record.tick_ms < one.tick_ms:
             return "differs", f"said at {record.tick_ms}, before {one.tick_ms} which it had folded"
@@ -121,7 +132,7 @@ class _Key:
             for at, offset in read.record.evidence.items()
         )
 
-    def _at(self, evidence: Mapping[str, int]) -> Held[Any]:
+    def at(self, evidence: Mapping[str, int]) -> Held[Any]:
         """The key as far as the evidence says, folded by the one step."""
         cut = tuple(bisect_left(self.offsets[at], evidence.get(at, 0)) for at in self.places)
         if cut == self._cut:
