@@ -2,53 +2,102 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from immutables import Map
 
-from projections.fleet import Fleet, Grant, Request, Told
+from projections.fleet import Brake, Drain, Fleet, Grant, Load, Request, Told
+from projections.ingress import dump_ingress, load_ingress
 from projections.lives import Life, Ticks
+from projections.plans import Course, Planned
+from projections.settings import Placing
 from projections.timing import Timing
 
 
 def dump(row: Fleet) -> object:
     """Plain JSON of the row."""
-    return {
-        "tier": row.tier,
-        "defined": row.defined,
-        "shards": row.shards,
-        "regions": list(row.regions),
-        "timing": list(row.timing),
-        "ticks": {at: list(ticks) for at, ticks in row.ticks.items()},
-        "lives": {name: list(life) for name, life in row.lives.items()},
-        "grants": {str(shard): list(grant) for shard, grant in row.grants.items()},
-        "told": {str(shard): list(told) for shard, told in row.told.items()},
-        "holdings": {name: sorted(held) for name, held in row.holdings.items()},
-        "open": sorted(row.open),
-        "requests": {name: list(one) for name, one in row.requests.items()},
-        "plans": row.plans,
-    }
+    plain = {name: _plain(value) for name, value in row._asdict().items()}
+    plain["ingress"] = {key: dump_ingress(one) for key, one in row.ingress.items()}
+    plain["course"] = None if row.course is None else _plain_course(row.course)
+    del plain["bounds"]  # found again at the next tick: they only spare looks
+    return plain
 
 
 def load(plain: Any) -> Fleet:
     """What `dump` wrote."""
-    return Fleet(
-        tier=plain["tier"],
-        defined=plain["defined"],
-        shards=plain["shards"],
-        regions=tuple(plain["regions"]),
-        timing=Timing(*plain["timing"]),
-        ticks=Map({at: Ticks(*one) for at, one in plain["ticks"].items()}),
-        lives=Map({name: _life(one) for name, one in plain["lives"].items()}),
-        grants=Map({int(shard): Grant(*one) for shard, one in plain["grants"].items()}),
-        told=Map({int(shard): Told(*one) for shard, one in plain["told"].items()}),
-        holdings=Map({name: Map(dict.fromkeys(held)) for name, held in plain["holdings"].items()}),
-        open=Map(dict.fromkeys(plain["open"])),
-        requests=Map({name: Request(*one) for name, one in plain["requests"].items()}),
-        plans=plain["plans"],
-    )
+    some = {name: _LOADS.get(name, _same)(value) for name, value in plain.items()}
+    return Fleet(**some)
+
+
+def _plain(value: object) -> object:
+    """Maps with whole numbers as keys are lists of pairs, as JSON has texts as keys alone."""
+    if not isinstance(value, Map):
+        return value
+    pairs = sorted(value.items(), key=_first)
+    if pairs and isinstance(pairs[0][1], Map):
+        return [(key, _plain(one)) for key, one in pairs]
+    return pairs  # tuples are lists to JSON; to walk through a hundred thousand takes a second
+
+
+def _first(pair: tuple[Any, Any]) -> Any:
+    return pair[0]
+
+
+def _plain_course(course: Course) -> object:
+    started = sorted(course.started)
+    return [*course[:2], [list(move) for move in course.moves], course.read, started, course.first]
+
+
+def _course(plain: Any) -> Course | None:
+    if plain is None:
+        return None
+    plan_id, parts, moves, read, started, first = plain
+    moved = tuple(Planned(*move) for move in moves)
+    return Course(plan_id, parts, moved, read, Map(dict.fromkeys(started)), first)
 
 
 def _life(plain: Any) -> Life:
-    capacity = tuple((resource, amount) for resource, amount in plain[-1])
-    return Life(*plain[:-1])._replace(capacity=capacity)
+    life = Life(*plain)
+    return life._replace(capacity=tuple((name, amount) for name, amount in life.capacity))
+
+
+def _brake(plain: Any) -> Brake | None:
+    return None if plain is None else Brake(plain[0], tuple(plain[1]), plain[2])
+
+
+def _weight(plain: Any) -> Load:
+    generation, number, tasks, job, amounts = plain
+    return Load(generation, number, tasks, job, tuple(amounts))
+
+
+def _each(one: Callable[[Any], object]) -> Callable[[Any], object]:
+    return lambda plain: Map([(key, one(value)) for key, value in plain])
+
+
+def _of(kind: Callable[..., object]) -> Callable[[Any], object]:
+    return lambda plain: kind(*plain)
+
+
+def _same(plain: Any) -> Any:
+    return plain
+
+
+_LOADS: dict[str, Callable[[Any], Any]] = {
+    "regions": tuple,
+    "timing": _of(Timing),
+    "placing": _of(Placing),
+    "ticks": _each(_of(Ticks)),
+    "lives": _each(_life),
+    "grants": _each(_of(Grant)),
+    "told": _each(_of(Told)),
+    "holdings": _each(_each(_same)),
+    "loads": _each(_weight),
+    "requests": _each(_of(Request)),
+    "drains": _each(_of(Drain)),
+    "ingress": lambda plain: Map({key: load_ingress(one) for key, one in plain.items()}),
+    "course": _course,
+    "brake": _brake,
+    "tenants": _each(tuple),
+    **dict.fromkeys(("silent", "open", "unplaced", "alerts"), _each(_same)),
+}

@@ -7,6 +7,7 @@ import hashlib
 import numpy as np
 
 from components.shard_manager.board import kinds_of
+from components.shard_manager.plan import Move, Obstacle, Plan, Reason, Unplaced, moves_of
 from components.shard_manager.problem import Indices, Problem
 
 
@@ -28,6 +29,40 @@ def static_target(problem: Problem, tier: str) -> Indices:
             numbers = [_hash(tier, shard) % len(places) for shard in shards.tolist()]
             found[shards] = places[np.array(numbers, np.int64)]
     return found
+
+
+def hashed_plan(problem: Problem, tier: str, *, urgent: bool) -> Plan:
+    """What has no container, or one that is to be empty, goes where its number says; the rest
+    stays, whatever it weighs."""
+    home = problem.home
+    homeless = home < 0
+    drained = np.zeros_like(homeless)
+    if not urgent:
+        drained[~homeless] = problem.draining[home[~homeless]]
+    hashed = static_target(problem, tier)
+    takes = hashed >= 0
+    takes[takes] = problem.open[hashed[takes]]
+    moving = np.flatnonzero((homeless | drained) & takes).tolist()
+    target = home.copy()
+    target[moving] = hashed[moving]
+    moves = [
+        Move(
+            shard=shard,
+            origin=int(home[shard]),
+            target=int(hashed[shard]),
+            reason=Reason.DRAIN if home[shard] >= 0 else Reason.ORPHAN,
+            step=step,
+            resource=-1,
+            violation=0.0,
+            gain=0.0,
+            cost=0.0,
+            runner_up=-1,
+        )
+        for step, shard in enumerate(moving)
+    ]
+    left = np.flatnonzero((homeless | drained) & ~takes).tolist()
+    unplaced = tuple(Unplaced(shard, Obstacle.NO_CONTAINER, -1) for shard in left)
+    return Plan(target, moves_of(moves), unplaced, (), 0)
 
 
 def _hash(tier: str, shard: int) -> int:
