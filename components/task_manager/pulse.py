@@ -1,0 +1,142 @@
+"""A container's life in the log: it says that it lives, and reads that back.
+
+Its producer and its consumer are its own: whatever else is slow, heartbeats are not late for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import socket
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from components.runtime.clients import producer
+from components.runtime.emitter import Emitter
+from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.reading import Follower, ends_now, read_span
+from components.runtime.settings import Settings
+from components.task_manager.deadline import own_ms
+from components.task_manager.voice import fact
+from events.codec import Read
+from events.records import (
+    Body,
+    ContainerHeartbeat,
+    ContainerReassigned,
+    ContainerStarted,
+    ContainerState,
+    Position,
+    ResourceAmount,
+)
+from events.topics import CONTAINERS, partition_of, place
+from projections.hold import FOLDED_KINDS, Tenancy, tenancy_of
+
+POLL_MOST = 500
+
+
+class Member(NamedTuple):
+    """A container as it presents itself."""
+
+    name: str
+    tier: str
+    region: str
+    capacity: tuple[ResourceAmount, ...]
+
+
+class Pulse:
+    """One life. Used from one thread."""
+
+    def __init__(self, settings: Settings, partitions: int, member: Member) -> None:
+        self._settings, self._count, self._member = settings, partitions, member
+        self._key = member.name.encode()
+        self._partition = partition_of(member.name, partitions)
+        self.place = place(CONTAINERS, self._partition)
+        self._end = ends_now(settings, [self.place])[self.place]
+        self._emitter = Emitter(producer(settings))
+        self._follower = Follower(settings, {self.place: self._end})
+        self._number = 0
+        self.now_ms = 0  # the broker's time of what was read last: a tick a second, at least
+
+    def past(self) -> tuple[int, Tenancy | None]:
+        """The greatest epoch of this container in the log, and which tier has it, as it was when
+        this life began. It lives as a member of that tier."""
+        epoch, tenancy = 0, None
+        for poll in read_span(self._settings, {self.place: (0, self._end)}):
+            for read in self._ours(poll):
+                match read.record.body:
+                    case ContainerStarted() as body:
+                        epoch = max(epoch, body.epoch)
+                    case ContainerReassigned() as body:
+                        tenancy = tenancy_of(tenancy, body)
+                    case _:
+                        pass
+        if tenancy is not None:
+            self._member = self._member._replace(tier=tenancy.tier)
+        return epoch, tenancy
+
+    @property
+    def tier(self) -> str:
+        """Of this life."""
+        return self._member.tier
+
+    def poll(self, wait_s: float) -> list[Read]:
+        """What was said of this container since; waits for something to come."""
+        return list(self._ours(self._follower.poll(wait_s, POLL_MOST)))
+
+    def _ours(self, messages: Sequence[Message]) -> Iterator[Read]:
+        for message in messages:
+            self._end = max(self._end, message.offset + 1)
+            self.now_ms = max(self.now_ms, message.at_ms)
+            if message.key != self._key:  # most are ticks: they are not even looked into
+                continue
+            found = take_in(message, self._count, FOLDED_KINDS)
+            if not isinstance(found, DeadLetter):
+                yield found
+
+    def start(self, epoch: int) -> None:
+        """Tells that a life begins; told again until it is read back, as it may get lost."""
+        one = self._member
+        host = socket.gethostname()
+        self._say(ContainerStarted(one.name, epoch, one.tier, one.region, one.capacity, host))
+
+    def beat(
+        self,
+        epoch: int,
+        state: ContainerState,
+        held: Sequence[tuple[int, int]],
+        tasks: int,
+        chain: Position,
+    ) -> None:
+        """A heartbeat: its lease counts from this instant."""
+        self._number += 1
+        self._say(
+            ContainerHeartbeat(
+                container=self._member.name,
+                epoch=epoch,
+                number=self._number,
+                sent_ms=own_ms(),
+                state=state,
+                shards=len(held),
+                shards_digest=digest_of(held),
+                tasks=tasks,
+                read_to=(Position(self.place, self._end), chain),
+            )
+        )
+
+    def heed(self) -> None:
+        """Lets the client work. One that is too late is worth nothing, and is not missed."""
+        self._emitter.forgive()
+
+    def _say(self, body: Body) -> None:
+        self._emitter.say(CONTAINERS, self._partition, fact(self._member.name, body, {}))
+
+    def close(self) -> None:
+        """Leaves the broker."""
+        self._follower.close()
+
+
+def digest_of(held: Sequence[tuple[int, int]]) -> str:
+    """What two who compare which shards are held need not list; "" for none."""
+    if not held:
+        return ""
+    text = ",".join(f"{shard}:{generation}" for shard, generation in held)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
