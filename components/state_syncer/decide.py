@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from components.runtime.component import Component
+from components.state_syncer.failing import steady_ms, tell
 from components.state_syncer.plan import way_of
 from components.state_syncer.words import (
     alerting,
@@ -28,6 +30,7 @@ from events.records import (
     SyncStepDone,
     SyncStepStarted,
 )
+from events.reset import BadGoal, Reset, goal_of, stranger
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import Ask
 from projections.syncs import (
@@ -59,7 +62,8 @@ NAMED = 10
 
 def decide(row: Sync, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
-    for turn in (_release, _overtake, _step, _quarantine, _alert, _requests, _alert, _begin):
+    turns = (_release, _overtake, _step, _quarantine, _alert, _requests, _alert, _begin, tell)
+    for turn in turns:
         for body in turn(row, now_ms):
             yield body
             row = apply(row, body)
@@ -72,6 +76,8 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
         due.append(row.plan.deadline_ms + 1)
     if row.trouble is not None and row.quarantine is None:
         due.append(row.trouble.retry_ms)
+    if row.failing and row.plan is None:
+        due.append(steady_ms(row))
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
@@ -100,8 +106,14 @@ def _answer(row: Sync, ask: Ask, now_ms: int) -> Iterator[Body]:
     elif row.plan is None or row.plan.step != START:  # a start is brought to its end first
         if row.plan is not None:
             yield failed(row, row.plan, "overtaken", "an operator wants something else", now_ms)
-        held = not isinstance(ask.body, ResumeRequested)
-        yield from _towards(row._replace(plan=None, held=held), now_ms, ask.id)
+        yield from _towards(_wished(row._replace(plan=None), ask, now_ms), now_ms, ask.id)
+
+
+def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
+    """The job as the operator wants it."""
+    if isinstance(ask.body, OffsetResetRequested):
+        return row._replace(reset=Reset(ask.id, ask.body.to, now_ms).text())
+    return row._replace(held=not isinstance(ask.body, ResumeRequested))
 
 
 def _unwelcome(row: Sync, ask: Ask, now_ms: int) -> tuple[str, str] | None:
@@ -117,12 +129,23 @@ def _unwelcome(row: Sync, ask: Ask, now_ms: int) -> tuple[str, str] | None:
     if not row.alive:
         return "no-such-job", f"there is no job {row.name}; a base change creates it"
     match ask.body:
-        case OffsetResetRequested():
-            return "not-supported", "offsets cannot be reset yet; start the job under another name"
+        case OffsetResetRequested(to=to):
+            return _unfit(row, to)
         case ResumeRequested() if not row.held:
             return "not-paused", f"no operator has paused {row.name}, so there is nothing to do"
         case _:
             return None
+
+
+def _unfit(row: Sync, to: str) -> tuple[str, str] | None:
+    """What a reset says that cannot be done, as far as the log tells; the rest tasks find out."""
+    try:
+        goal = goal_of(to)
+    except BadGoal as bad:
+        return "bad-goal", str(bad)
+    inputs = json.loads(row.expected_json).get("inputs", ())
+    said = stranger(goal, ((one["topic"], one.get("partitions")) for one in inputs))
+    return ("no-such-input", said) if said else None
 
 
 # --- turns
@@ -215,6 +238,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
         attempt=failures + 1,
         change_id=change_id,
         held=row.held,
+        reset_json=row.reset,
     )
     yield planned
     row = apply(row, planned)
@@ -240,6 +264,7 @@ def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
             tasks=0 if state == DELETED else tasks_of(plan.config_json),
             change_id=plan.change_id,
             held=row.held,
+            reset_json=row.reset,
         )
     name = plan.steps[at]
     return SyncStepStarted(

@@ -32,7 +32,7 @@ class Way:
 
     def signature(self, row: Sync) -> str:
         """What plans that do the same share, whichever steps are needed by then."""
-        said = canonical_json([self.intent, self.state, row.expected_json])
+        said = canonical_json([self.intent, self.state, row.expected_json, row.reset])
         return hashlib.sha256(said.encode()).hexdigest()[:16]
 
 
@@ -47,7 +47,8 @@ def way_of(row: Sync) -> Way | None:
     """How the job gets to where it should be; None when it is there."""
     state, running = wanted_state(row), row.running
     was = running.state if running is not None else DELETED
-    if state == was and (state == DELETED or (running and running.versions == row.versions)):
+    resets = running is not None and was != DELETED and running.reset != row.reset
+    if state == was and not resets and (state == DELETED or _at(row)):
         return None
     if state == DELETED:
         return Way("delete", state, _stop(row), (), 0)
@@ -57,7 +58,7 @@ def way_of(row: Sync) -> Way | None:
     differences = tuple(_differences(json.loads(before), wanted))
     reshaped = was != DELETED and any(one.path in COMPLEX_FIELDS for one in differences)
     steps: tuple[str, ...] = ()
-    if was == RUNNING and state == RUNNING and not reshaped:
+    if was == RUNNING and state == RUNNING and not reshaped and not resets:
         return Way("change", state, (), differences, tasks)
     if was != PAUSED or state == RUNNING:
         steps += _stop(row)
@@ -65,7 +66,12 @@ def way_of(row: Sync) -> Way | None:
         steps += (HAND_OVER,)
     if state == RUNNING:
         steps += (START,)
-    return Way(_intent(was, state), state, steps, differences, tasks)
+    intent = "reset" if resets and state == was else _intent(was, state)
+    return Way(intent, state, steps, differences, tasks)
+
+
+def _at(row: Sync) -> bool:
+    return row.running is not None and row.running.versions == row.versions
 
 
 def _intent(was: str, state: str) -> str:

@@ -48,6 +48,7 @@ def commit(
         tasks=tasks,
         change_id=change_id,
         held=row.held,
+        reset_json=row.reset,
     )
 
 

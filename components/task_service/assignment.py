@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 
 from events.records import InputPartitions
 
 Partition = tuple[str, int]
 
+KNOWN_MOST = 1_024
+"""Partitions of an assignment that is remembered, so that all of them have a bound in memory."""
 _NUMBER = re.compile("0|[1-9][0-9]{0,5}")
 """Of a partition, as the config has it."""
 
@@ -28,8 +31,17 @@ def assign(
     each begun at task 0, the first tasks would get the odd partition of every topic. Where the
     tasks divide the partitions of each topic, equal numbers of all topics meet in one task.
     """
-    counts = dict(sorted(inputs))
-    owner = _owners(counts, tasks, explicit or ())
+    counts, named = tuple(dict(sorted(inputs)).items()), tuple(map(tuple, explicit or ()))
+    if sum(count for _, count in counts) > KNOWN_MOST:
+        return _assigned(counts, tasks, named)
+    return _known(counts, tasks, named)
+
+
+def _assigned(
+    inputs: tuple[tuple[str, int], ...], tasks: int, explicit: tuple[tuple[str, ...], ...]
+) -> tuple[tuple[InputPartitions, ...], ...]:
+    counts = dict(inputs)
+    owner = _owners(counts, tasks, explicit)
     shares: list[list[Partition]] = [[] for _ in range(tasks)]
     for partition, task in owner.items():
         shares[task].append(partition)
@@ -42,6 +54,10 @@ def assign(
     for task, partition in zip(_fewest_first(shares), left, strict=False):
         shares[task].append(partition)
     return tuple(_by_topic(share) for share in shares)
+
+
+_known = lru_cache(maxsize=2_048)(_assigned)
+"""A job is listed again with each of its versions, and its shape is mostly the one before."""
 
 
 def _owners(

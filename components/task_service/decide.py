@@ -10,6 +10,7 @@ from components.task_service.specs import Handed, Trouble, parts_of, specs_of
 from components.task_service.wanted import Wanted, wanted_list
 from events.config import Invalid, validate_config
 from events.records import AlertCleared, AlertRaised, Body, Generation, TaskSpecsPublished
+from events.reset import reset_of
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.syncs import FOLDED_KINDS, UNLISTED, Sync, dump, fold, load
@@ -68,11 +69,19 @@ def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublis
         for at, export in row.exports.items()
         if export.plan_id == shape
     }
-    specs = specs_of(row.name, config, wanted.versions, wanted.generation, handed)
+    # A wish to read anew holds from when it stands, and for all lists that follow.
+    reset = reset_of(row.reset)
+    specs = specs_of(row.name, config, wanted.versions, wanted.generation, handed, reset=reset)
     if isinstance(specs, Trouble):
         return specs
     parts = parts_of(
-        row.name, config, wanted.versions, wanted.generation, specs, plan_id=wanted.plan_id
+        row.name,
+        config,
+        wanted.versions,
+        wanted.generation,
+        specs,
+        plan_id=wanted.plan_id,
+        reset=reset,
     )
     return list(parts)
 

@@ -23,6 +23,7 @@ from events.records import (
     TaskSpec,
     TaskSpecsPublished,
 )
+from events.reset import Reset
 from events.strict_json import Json, canonical_json
 
 PART_BYTES = 200 * 1024
@@ -66,13 +67,15 @@ def specs_of(
     versions: LayerVersions,
     generation: int,
     handed: Mapping[int, Handed] = NONE,
+    *,
+    reset: Reset | None = None,
 ) -> tuple[TaskSpec, ...] | Trouble:
     """The spec of every task, by index; `handed` is what tasks of the last shape left, by index.
 
     The sizes are looked at as the specs are made, so that a list that no record can hold costs no
     more than one that is as long as it may be.
     """
-    room = _room(_head(job, config, versions, generation))
+    room = _room(_head(job, config, versions, generation, reset))
     specs: list[TaskSpec] = []
     part, used = 1, 0
     for spec in _specs(job, config, versions, generation, handed):
@@ -96,12 +99,14 @@ def parts_of(
     specs: Sequence[TaskSpec],
     *,
     plan_id: str,
+    reset: Reset | None = None,
 ) -> Iterator[TaskSpecsPublished]:
     """The list of specs, cut into records; without specs one record that says so.
 
     Every part repeats what holds for all tasks, so a reader of some tasks needs their part alone.
     """
-    head = replace(_head(job, config, versions, generation), plan_id=plan_id, tasks=len(specs))
+    head = _head(job, config, versions, generation, reset)
+    head = replace(head, plan_id=plan_id, tasks=len(specs))
     room = _room(head)
     parts: list[list[TaskSpec]] = [[]]
     part, used = 1, 0
@@ -244,7 +249,11 @@ def _estate(granularity: Literal["task", "partition"], handed: Mapping[int, Hand
 
 
 def _head(
-    job: str, config: JobConfig, versions: LayerVersions, generation: int
+    job: str,
+    config: JobConfig,
+    versions: LayerVersions,
+    generation: int,
+    reset: Reset | None = None,
 ) -> TaskSpecsPublished:
     """What holds for all tasks."""
     query = config.operator.sql if isinstance(config.operator, SqlOperator) else None
@@ -265,11 +274,11 @@ def _head(
         priority=config.priority,
         package=config.package.name,
         package_version=config.package.version,
-        config_json=canonical_json(_seen_by_tasks(config, query)),
+        config_json=canonical_json(_seen_by_tasks(config, query, reset)),
     )
 
 
-def _seen_by_tasks(config: JobConfig, query: str | None) -> dict[str, Json]:
+def _seen_by_tasks(config: JobConfig, query: str | None, reset: Reset | None) -> dict[str, Json]:
     """What tasks need of the config and no spec holds; never what only its deciders look at."""
     seen: dict[str, Json] = {
         "disk_mb": config.resources.disk_mb,
@@ -277,11 +286,16 @@ def _seen_by_tasks(config: JobConfig, query: str | None) -> dict[str, Json]:
         "schedule": {
             "mode": config.schedule.mode,
             "batch_interval_ms": config.schedule.batch_interval_ms,
+            "batch_records": config.schedule.batch_records,
         },
         "state_granularity": config.state_granularity,
     }
+    if config.isolation != "shared":
+        seen["isolation"] = config.isolation
     if query is not None:
         seen["sql"] = query
+    if reset is not None:
+        seen["reset"] = reset.to_plain()
     if config.output is not None:
         output = {"topic": config.output.topic, "path": config.output.path}
         seen["output"] = {name: value for name, value in output.items() if value is not None}

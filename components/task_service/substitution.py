@@ -73,6 +73,8 @@ def substitute(arguments: Sequence[str], known: Mapping[str, str]) -> tuple[str,
 
 
 def _fill(at: int, argument: str, known: Mapping[str, str]) -> str | Unfit:
+    if "$" not in argument and len(argument) <= ARGUMENT_CHARS:
+        return argument  # most of them, of each task of each list
     pieces: list[str] = []
     end = 0
     for mark in _MARK.finditer(argument):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,12 +14,17 @@ from components.job_service.decide import (
     LAYER_BYTES,
 )
 from events.codec import VALUE_BYTES_MAX, encode
+from events.policies.table import SETTINGS
 from events.records import (
     JobConfigChanged,
 )
+from events.strict_json import canonical_json
+from projections.jobs import apply
 from tests.unit.job_service.desk import SMALLEST, Desk
 
 FIELD = "x" * 60_000
+ARGUMENTS = ["x" * 4_000] * 15
+REGIONS = [f"{number:064}" for number in range(900)]
 
 
 def changed(answer: object) -> JobConfigChanged:
@@ -90,17 +97,16 @@ def test_a_path_that_is_not_there_is_nothing_to_clear() -> None:
 
 def test_a_layer_has_a_bound() -> None:
     desk = Desk()
-    half = {"policy": {"settings": {"a": "x" * 40_000}}}
-    changed(desk.ask("base", set_=half))
-    reason, _, sentence = desk.refusal("base", set_={"policy": {"settings": {"b": "x" * 40_000}}})
+    changed(desk.ask("base", set_={"operator": {"sql": "x" * 40_000}}))
+    reason, _, sentence = desk.refusal("base", set_={"arguments": ["x" * 4_000] * 10})
     assert (reason, sentence) == ("too-large", f"the base layer would be over {LAYER_BYTES} bytes")
 
 
 def test_the_merged_config_has_a_bound() -> None:
     desk = Desk()
-    for layer in ("base", "provisioner"):
-        changed(desk.ask(layer, set_={"policy": {"settings": {layer: FIELD}}}))
-    reason, _, sentence = desk.refusal("scaler", set_={"policy": {"settings": {"c": FIELD}}})
+    changed(desk.ask("base", set_={"operator": {"sql": FIELD}}))
+    changed(desk.ask("provisioner", set_={"arguments": ARGUMENTS}))
+    reason, _, sentence = desk.refusal("scaler", set_={"allowed_regions": REGIONS})
     assert reason == "too-large"
     assert sentence == f"the merged config would be over {EXPECTED_BYTES} bytes"
 
@@ -140,12 +146,62 @@ def test_no_request_is_too_large_to_be_answered(
 
 def test_the_largest_decision_fits_into_a_record() -> None:
     desk = Desk()
-    changed(desk.ask("base", set_={"policy": {"settings": {"a": FIELD}}}))
+    changed(desk.ask("base", set_={"operator": {"sql": FIELD}}))
     answer = desk.ask(
         "provisioner",
-        set_={"policy": {"settings": {"b": FIELD}}},
+        set_={"arguments": ARGUMENTS},
         author="\U0001f600" * 256,
         reason="\U0001f600" * 4_096,
         traceparent="t" * 256,
     )
     assert encode(changed(answer))
+
+
+# --- a policy is a value of the config
+
+
+@pytest.mark.parametrize(
+    ("policy", "sentence"),
+    [
+        (
+            {"settings": {"margin": 7}},
+            "policy.settings.margin: expected a number from 1 to 3, found 7",
+        ),
+        (
+            {"name": "none"},
+            f'policy.name: expected one of {", ".join(SETTINGS)}, found "none"',
+        ),
+    ],
+)
+def test_a_policy_that_cannot_be_had_is_refused(policy: dict[str, Any], sentence: str) -> None:
+    reason, path, said = Desk().refusal("base", set_={"policy": policy})
+    assert (reason, said) == ("invalid", sentence)
+    assert path == sentence.partition(":")[0]
+
+
+def test_settings_of_another_policy_must_go_with_it() -> None:
+    desk = Desk()
+    changed(desk.ask("base", set_={"policy": {"settings": {"margin": 1.3}}}))
+    wish: dict[str, Any] = {"name": "keda", "settings": {"lag_threshold": 500}}
+    _, path, said = desk.refusal("oncall", set_={"policy": wish})
+    assert path == "policy.settings.margin"
+    assert said.startswith("policy.settings.margin: expected one of activation_lag_threshold, ")
+    wish["settings"]["margin"] = None
+    changed(desk.ask("oncall", set_={"policy": wish}))
+
+
+def test_a_setting_that_was_let_through_before_is_named_by_the_next_change() -> None:
+    """Nothing checks again what stands; whoever changes the job next reads what has to go."""
+    old = changed(Desk().ask("base", set_={"priority": 60}))
+    layer, merged = json.loads(old.layer_json), json.loads(old.expected_json)
+    for one in (layer, merged):
+        one["policy"] = {"settings": {"cooldown_s": 300}}
+    desk = Desk()
+    desk.row = apply(
+        desk.job,
+        replace(old, layer_json=canonical_json(layer), expected_json=canonical_json(merged)),
+    )
+    sentence = desk.refusal("base", set_={"priority": 70})[2]
+    assert sentence.startswith("policy.settings.cooldown_s: expected ")
+    assert sentence.endswith(', found "cooldown_s"')
+    changed(desk.ask("base", set_={"priority": 70}, clear=["policy.settings"]))

@@ -176,9 +176,9 @@ class Fleet:
         """The last plan that was made."""
         return next(body for body in reversed(self.said) if isinstance(body, SyncPlanned))
 
-    def runs(self) -> Fleet:
+    def runs(self, **config: Any) -> Fleet:
         """The job was created and runs with two tasks at generation 2."""
-        self.wants()
+        self.wants(**config)
         self.decide()
         self.lists(2, 2)
         self.started(2, range(2))

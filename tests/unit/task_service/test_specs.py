@@ -289,7 +289,7 @@ def test_a_list_says_what_holds_for_all_tasks() -> None:
     assert json.loads(part.config_json) == {
         "disk_mb": 5,
         "inputs": [{"topic": "clicks", "format": "bytes"}],
-        "schedule": {"mode": "continuous", "batch_interval_ms": 1000},
+        "schedule": {"mode": "continuous", "batch_interval_ms": 1000, "batch_records": 100_000},
         "state_granularity": "task",
         "output": {"topic": "counts"},
     }
