@@ -1,0 +1,200 @@
+"""The auditor: makes every decision again as it comes, and raises an alert where one differs.
+
+A reader loop over all places. It catches up in slices of the log's time, then follows. What it has
+come to is kept in a file every minute; without one it begins where the log does. Two auditors do no
+harm: what both say has one id, and the second one is void.
+"""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - how often rows are kept, and how late we are, is real time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import structlog
+
+from components.auditor.bulk import LogAudit
+from components.auditor.decide import Alarm, component_of, key_of_logic
+from components.auditor.kept import Kept, Misfit, keep, open_kept
+from components.runtime import metrics
+from components.runtime.audit import Family
+from components.runtime.births import Births
+from components.runtime.clients import cluster_of, partitions_for, producer
+from components.runtime.emitter import Emitter
+from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.judging import VERDICTS, Finding
+from components.runtime.loop import Stop, turn_until_stopped
+from components.runtime.origin import BrokerOrigin
+from components.runtime.reading import Follower, ends_now, read_span, starts_now
+from components.runtime.settings import Settings
+from components.runtime.step import Held, Owner
+from events.topics import CLOCK, JOURNAL, partition_of, place
+
+POLL_MOST = 5_000
+GATHERED = {"fetch.wait.max.ms": 1_000, "fetch.min.bytes": 256 * 1024}
+"""Nobody waits for a verdict, and to be woken for each tick would be most of the work."""
+KEEP_S = 60.0
+KEEP_SHARE = 0.02
+"""Of the time, for keeping: many keys are kept less often."""
+LATE_S = 30.0
+"""How often the log is read again for decisions that what is held does not reach."""
+ALARM_S = 2.0
+"""How often it is looked whether an alert stands that was raised."""
+
+log = structlog.get_logger(__name__)
+
+
+class Auditor:
+    """One instance. Used from one thread."""
+
+    def __init__(
+        self, settings: Settings, families: Iterable[Family], path: Path, every_s: float = KEEP_S
+    ) -> None:
+        self._settings, self._path, self._every_s = settings, path, every_s
+        families = [tuple(family) for family in families]
+        self._count = partitions_for(settings, {CLOCK, JOURNAL})
+        self._cluster = cluster_of(settings)
+        self._read = 0  # records that are not ticks, since something was kept
+        kept = self._open(families)
+        self._audit = LogAudit(BrokerOrigin(settings), families, self._count, kept=kept)
+        self._alarms = Alarms(settings, self._count)
+        self._slices: Iterator[list[Message]] | None = self._audit.slices()
+        self._follower: Follower | None = None
+        self._keep_at = self._late_at = time.monotonic() + every_s
+        for name in (one[0].name for one in families):
+            for verdict in VERDICTS:
+                metrics.AUDITED.labels(name, verdict)
+        log.info("audit begins", from_kept=kept is not None)
+
+    def _open(self, families: Sequence[Family]) -> Kept | None:
+        try:
+            return open_kept(self._path, families, self._count, self._cluster)
+        except Misfit as misfit:
+            log.warning("audited from the beginning", why=str(misfit))
+            return None
+
+    def turn(self) -> None:
+        """One slice or one poll: judges what can be, and tells what differs."""
+        messages = self._next()
+        for finding in self._audit.take(messages):
+            self._tell(finding)
+        self._read += sum(one.topic != CLOCK for one in messages)
+        now = time.monotonic()
+        if now >= self._late_at:
+            for finding in self._audit.catch_up():
+                self._tell(finding)
+            self._late_at = time.monotonic() + LATE_S
+        self._alarms.turn(self._audit.hearing.now_ms)
+        metrics.AUDIT_LAG.set(max(0.0, time.time() - self._audit.hearing.now_ms / 1000))
+        metrics.AUDIT_WAITING.set(self._audit.audit.waiting)
+        if now >= self._keep_at and self._read:
+            self._keep()
+
+    @property
+    def verdicts(self) -> Mapping[str, Mapping[str, int]]:
+        """By component, since the beginning of what was kept."""
+        return self._audit.counts
+
+    @property
+    def alarmed(self) -> bool:
+        """Is there an alert to be raised that does not stand yet?"""
+        return bool(self._alarms.pending)
+
+    def _next(self) -> list[Message]:
+        if self._slices is not None:
+            found = next(self._slices, None)
+            if found is not None:
+                return found
+            self._slices = None
+            counts = self._audit.counts.values()
+            log.info("caught up", verdicts=sum(one.total() for one in counts))
+        if self._follower is None:
+            self._follower = Follower(self._settings, self._audit.positions(), **GATHERED)
+        return self._follower.poll(0.5, POLL_MOST)
+
+    def _tell(self, finding: Finding) -> None:
+        metrics.AUDITED.labels(finding.component, finding.verdict).inc()
+        if finding.verdict == "differs":
+            self._alarms.found(finding)
+
+    def _keep(self) -> None:
+        since = time.monotonic()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        keep(self._path, self._audit.audit, self._audit.counts, self._cluster)
+        self._read, took = 0, time.monotonic() - since
+        self._keep_at = time.monotonic() + max(self._every_s, took / KEEP_SHARE)
+
+    def close(self) -> None:
+        """Keeps what is left, unless an alert is under way: then it is found again."""
+        if not self._alarms.pending:
+            self._keep()
+        if self._follower is not None:
+            self._follower.close()
+        self._alarms.close()
+        self._audit.close()
+
+
+class Alarms:
+    """Alerts that are to be raised, until they stand."""
+
+    def __init__(self, settings: Settings, partitions: int) -> None:
+        self._settings, self._count = settings, partitions
+        self._births = Births(settings)
+        self._emitter = Emitter(producer(settings))
+        self.pending: dict[str, Finding] = {}  # by key
+        self._standing: set[str] = set()
+        self._next_at = 0.0
+
+    def found(self, finding: Finding) -> None:
+        """One alert for each logic: of the first difference."""
+        key = key_of_logic(finding.read.record.logic)
+        if key not in self._standing and key not in self.pending:
+            at = f"{finding.read.place}:{finding.read.offset}"
+            log.error("a decision differs", logic=finding.read.record.logic, at=at)
+            self.pending[key] = finding
+
+    def turn(self, now_ms: int) -> None:
+        """Raises what does not stand yet. It is a rare thing, so the chain is read when it is
+        needed, and not kept."""
+        if not self.pending or time.monotonic() < self._next_at:
+            return
+        for key in sorted(self.pending):
+            owner = self._chain(key, now_ms)
+            held = owner.held[key]
+            if held.row is not None and held.row.raised:
+                self._standing.add(key)
+                del self.pending[key]
+                continue
+            for topic, record in owner.would_say(key, max(now_ms, held.tick_ms)):
+                self._emitter.say(topic, partition_of(key, self._count), record)
+                metrics.SAID.labels(owner.component.name, record.kind).inc()
+        self._emitter.settle()
+        self._next_at = time.monotonic() + ALARM_S
+
+    def _chain(self, key: str, now_ms: int) -> Owner[Alarm]:
+        at = place(JOURNAL, partition_of(key, self._count))
+        first, end = (ask(self._settings, [at])[at] for ask in (starts_now, ends_now))
+        held = {key: Held(Alarm(key))}
+        component = component_of(self.pending)
+        owner = Owner(component, [at], self._births.possible, held=held)
+        for poll in read_span(self._settings, {at: (first, end)}):
+            for message in poll:
+                if message.key != key.encode():
+                    owner.pass_by(at, message.offset, message.at_ms)
+                    continue
+                found = take_in(message, self._count, component.folds)
+                if not isinstance(found, DeadLetter):
+                    owner.read(found)
+        owner.now_ms = now_ms
+        owner.settle()
+        return owner
+
+    def close(self) -> None:
+        """Leaves the broker."""
+        self._births.close()
+
+
+def serve(settings: Settings, stop: Stop, families: Iterable[Family]) -> int:
+    """Audits until it is told to stop; the exit code."""
+    path = settings.directory / "auditor" / "audit.jsonl"
+    return turn_until_stopped(lambda: Auditor(settings, families, path), stop)
