@@ -1,0 +1,130 @@
+"""One line of batches: a query, its checkpoint, its sink, and what it has done.
+
+A task has one, or, where state is kept by partition, one for each partition number: then the state
+of a partition lies under its own name, and whoever reads the partition goes on with it.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import NamedTuple
+
+from pyspark.sql import DataFrame
+from pyspark.sql.streaming.query import StreamingQuery
+
+from spark_streaming.context import BadOperator
+from spark_streaming.progress import Progress
+from spark_streaming.sink import Sink
+from spark_streaming.source import At, read_offsets
+
+Inputs = Sequence[tuple[str, Sequence[int]]]
+
+
+class Cut(NamedTuple):
+    """What one line reads, and where it is kept."""
+
+    inputs: Inputs
+    lineage: str  # "": it begins anew at each start
+    checkpoint: str  # "": nobody needs it later
+
+
+Resets = Callable[[Iterable[At]], Iterable[str]]
+"""By which requests partitions were read anew last."""
+
+
+def by_partition(inputs: Inputs, checkpoint: str, operator: str, resets: Resets) -> list[Cut]:
+    """A line for each partition number. Records of one key lie under one number in all inputs that
+    are keyed alike, so a join finds its other side.
+
+    The place is the job's, and not the task's. Another operator keeps another state, and so does
+    one that reads anew: these have other names.
+    """
+    found: defaultdict[int, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
+    for topic, numbers in inputs:
+        for number in numbers:
+            found[number].append((topic, (number,)))
+    job = checkpoint.rpartition("/")[0]
+    return [
+        Cut(some, name := _name(number, operator, some, resets), f"{job}/{name}")
+        for number, some in sorted(found.items())
+    ]
+
+
+def _name(number: int, operator: str, inputs: Inputs, resets: Resets) -> str:
+    topics = sorted(topic for topic, _ in inputs)
+    what = "\n".join([operator, *topics, *sorted(resets((topic, number) for topic in topics))])
+    return f"partition-{number}-{sha256(what.encode()).hexdigest()[:8]}"
+
+
+@dataclass(slots=True)
+class Line:
+    """One that runs."""
+
+    cut: Cut
+    rows: DataFrame
+    query: StreamingQuery | None = None
+    sink: Sink | None = None
+    progress: Progress = field(init=False)
+    _known: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        self.progress = Progress(topic for topic, numbers in self.cut.inputs if numbers)
+
+    def begin(self, name: str, checkpoint: str, interval_ms: int, sink: Sink) -> StreamingQuery:
+        """Starts the query; a first batch may come before this returns."""
+        self.sink = sink
+        self.rows.sparkSession.sparkContext.setLocalProperty("spark.scheduler.pool", name)
+        self.query = (
+            self.rows.writeStream.foreachBatch(sink)
+            .queryName(f"{name} {self.cut.lineage}".strip())
+            .option("checkpointLocation", checkpoint)
+            .trigger(processingTime=f"{interval_ms} milliseconds")
+            .start()
+        )
+        self._known.set()
+        return self.query
+
+    def offsets(self, batch: int) -> Mapping[At, int]:
+        """How far the input of a batch goes, by Spark's own log of it."""
+        self._known.wait()
+        assert self.query is not None
+        log = self.query._jsq.streamingQuery().offsetLog()  # the way to what no API tells
+        found = read_offsets(log.get(batch).get().offsets().apply(0).get().json())
+        ours = {(topic, number) for topic, numbers in self.cut.inputs for number in numbers}
+        if found.keys() != ours:
+            raise BadOperator("the query reads another task's partitions; make it of its own input")
+        return found
+
+    def close(self) -> None:
+        """No effect is begun any more; returns when none is under way."""
+        if self.sink is not None:
+            self.sink.close()
+
+    def stop(self) -> None:
+        """The query ends, too."""
+        self.close()
+        query = self.query
+        if query is not None:
+            query.stop()
+
+    def release(self) -> None:
+        """Lets go of all that Java holds on to as well."""
+        self.query = None
+        if self.sink is not None:
+            self.sink.release()
+
+
+def check_state(lines: Iterable[str], lineage: str) -> None:
+    """State is kept with one line of batches. To begin another would be to forget it in silence."""
+    others = sorted(set(lines) - {lineage})
+    if others and lineage not in lines:
+        raise BadOperator(
+            f"the job keeps state, and it lies with another line of batches ({others[-1]}): state"
+            ' moves only where the job says "state_granularity": "partition" from its beginning.'
+            " Keep the number of tasks, the inputs and the operator, or have all inputs read anew"
+            " (`turbine reset job`), which begins without state"
+        )
