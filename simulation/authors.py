@@ -13,6 +13,7 @@ from events.records import (
     ConfigChangeProposed,
     Generation,
     JobDeleteRequested,
+    OffsetResetRequested,
     PauseRequested,
     ReleaseRequested,
     ResumeRequested,
@@ -31,6 +32,8 @@ SMALLEST: dict[str, Json] = {
     "package": {"name": "counts", "version": "1.0.0"},
     "checkpoint": {"root": "/checkpoints"},
 }
+ASK_MS, SCALED_MS = 25_000, 200_000
+"""Between two requests."""
 DEEP = "[" * 10_000 + "]" * 10_000
 
 
@@ -71,7 +74,12 @@ class Authors:
             key = rng.choice(self.keys)
             for number in range(rng.choice([1, 1, 1, 1, 1, 7])):
                 self._request(key, number)
-        world.clock.after(rng.expovariate(1 / 25_000), self._ask)
+        world.clock.after(rng.expovariate(1 / self._pace_ms), self._ask)
+
+    @property
+    def _pace_ms(self) -> int:
+        """Where jobs are sized by their minutes, some minutes have to be left alone."""
+        return SCALED_MS if "auto-scaler" in self.world.cast else ASK_MS
 
     def _request(self, key: str, number: int) -> None:
         world, rng = self.world, self.rng
@@ -86,6 +94,8 @@ class Authors:
         elif chance < 0.15 and "state-syncer" in world.cast:
             ask = rng.choice([PauseRequested, ResumeRequested, ResumeRequested, ReleaseRequested])
             body, topic = ask(change_id=name, job=key, author="ann", reason="because"), OPERATOR
+        elif chance < 0.18 and "state-syncer" in world.cast:
+            body, topic = self._reset(name, key), OPERATOR
         else:
             at = rng.choices(range(4), (4, 2, 1, 3))[0]
             body, topic = self._proposal(name, key, at), CHANGES[LAYERS[at]]
@@ -99,6 +109,10 @@ class Authors:
         )
         self.requests.append(Request(topic, record))
         world.log.append(topic, record)
+
+    def _reset(self, name: str, key: str) -> OffsetResetRequested:
+        to = self.rng.choice(["earliest", "latest", "86400000", '{"clicks":{"0":7}}', "yesterday"])
+        return OffsetResetRequested(change_id=name, job=key, to=to, author="ann", reason="wrong")
 
     def _proposal(self, name: str, key: str, at: int) -> ConfigChangeProposed:
         rng, job = self.rng, self.world.job(key)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from immutables import Map
+
 from components.runtime import step
 from projections import ingress
 from projections.ingress import Ingress
@@ -47,11 +49,17 @@ def overgrown(row: Any, bounds: Bounds) -> str:
     """Which bound the row of a job or of the small scaler is over; empty where it is within all."""
     if not hasattr(row, "ingress"):
         return ""
-    doors: Iterable[Ingress] = (row.ingress,) if isinstance(row.ingress, Ingress) else row.ingress
-    for door in doors:
+    for door in _doors(row.ingress):
         if len(door.live) > bounds.known:
             return f"{len(door.live)} requests are known by id"
         whole = sum(ask.body is not None for ask in door.waiting)
         if whole > bounds.whole or door.live_bytes > bounds.whole_bytes:
             return f"{whole} requests of {door.live_bytes} bytes are kept whole"
     return ""
+
+
+def _doors(known: Any) -> Iterable[Ingress]:
+    """A row has one, one for each layer, or one for each key that is asked about."""
+    if isinstance(known, Ingress):
+        return (known,)
+    return known.values() if isinstance(known, Map) else known

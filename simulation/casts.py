@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
 from components.runtime.component import Component
 from components.shard_manager.decide import component as shard_manager
@@ -22,9 +23,11 @@ SCALING: Cast = {one.name: one for one in (job_service, small_scaler)}
 """Two authors on one journal, one of which asks the other."""
 SYNCING: Cast = {one.name: one for one in (job_service, state_syncer, task_service)}
 """From expected to running."""
+AUTO_SCALING: Cast = {**SYNCING, auto_scaler.name: auto_scaler}
+"""The same with who sizes the jobs by what their tasks report."""
 PLACING: Cast = {shard_manager.name: shard_manager}
 """Containers that come and go, and who holds each shard."""
-COMPONENTS: Cast = {**SCALING, **SYNCING, **PLACING}
+COMPONENTS: Cast = {**SCALING, **AUTO_SCALING, **PLACING}
 
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
 """What anyone sees of the jobs who reads the journal alone."""
@@ -33,10 +36,9 @@ lists_view: Component[Sync] = replace(state_syncer, inputs=frozenset({JOURNAL}))
 
 
 def cast_of(seed: int) -> Cast:
-    """Two seeds in six bring jobs from expected to running, one has a fleet of containers."""
-    if seed % 6 == 4:
-        return PLACING
-    return SYNCING if seed % 3 == 2 else SCALING
+    """Of six seeds one brings jobs from expected to running, one sizes them too, and one has a
+    fleet of containers."""
+    return {2: SYNCING, 4: PLACING, 5: AUTO_SCALING}.get(seed % 6, SCALING)
 
 
 def journal_of(cast: Cast) -> str:

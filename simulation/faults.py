@@ -34,7 +34,13 @@ KINDS = (
     "delivered again",
     "upgrade",
 )
-OF_CONTAINERS = ("container crash", "container asleep", "container deaf", "container mute")
+OF_CONTAINERS = (
+    "container crash",
+    "container asleep",
+    "container deaf",
+    "container mute",
+    "operator",
+)
 LEAST_FAULTS, MOST_FAULTS = 50, 110
 MOST_PROCESSES = 6
 CIRCLE = 2

@@ -13,6 +13,9 @@ from simulation.kernel import Clock
 PARTITION = 0
 PARTITIONS = 1
 TICKS = place(CLOCK, PARTITION)
+RECORDS_MOST = 500_000
+"""Of one seed; two hours of a dozen containers come to some 35,000. Beyond it somebody says the
+same for ever, and a run that never ends finds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,7 @@ class Log:
         self.lines[at].append(line)
         self._times[at].append(line.at_ms)
         self.appended += 1
+        assert self.appended < RECORDS_MOST, f"a log without an end: the last is {record.kind}"
         if self._heard is not None:
             self._heard(at)
         return line

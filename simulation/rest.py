@@ -5,9 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from projections.syncs import Sync
+from components.auto_scaler.closing import due_ms
+from components.auto_scaler.facts import Facts
+from components.auto_scaler.row import Scale
+from events.records import AlertCleared, AlertRaised
+from projections.syncs import RUNNING, Sync
 from simulation.process import Process
+from simulation.traffic import PARTITIONS
 from simulation.world import World
+
+CORES_MOST = 1.6
+"""Of one task: a fifth of a container, so that it can be moved (Turbine V-E)."""
 
 
 def at_rest(process: Process, world: World) -> Iterator[str]:
@@ -24,6 +32,13 @@ def at_rest(process: Process, world: World) -> Iterator[str]:
             yield from _scale(name, one.row)
         elif process.component.name == "state-syncer":
             yield from _sync(name, one.row)
+            said = process.component.decide(one.row, world.clock.now_ms)
+            if owed := [body for body in said if isinstance(body, AlertRaised | AlertCleared)]:
+                yield f"{name} owes an alert, or an end of one: {owed}"
+        elif process.component.name == "auto-scaler":
+            yield from _sized(name, key, one.row, world)
+            if said := list(process.component.decide(one.row, world.clock.now_ms)):
+                yield f"{name} has more to say: {said}"
         elif said := list(process.component.decide(one.row, world.clock.now_ms)):
             yield f"{name} has more to say: {said}"
 
@@ -56,3 +71,28 @@ def _scale(name: str, row: Any) -> Iterator[str]:
         yield f"{name} has {row.open} open and owes {row.owed}"
     if row.alive and row.tasks != 4:  # 35 records a second, ten a task
         yield f"{name} is alive and not scaled: {row}"
+
+
+def _sized(name: str, key: str, row: Scale, world: World) -> Iterator[str]:
+    """An hour and a half after the last fault a job that may be sized keeps its promise."""
+    facts, flow = row.config.facts, world.traffic.flows.get(key)
+    # Who is quarantined waits for a person.
+    runs = row.running.state == RUNNING and not row.running.quarantined
+    # A change that is in effect has its time to show what it brought.
+    waits = row.change is not None and runs and world.clock.now_ms >= (due_ms(row) or 0)
+    if row.owed or waits:
+        yield f"{name} has {row.change} open and owes {row.owed}"
+    if facts is None or flow is None or flow.plant is None or not runs:
+        return
+    lag_s, scaled = flow.plant.lag_s, facts.mode == "act" and not row.config.oncall
+    if row.alerts and not lag_s:
+        yield f"{name} has alerts, and nothing is wrong: {sorted(row.alerts)}"
+    if scaled and lag_s > facts.slo_s and not _largest(facts):
+        yield f"{name} still lags {lag_s:.0f} s: {row.told}"
+
+
+def _largest(facts: Facts) -> bool:
+    """Has it all that it may have? Its backlog takes as long as it takes, then."""
+    size = facts.size
+    each = size.cpu_cores / size.threads
+    return size.tasks >= min(PARTITIONS, facts.tasks_max) and size.cpu_cores + each > CORES_MOST

@@ -11,7 +11,12 @@ from components.runtime.step import Owner
 from components.runtime.store import dump_held
 from events.codec import Read
 from events.identity import effect_id
-from events.records import ContainerFailOverRequested, ScalingDecided, ScalingDeclined
+from events.records import (
+    ContainerFailOverRequested,
+    ScalingDecided,
+    ScalingDeclined,
+    ScalingReverted,
+)
 from events.topics import ALERTS, CONTAINERS, place
 from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
@@ -21,7 +26,10 @@ from simulation.checkers.evidence import check_evidence
 from simulation.checkers.fleet import check_fleet
 from simulation.checkers.folds import check_agreement, check_folds
 from simulation.checkers.history import History, Rows, Tally
+from simulation.checkers.placement import check_placement
 from simulation.checkers.precedence import check_precedence
+from simulation.checkers.resets import check_resets
+from simulation.checkers.scaling import check_scaling
 from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION, TICKS
 from simulation.marks import note_reached
@@ -42,9 +50,9 @@ class Outcome:
     counts: Counter[str]
 
 
-def run_seed(seed: int, horizon_ms: int = HORIZON_MS) -> Outcome:
+def run_seed(seed: int, horizon_ms: int = HORIZON_MS, *, containers: int | None = None) -> Outcome:
     """Runs the seed and judges it. A crash of our own code is a violation as well."""
-    world = World(seed, horizon_ms)
+    world = World(seed, horizon_ms, containers=containers)
     violations: list[str] = []
     with bounded(world.swarm.bounds):
         try:
@@ -87,7 +95,10 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     yield from check_folds(history)
     yield from check_precedence(history)
     yield from check_syncs(history)
+    yield from check_resets(history)
+    yield from check_scaling(history)
     yield from check_fleet(history)
+    yield from check_placement(history, known)
     for component in cast.values():
         yield from check_evidence(history, component)
 
@@ -160,9 +171,11 @@ def _tally(process: Process) -> Tally:
 def _owes(read: Read) -> list[tuple[str, str]]:
     """What decisions owe, told from its rules and not from its code."""
     match read.record.body:
-        case ScalingDecided() as body:
+        case ScalingDecided(mode="act") as body:
             return [(ASKS, body.change_id)]
-        case ScalingDeclined():
+        case ScalingReverted(revert_change_id=str() as back):
+            return [(ASKS, back)]
+        case ScalingDeclined(policy=""):  # the small scaler's
             return [(ALERTS, effect_id(read.record.id, "alert"))]
         case ContainerFailOverRequested():
             return [(CONTAINERS, effect_id(read.record.id, "failed-over"))]

@@ -30,6 +30,7 @@ from simulation.kernel import Clock, Streams
 from simulation.log import PARTITION, TICKS, Keep, Log
 from simulation.process import BUILDS, Emit, Process
 from simulation.tasks import TaskManager
+from simulation.traffic import Traffic
 
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
@@ -51,8 +52,11 @@ class Sent:
 class World:
     """One seed: build it, `run` it, `heal` it, then let the checkers judge it."""
 
-    def __init__(self, seed: int, horizon_ms: int = HORIZON_MS) -> None:
+    def __init__(
+        self, seed: int, horizon_ms: int = HORIZON_MS, *, containers: int | None = None
+    ) -> None:
         self.seed, self.horizon_ms = seed, horizon_ms
+        self.containers_most = containers  # None: a few, by chance
         self.clock = Clock(START_MS)
         self.streams = Streams(seed)
         self.swarm = Swarm.draw(self.streams.fork("swarm"))
@@ -73,6 +77,7 @@ class World:
         self._view: Owner[Job] = Owner(journal_view, [place(JOURNAL, PARTITION)], self.log.possible)
         self.authors = Authors(self)
         self.managers = TaskManager(self)
+        self.traffic = Traffic(self)
         self.containers = Containers(self)
         self.faults = Faults(self)
 
@@ -210,6 +215,7 @@ class World:
         if "job-service" in self.cast:
             self.authors.begin()
             self.managers.begin()
+            self.traffic.begin()
         else:
             self.containers.begin()
         self.faults.begin()
@@ -234,6 +240,7 @@ class World:
     def heal(self) -> list[Process]:
         """No more faults: one instance of each component goes on until the log is still."""
         self.calm = True
+        self.containers.operator.settle()
         self.clock.run_until(self.clock.now_ms + 400_000)  # late writes arrive
         live = {p.component.name: p for p in self.processes if p.build == NEWEST_BUILD}
         self.processes = []
@@ -246,16 +253,17 @@ class World:
             else:
                 self.spawn(name, NEWEST_BUILD)
         still, before, began_ms = 0, -1, self.clock.now_ms
-        while still < 25 or self.clock.now_ms < began_ms + 300_000:
-            assert self.clock.now_ms < began_ms + 7_200_000, "never still"
+        while still < 25 or self.clock.now_ms < began_ms + self.traffic.settles_ms:
+            assert self.clock.now_ms < began_ms + 4 * 7_200_000, "never still"
             _finish(self.processes)
             still = still + 1 if self.said() == before else 0
             before = self.said()
-            self.clock.run_until(self.clock.now_ms + 5_000)
+            self.clock.run_until(self.clock.now_ms + self.traffic.pace_ms)
             self.tick()
             if "job-service" in self.cast:
                 self.authors.settle()
                 self.managers.settle()
+                self.traffic.settle()
         _finish(self.processes)  # containers never cease to beat
         return self.processes
 

@@ -21,10 +21,18 @@ DOORS = {
     "oncall": "changes.oncall.v1",
     "operator": "operator.v1",
 }
-OF_THE_SYNCER = frozenset(
-    {"PauseRequested", "ResumeRequested", "ReleaseRequested", "OffsetResetRequested"}
+OF_OTHERS = frozenset(
+    {
+        "PauseRequested",
+        "ResumeRequested",
+        "ReleaseRequested",
+        "OffsetResetRequested",
+        "DrainRequested",
+        "UndrainRequested",
+        "PlacementApplyRequested",
+    }
 )
-"""Requests at the operators' door that another component answers."""
+"""Requests at the operators' door that another component answers, or that hold at once."""
 AHEAD_MS = 600_000
 LAYERS = ("base", "provisioner", "scaler", "oncall")
 
@@ -34,7 +42,7 @@ def check_cas(history: History, known: int = 1024) -> Iterator[str]:
     owed = {
         (door, key, name): body
         for door, topic in DOORS.items()
-        for key, name, body in _counting(history, topic, known)
+        for key, name, body in counting(history, topic, known, OF_OTHERS)
     }
     versions: dict[tuple[str, str], int] = defaultdict(int)
     answered: Counter[tuple[str, str, str]] = Counter()
@@ -59,10 +67,10 @@ def check_cas(history: History, known: int = 1024) -> Iterator[str]:
         yield f"{request} has no verdict"
 
 
-def _counting(
-    history: History, topic: str, known: int
+def counting(
+    history: History, topic: str, known: int, but: frozenset[str]
 ) -> Iterator[tuple[str, str, ConfigChangeProposed | None]]:
-    """Which requests of a topic are owed a verdict, by the rules as told."""
+    """Which requests of a topic are owed a verdict, by the rules as told; but for some kinds."""
     high: dict[str, int] = defaultdict(int)
     alive: dict[str, dict[str, int]] = defaultdict(dict)
     for at, reads in history.log.items():
@@ -70,7 +78,7 @@ def _counting(
             continue
         seen: set[tuple[str, str]] = set()
         for read in reads:
-            if history.impossible(read) or read.record.kind in OF_THE_SYNCER:
+            if history.impossible(read) or read.record.kind in but:
                 continue
             key, name, body = read.record.key, read.record.id, read.record.body
             high[key] = max(high[key], read.at_ms)

@@ -3,6 +3,7 @@
 from simulation.mutations.mutant import Mutant
 from simulation.mutations.of_fleet import PLACING
 from simulation.mutations.of_rows import CONFIGS, KEEPING, REQUESTS
+from simulation.mutations.of_scaling import SIZING
 from simulation.mutations.of_step import CHAIN, EVIDENCE_CLOSED, SPEAKING
 from simulation.mutations.of_syncs import SYNCING
 
@@ -15,4 +16,5 @@ MUTANTS: tuple[Mutant, ...] = (
     *CONFIGS,
     *SYNCING,
     *PLACING,
+    *SIZING,
 )

@@ -23,7 +23,7 @@ CHAIN = (
     left_out(
         "no parent check",
         STEP,
-        "if record.parent != one.last.get(topic, ROOT):",
+        "if record.parent != one.last.get(chain, ROOT):",
         "if False:",
     ),
     Mutant(
@@ -32,7 +32,7 @@ CHAIN = (
             # Checkers count as well, or they would find nothing that stands.
             Change(STEP, 'ROOT = "root"', 'ROOT = "0"'),
             Change(
-                STEP, "one.last[topic] = record.id", "one.last[topic] = str(int(record.parent) + 1)"
+                STEP, "one.last[chain] = record.id", "one.last[chain] = str(int(record.parent) + 1)"
             ),
             Change(STEP, "parent = name", "parent = str(int(parent) + 1)"),
             Change(HISTORY, 'ROOT = "root"', 'ROOT = "0"'),

@@ -7,7 +7,9 @@ from simulation.mutations.mutant import Mutant, left_out
 DECIDE = "components/state_syncer/decide.py"
 PLAN = "components/state_syncer/plan.py"
 WORDS = "components/state_syncer/words.py"
+LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/wanted.py"
+SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
 
 SYNCING: tuple[Mutant, ...] = (
@@ -68,5 +70,23 @@ SYNCING: tuple[Mutant, ...] = (
         "if False:",
         aimed="tests/simulation/test_crash_points.py::test_a_death_at_any_act_changes_nothing",
         why="the same words in another order; a death between two of them shows it",
+    ),
+    left_out(
+        "tasks are not told what is to be read anew",
+        LISTS,
+        "reset = reset_of(row.reset)",
+        "reset = None",
+    ),
+    left_out(
+        "what is to be read anew is forgotten with its plan",
+        SYNCS,
+        "        reset=body.reset_json,\n        generation=max(",
+        "        generation=max(",
+    ),
+    left_out(
+        "tasks that run are not stopped to be read anew",
+        PLAN,
+        "and not reshaped and not resets:",
+        "and not reshaped:",
     ),
 )

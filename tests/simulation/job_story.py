@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
+from itertools import count
 from typing import Any
 
 from events.codec import Read, Record, encode
@@ -31,6 +32,7 @@ from events.records import (
     SyncStepDone,
     SyncStepStarted,
     TaskFailed,
+    TaskLoadReported,
     TaskSpec,
     TaskSpecsPublished,
     TaskStarted,
@@ -45,6 +47,7 @@ Said = tuple[str, Body]
 Script = tuple[Said, ...]
 
 JOURNAL, TASKS, OPERATOR = "journal.v1/0", "tasks.v1/0", "operator.v1/0"
+LOADS = "loads.v1/0"
 PARTITIONS = 6
 BASE: dict[str, Any] = {
     "operator": "examples.counts:count",
@@ -58,15 +61,18 @@ BASE: dict[str, Any] = {
 def place_of(body: Body) -> str:
     if isinstance(body, TaskStarted | TaskStopped | TaskFailed | TaskStateExported):
         return TASKS
+    if isinstance(body, TaskLoadReported):
+        return LOADS
     asks = isinstance(body, PauseRequested | ResumeRequested | ReleaseRequested)
     return OPERATOR if asks else JOURNAL
 
 
-def written(script: Script) -> History:
-    """The log of what is said: every decision on all that was said before it."""
-    log: dict[str, list[Read]] = {JOURNAL: [], TASKS: [], OPERATOR: []}
+def written(script: Script, times: Iterable[int] = ()) -> History:
+    """The log of what is said: every decision on all that was said before it, each at its instant,
+    or a millisecond after the other."""
+    log: dict[str, list[Read]] = {JOURNAL: [], TASKS: [], OPERATOR: [], LOADS: []}
     last = ROOT
-    for at_ms, (place, body) in enumerate(script, 1_000):
+    for at_ms, (place, body) in zip(times or count(1_000), script, strict=False):
         kind, value, offset = type(body).__name__, encode(body), len(log[place])
         if place == JOURNAL:
             name = decision_id(last, "orders", kind, value)

@@ -23,7 +23,7 @@ from events.records import (
 )
 from simulation.checkers.fleet import check_fleet
 from simulation.checkers.history import History
-from simulation.containers import Accepted, Instance
+from simulation.sink import Accepted, Instance
 
 LIVES, SHARED = "containers.v1/0", "tiers.v1/0"
 

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-import multiprocessing
 import os
 import subprocess
 import sys
 from collections import Counter
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from simulation.faults import KINDS, LEAST_FAULTS
 from simulation.marks import REACHED
-from simulation.run import Outcome, run_seed
+from simulation.run import run_seed
+from tests.simulation.seeds import outcomes
 
 ROOT = Path(__file__).parents[2]
-SEEDS = 600
-"""All seeds of one test run. `make simulate` goes on for as long as it is told."""
-
-
-@cache
-def outcomes() -> tuple[Outcome, ...]:
-    """All seeds, on all cores; once for all tests here."""
-    with multiprocessing.get_context("spawn").Pool(os.cpu_count()) as pool:
-        return tuple(pool.imap(run_seed, range(SEEDS), chunksize=10))
 
 
 @pytest.mark.slow
