@@ -15,56 +15,95 @@ from pathlib import Path
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, load_settings
-from turbine.fleet import FleetRuns, detach_fleet, end_fleet, lives
-from turbine.local import Flags, LocalFailed, ask_broker, ask_topics, broker_directory
+from turbine.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives
+from turbine.generate import open_trace
+from turbine.local import Flags, LocalFailed, ask_broker, ask_spark, ask_topics, broker_directory
+from turbine.log import Log
+from turbine.members import ENGINES, LOCAL_REGION, LOCAL_TIER, Hosts
 from turbine.story import NotAsTold, Words, tell
+from turbine.tiers import define, definition_of
+from turbine.traffic import BadTrace
+
+SHARDS = 16
+ADDRESS_S = 30.0
+SPARK_CORES = 8
+"""Of each container. Tasks that wait for a service keep no core busy, and take a place each."""
+TIER = {"time_per_mille": 100, "load_max": 1000, "moves_max": 1000}
+"""All times are a tenth: what a fleet does within minutes, the demo shows within seconds."""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """0 when all came as told; 1 with a sentence otherwise."""
     parser = argparse.ArgumentParser(prog="python -m turbine.demo", description=__doc__)
     parser.add_argument("action", choices=["start", "stop"])
-    parser.add_argument("--expiry", type=float, default=10.0, help="of the override, in seconds")
+    parser.add_argument("--expiry", type=float, default=45.0, help="of the override, in seconds")
+    parser.add_argument(
+        "--engine", choices=sorted(ENGINES), default="spark", help="process: tasks only count"
+    )
+    parser.add_argument("--trace", type=Path, help="a CSV of minutes; its last day is played")
     given = parser.parse_args(arguments)
     try:
         settings = load_settings()
         directory = settings.directory / "demo"
         if given.action == "stop":
             return stop(directory)
-        return start(replace(settings, directory=directory), given.expiry)
+        if given.trace is not None:
+            open_trace(given.trace)  # a sentence now, and not when all of it runs
+        return start(replace(settings, directory=directory), given)
     except NotAsTold as other:
         say(f"\nThe story came otherwise: {other}.")
         say(f"The logs are in {directory / 'logs'}; `make demo-stop` ends what runs.")
-    except (BadSettings, BrokerUnreachable, FleetRuns, LocalFailed, Unreadably) as bad:
+    except (BadSettings, BadTrace, BrokerUnreachable, FleetRuns, LocalFailed, Unreadably) as bad:
         sys.stderr.write(f"turbine: {bad}\n")
     return 1
 
 
-def start(settings: Settings, expiry_s: float) -> int:
+def start(settings: Settings, given: argparse.Namespace) -> int:
     """Brings up what is not there yet, and tells the story."""
-    directory, running = settings.directory, lives(settings.directory)
+    directory = settings.directory
+    running = lives(directory)
     if running:
         say("The demo runs already: its story is told again, with new jobs.")
     else:
-        say("A broker, a clock, a publisher and two job services start on this machine.")
-        say("(The first time, Maven fetches the jars of Kafka.)")
-    broker = ask_broker("start", broker_directory(settings))
-    flags = Flags(bootstrap=broker["bootstrap"])
-    differing = [step for step in ask_topics("apply", flags) if step["kind"] == "differs"]
-    if differing:
-        raise LocalFailed(
-            f"the log in {directory} was made by another build ({differing[0]['topic']} differs);"
-            f" `make demo-stop`, then remove {directory}"
-        )
+        what = "with a Spark each" if given.engine == "spark" else "whose tasks only count"
+        say(f"A broker, all components and two containers {what} start on this machine.")
+        say("(The first time, Maven fetches the jars.)")
+    settings = replace(
+        settings, bootstrap=ask_broker("start", broker_directory(settings))["bootstrap"]
+    )
     if not running:
-        detach_fleet(directory, flags)
-    prefix = f"{program()} --bootstrap {broker['bootstrap']}"
-    tell(replace(settings, bootstrap=broker["bootstrap"]), Words(say, prefix), expiry_s)
+        bring_up(settings, given.engine)
+    prefix = f"{program()} --bootstrap {settings.bootstrap}"
+    address = (await_address(directory, ADDRESS_S) or "").rstrip("/")
+    if address:
+        say(f"Everything that happens can be watched at {address}/")
+    tell(settings, Words(say, prefix, address), given.expiry, given.trace, given.engine)
     say("\nAll came as told, and all of it still runs. Look around:")
+    if address:
+        say(f"    {address}/")
     for command in ("get jobs -o wide", "log tail -f", "subscribe outcomes --from earliest"):
         say(f"    $ {prefix} {command}")
     say(f"The logs of the processes: {directory / 'logs'}. To end them: make demo-stop")
     return 0
+
+
+def bring_up(settings: Settings, engine: str) -> None:
+    """Topics, a tier in which time passes fast, and all processes."""
+    ours = settings.directory / "turbine.toml"
+    ours.write_text(f'[spark]\nmaster = "local[{SPARK_CORES}]"\n')
+    flags = Flags(settings.bootstrap, ours)
+    differing = [step for step in ask_topics("apply", flags) if step["kind"] == "differs"]
+    if differing:
+        raise LocalFailed(
+            f"the log in {settings.directory} was made by another build"
+            f" ({differing[0]['topic']} differs); `make demo-stop`, then remove that directory"
+        )
+    if engine == "spark":
+        ask_spark(at_once=False)
+    log = Log(settings)
+    if definition_of(log.chain(LOCAL_TIER)) is None:
+        define(log, LOCAL_TIER, SHARDS, (LOCAL_REGION,), TIER)
+    detach_fleet(settings.directory, flags, hosts=Hosts(engine=engine))
 
 
 def stop(directory: Path) -> int:

@@ -5,6 +5,7 @@ For laptops and demos; a cluster has a supervisor of its own. In the settings' d
 fleet.lock   the flock that the supervisor and every process of the fleet hold, with the
              supervisor's process id: it is free when, and only when, nothing of the fleet lives
 fleet.json   who runs, under which process id, started how often
+api.json     where the dashboard and the API are, as the process that serves them wrote it
 logs/        what each process says
 """
 
@@ -27,41 +28,21 @@ from typing import Any, Protocol
 from components.runtime.loop import Stop
 from components.runtime.settings import BadSettings, load_settings
 from turbine.local import Flags
+from turbine.members import ADDRESS, ENGINES, Hosts, Member, members
 
+HOSTS = Hosts()
 PAUSE_MAX_S = 30.0
 STEADY_S = 60.0
 """A process that lived this long was well; its next failure is a first one."""
 TURN_S = 0.2
 STOP_S = 25.0
-"""Longer than the deadline that a component sets itself for its last rows."""
+"""Longer than the deadline that a component sets itself for its last rows; for each of three:
+containers, deciders, clock."""
 LOG_BYTES = 16 * 1024 * 1024
 
 
 class FleetRuns(RuntimeError):
     """Another fleet lives in the directory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One process: a component, and its name as a static member of the component's group."""
-
-    component: str
-    instance: str | None = None
-
-    @property
-    def label(self) -> str:
-        """How people and files call it."""
-        return self.instance or self.component
-
-
-# Two job services, so that one may die and the other goes on with its own partitions. Static
-# members: one that is back within the session has its partitions at once, and moves nobody else's.
-MEMBERS = (
-    Member("clock"),
-    Member("publisher"),
-    Member("job-service", "job-service-0"),
-    Member("job-service", "job-service-1"),
-)
 
 
 class Process(Protocol):
@@ -128,8 +109,16 @@ class Supervisor:
         return True
 
     def stop(self, wait: Callable[[float], object]) -> None:
-        """Ends all, the deciders before the clock they decide by; no process is left."""
-        alive = [post for post in reversed(self.posts) if post.process is not None]
+        """Ends all, containers first and the clock last; no process is left."""
+        for rank in sorted({post.member.rank for post in self.posts}):
+            alive = [
+                post
+                for post in reversed(self.posts)
+                if post.member.rank == rank and post.process is not None
+            ]
+            self._end(alive, wait)
+
+    def _end(self, alive: list[Post], wait: Callable[[float], object]) -> None:
         for post in alive:
             assert post.process is not None
             post.process.terminate()
@@ -204,7 +193,7 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
     members = [
         {
             "name": post.member.label,
-            "component": post.member.component,
+            "components": list(post.member.components),
             "pid": post.process.pid if post.process is not None else None,
             "starts": post.starts,
             "log": str(log_of(directory, post.member.label)),
@@ -215,6 +204,23 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
     written = directory / "fleet.json.new"
     written.write_text(json.dumps(state, indent=2) + "\n")
     written.replace(directory / "fleet.json")
+
+
+def address_of(directory: Path) -> str | None:
+    """Where the dashboard and the API of the fleet are; None while nobody serves them."""
+    try:
+        found: str = json.loads((directory / ADDRESS).read_text())["url"]
+    except (OSError, ValueError, KeyError):
+        return None
+    return found
+
+
+def await_address(directory: Path, wait_s: float) -> str | None:
+    """The same, once it is served; None where that takes too long."""
+    limit_s = time.monotonic() + wait_s
+    while (found := address_of(directory)) is None and time.monotonic() < limit_s:
+        time.sleep(TURN_S)
+    return found
 
 
 def log_of(directory: Path, label: str) -> Path:
@@ -238,8 +244,7 @@ def spawner(directory: Path, flags: Flags, lock: int) -> Callable[[Member], Proc
     """Starts a member as a process that dies with this one, however this one dies (on Linux)."""
 
     def spawn(member: Member) -> Process:
-        more = [] if member.instance is None else ["--instance", member.instance]
-        command = [sys.executable, "-P", "-m", "turbine.serve", member.component, *more]
+        command = member.command(directory)
         log = open_log(directory, member.label)
         try:
             return subprocess.Popen(  # noqa: S603 - our own program, and there is no shell
@@ -263,25 +268,37 @@ def run_fleet(
     flags: Flags,
     say: Callable[[str], None],
     stop: Stop,
+    *,
+    hosts: Hosts = HOSTS,
+    webhooks: bool = False,
 ) -> None:
     """Supervises until it is told to stop; FleetRuns where another does."""
     with held(directory) as lock:
-        fleet = Supervisor(MEMBERS, spawner(directory, flags, lock), time.monotonic, say)
+        posts, told = members(hosts, webhooks=webhooks), ""
+        (directory / ADDRESS).unlink(missing_ok=True)  # of one that was killed
+        fleet = Supervisor(posts, spawner(directory, flags, lock), time.monotonic, say)
         try:
             while not stop.wanted:
                 if fleet.turn():
                     write_state(directory, bootstrap, fleet.posts)
+                found = address_of(directory)
+                if found is not None and found != told:
+                    told = found
+                    say(f"dashboard and API: {found}")
                 stop.wait(TURN_S)
         finally:
             fleet.stop(time.sleep)
             (directory / "fleet.json").unlink(missing_ok=True)
 
 
-def detach_fleet(directory: Path, flags: Flags, wait_s: float = 20.0) -> dict[str, Any]:
+def detach_fleet(
+    directory: Path, flags: Flags, wait_s: float = 20.0, *, hosts: Hosts = HOSTS
+) -> dict[str, Any]:
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):
         raise FleetRuns(f"a fleet already runs in {directory}")
     command = [sys.executable, "-P", "-m", "turbine.fleet", "--directory", str(directory)]
+    command += ["--containers", str(hosts.containers), "--engine", hosts.engine]
     log = open_log(directory, "fleet")
     try:
         child = subprocess.Popen(  # noqa: S603 - our own program, and there is no shell
@@ -304,7 +321,7 @@ def detach_fleet(directory: Path, flags: Flags, wait_s: float = 20.0) -> dict[st
     raise FleetRuns(f"the fleet in {directory} did not come up; see {log_of(directory, 'fleet')}")
 
 
-def end_fleet(directory: Path, wait_s: float = STOP_S + 10) -> bool:
+def end_fleet(directory: Path, wait_s: float = 3 * STOP_S + 10) -> bool:
     """Ends the fleet that lives there; False where none did. No process of it is left."""
     if not lives(directory):
         return False
@@ -346,6 +363,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--directory", type=Path)
     parser.add_argument("--bootstrap")
     parser.add_argument("--config", type=Path)
+    parser.add_argument("--containers", type=int, default=HOSTS.containers)
+    parser.add_argument("--engine", choices=sorted(ENGINES), default=HOSTS.engine)
     given = parser.parse_args(arguments)
 
     def say(sentence: str) -> None:
@@ -355,7 +374,10 @@ def main(arguments: list[str] | None = None) -> int:
         settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
         directory = given.directory or settings.directory
         flags = Flags(given.bootstrap, given.config)
-        run_fleet(directory, settings.bootstrap, flags, say, Stop().listen())
+        stop = Stop().listen()
+        hosts = Hosts(given.containers, given.engine)
+        told = bool(settings.webhooks)
+        run_fleet(directory, settings.bootstrap, flags, say, stop, hosts=hosts, webhooks=told)
     except (BadSettings, FleetRuns) as bad:
         sys.stderr.write(f"turbine: {bad}\n")
         return 1

@@ -54,6 +54,13 @@ def ask_topics(action: str, flags: Flags) -> list[dict[str, Any]]:
     return _ask("infra.topics", action, *flags.arguments())
 
 
+def ask_spark(*, at_once: bool) -> tuple[list[str], list[str]]:
+    """The jars by which Spark reads Kafka, fetched if they are not there; and Java's flags, without
+    those that it takes a minute to make ready."""
+    [answer] = _ask("infra.spark", *(["--at-once"] if at_once else []))
+    return answer["jars"], answer["flags"]
+
+
 def knock(settings: Settings, wait_s: float = 2.0) -> str:
     """Why nothing listens at the bootstrap; "" where something does.
 

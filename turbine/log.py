@@ -2,38 +2,60 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from components.auditor.bulk import LogAudit
+from components.auditor.kept import Kept
 from components.job_service.decide import component as job_service
-from components.runtime.births import Births
-from components.runtime.clients import partitions_of
+from components.runtime.audit import Family
+from components.runtime.clients import cluster_of
 from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Unreadably, ends_now, read_span, times_now
-from components.runtime.replay import Finding, audit_partition
+from components.runtime.judging import Finding
+from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.step import Owner
+from components.runtime.store import Restored
 from components.shard_manager.decide import PLACEMENT
 from components.shard_manager.decide import component as shard_manager
+from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
-from components.task_service.decide import component as task_service
 from events.codec import Read
-from events.topics import BY_SHORT, CLOCK, JOURNAL, OPERATOR, TASKS, partition_of, place
+from events.identity import is_job_id
+from events.topics import (
+    BY_SHORT,
+    CLOCK,
+    CONTAINERS,
+    JOURNAL,
+    OPERATOR,
+    TASKS,
+    TIERS,
+    partition_of,
+    place,
+)
 from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.syncs import Sync
+from turbine.logics import AUDITED
+from turbine.source import BrokerSource, Source
 
 R = TypeVar("R")
 
-AUDITED: tuple[Component[Any], ...] = (job_service, state_syncer, task_service)
-"""The components whose decisions this build can make again."""
-
 # What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests.
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+
+
+def _nothing(row: Fleet | None, read: Read) -> Fleet:
+    """The fold of who looks at the decisions themselves."""
+    return row or Fleet(read.record.key.partition("/")[0])
+
+
+# What anyone sees who looks at decisions about tiers themselves.
+chain_view: Component[Any] = replace(
+    shard_manager, inputs=frozenset({TIERS}), fold=_nothing, key_of=None
+)
 
 SYNC_TOPICS = (JOURNAL, TASKS, OPERATOR)
 """What tells how running follows expected: decisions, the tasks' reports, operators' requests."""
@@ -48,15 +70,29 @@ class Standing:
 
 
 class Log:
-    """The log of one installation, read-only. A call reads for itself and leaves nothing open."""
+    """The log of one installation, read-only. A call reads for itself and leaves nothing open.
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or load_settings()
-        self.counts = partitions_of(self.settings)
+    Of the installation that the settings name, or of another source, such as a file.
+    """
+
+    def __init__(self, settings: Settings | None = None, *, source: Source | None = None) -> None:
+        self.source = source or BrokerSource(settings or load_settings())
+        self.counts = self.source.counts()
         if JOURNAL not in self.counts:
             raise BadSettings(
-                f"the broker has no topic turbine.{JOURNAL}; create it with `turbine topics apply`"
+                f"{self.source.name} has no topic turbine.{JOURNAL};"
+                " create it with `turbine topics apply`"
             )
+
+    @property
+    def settings(self) -> Settings:
+        """Of the installation, for who writes or follows; BadSettings where the log is a file."""
+        return self.source.settings
+
+    @property
+    def cluster(self) -> str:
+        """Which log it is: another one may have the same positions."""
+        return self.source.name if self.source.at_hand else cluster_of(self.settings)
 
     def places(self, topics: Iterable[str], *, key: str | None = None) -> list[str]:
         """All places of these topics (short names), or those where a key's records lie."""
@@ -64,7 +100,7 @@ class Log:
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
             raise BadSettings(
-                f"the broker has no topic turbine.{missing[0]};"
+                f"{self.source.name} has no topic turbine.{missing[0]};"
                 " see `turbine topics plan` for all that are missing"
             )
         return [
@@ -76,7 +112,7 @@ class Log:
 
     def ends(self, places: Iterable[str]) -> dict[str, int]:
         """The next offset of each place now."""
-        return ends_now(self.settings, sorted(places))
+        return self.source.ends(sorted(places))
 
     # --- records
 
@@ -96,13 +132,12 @@ class Log:
         # What the publisher said in a transaction that it did not commit was never said; all other
         # writers have no transactions, and a foreign one that stays open must not hide them.
         world = {topic for topic in wanted if topic in BY_SHORT and BY_SHORT[topic].kind == "world"}
-        for part, isolation in ((wanted - world, "read_uncommitted"), (world, "read_committed")):
+        for part, committed in ((wanted - world, False), (world, True)):
             spans = {
                 at: ((start or {}).get(at, 0), None if end is None else end.get(at, 0))
                 for at in self.places(part, key=key)
             }
-            polls = read_span(self.settings, spans, **{"isolation.level": isolation})
-            for poll in polls if spans else ():
+            for poll in self.source.spans(spans, committed=committed) if spans else ():
                 yield from poll
 
     def read(
@@ -124,18 +159,24 @@ class Log:
 
     def at(self, at_ms: int, topics: Iterable[str]) -> dict[str, int]:
         """The position vector of a time: all that was appended up to that millisecond."""
-        return times_now(self.settings, self.places(topics), at_ms + 1)
+        return self.source.times(self.places(topics), at_ms + 1)
+
+    def moment(self, at_ms: int, topics: Iterable[str], what: str) -> dict[str, int]:
+        """The same, where `what` named the time; BadSettings where the log does not tell of it."""
+        self.source.check(at_ms, what)
+        return self.at(at_ms, topics)
 
     # --- folds
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """Every job as the journal tells it, up to the end now or to a position vector."""
-        owner = self._follow(None, end, journal_view.folds, None)
+        kept = self._framed("jobs", journal_view, end)
+        owner = self._fold(journal_view, None, end, journal_view.folds, None, kept=kept)
         return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
 
     def job(self, name: str, *, end: Mapping[str, int] | None = None) -> Job | None:
         """One job as the journal tells it; None where the journal says nothing of it."""
-        held = self._follow(name, end, journal_view.folds, None).held.get(name)
+        held = self._fold(journal_view, name, end, journal_view.folds, None).held.get(name)
         return None if held is None else held.row
 
     def syncs(
@@ -158,11 +199,24 @@ class Log:
         ]
         view = replace(state_syncer, inputs=frozenset(topics))
         owner = self._fold(view, job, end, view.folds, heed)
-        return {key: one.row for key, one in sorted(owner.held.items()) if one.row is not None}
+        # Alerts about a logic lie in the journal too, under a key that no job can have.
+        return {
+            key: one.row
+            for key, one in sorted(owner.held.items())
+            if one.row is not None and is_job_id(key)
+        }
 
     def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
-        """A tier's containers and shards, as its chain and the containers' words tell them."""
-        owner = self._fold(shard_manager, None, end, shard_manager.folds, None)
+        """A tier's containers and shards, as its chain and the containers' words tell them.
+
+        Goes on from the newest snapshot that has not read beyond `end`; where there is none, from
+        the first of what has not expired.
+        """
+        view, places = shard_manager_of(tier), self.places(shard_manager.inputs)
+        kept = self._framed(f"fleet/{tier}", view, end)
+        if not kept.seen:
+            kept = self.source.kept(view, places, end)
+        owner = self._fold(view, None, end, view.folds, None, kept=kept)
         held = owner.held.get(f"{tier}/{PLACEMENT}")
         return None if held is None else held.row
 
@@ -178,17 +232,22 @@ class Log:
         Only bodies of these kinds are decoded: all of them by default.
         """
         heard = list[Standing]()
-        self._follow(job, end, kinds, lambda read, stands: heard.append(Standing(read, stands)))
+        self._fold(
+            journal_view, job, end, kinds, lambda read, stands: heard.append(Standing(read, stands))
+        )
         return heard
 
-    def _follow(
+    def heard(
         self,
-        job: str | None,
-        end: Mapping[str, int] | None,
-        kinds: frozenset[str] | None,
-        heed: Callable[[Read, bool], None] | None,
-    ) -> Owner[Job]:
-        return self._fold(journal_view, job, end, kinds, heed)
+        component: Component[Any],
+        job: str,
+        heed: Callable[[Read, bool], None],
+        *,
+        end: Mapping[str, int] | None = None,
+    ) -> None:
+        """Tells `heed` of each record about a job that a component reads, in causal order, with
+        whether it stands; who wants the component's row folds what stands."""
+        self._fold(replace(component, fold=_unmoved), job, end, component.folds, heed)
 
     def _fold(
         self,
@@ -197,62 +256,101 @@ class Log:
         end: Mapping[str, int] | None,
         kinds: frozenset[str] | None,
         heed: Callable[[Read, bool], None] | None,
+        *,
+        kept: Restored[R] | None = None,
     ) -> Owner[R]:
-        births = Births(self.settings)
-        owner = Owner(view, self.places(view.inputs), births.possible, heed=heed)
+        births, kept = self.source.births(), kept or Restored[R]()
+        owner = Owner(
+            view,
+            self.places(view.inputs),
+            births.possible,
+            seen=kept.seen,
+            held=kept.held,
+            heed=heed,
+        )
         try:
-            for read in self.read(view.inputs, kinds=kinds, end=end, key=job):
+            for read in self.read(view.inputs, kinds=kinds, start=kept.seen, end=end, key=job):
                 owner.read(read)
             owner.flush()
         finally:
             births.close()
         return owner
 
+    def _framed(self, name: str, view: Component[R], end: Mapping[str, int] | None) -> Restored[R]:
+        """For a position of the past: what who follows the log has kept of it."""
+        if end is None:
+            return Restored()
+        from turbine.views.framed import rows_before
+
+        return rows_before(self, name, view, end)
+
     # --- audit
 
-    def audit(self, components: Iterable[Component[Any]] = AUDITED) -> Iterator[Finding]:
+    def audit(self, families: Iterable[Family] = AUDITED) -> Iterator[Finding]:
         """Makes every decision again from its evidence; a finding for each."""
-        births = Births(self.settings)
-        try:
-            for component in components:
-                for partition in range(self.counts[JOURNAL]):
-                    yield from self._audit(component, partition, births)
-        finally:
-            births.close()
+        with self.open_audit(families) as audit:
+            yield from audit.run()
 
-    def _audit(
-        self, component: Component[Any], partition: int, births: Births
-    ) -> Iterator[Finding]:
-        clock = place(CLOCK, partition)
-        times: dict[str, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
-        ticks: set[int] = set()
-        reads: list[Read] = []
-        spans: dict[str, tuple[int, int | None]] = {
-            place(topic, partition): (0, None) for topic in component.inputs | {CLOCK}
-        }
-        for poll in read_span(self.settings, spans):
-            for message in poll:
-                offsets, at_ms = times[message.place]
-                offsets.append(message.offset)
-                at_ms.append(max(message.at_ms, at_ms[-1] if at_ms else 0))
-                if message.place == clock:
-                    ticks.add(message.at_ms)
-                    continue
-                found = take_in(message, self.counts[JOURNAL], component.folds | component.says)
-                if not isinstance(found, DeadLetter):
-                    reads.append(found)
+    def open_audit(
+        self,
+        families: Iterable[Family] = AUDITED,
+        *,
+        kept: Kept | None = None,
+        since: Mapping[str, int] | None = None,
+    ) -> LogAudit:
+        """An audit of all of it, or of what came since one was kept; closed by whoever opens it."""
+        self.places(self.audited(families))
+        return LogAudit(self.source, families, self.counts[JOURNAL], kept=kept, since=since)
 
-        def possible(at: str, offset: int, by_ms: int) -> bool | None:
-            if at not in times:
-                return births.possible(at, offset, by_ms)
-            offsets, at_ms = times[at]
-            count = bisect_right(at_ms, by_ms)
-            # Offsets may have gaps (an author's own transactions leave markers), so what is asked
-            # is whether the last record below the offset was there.
-            below = bisect_right(offsets, offset - 1)
-            return below <= count and (offset <= offsets[-1] + 1 if offsets else offset == 0)
+    def audited(self, families: Iterable[Family] = AUDITED) -> list[str]:
+        """The topics that an audit reads."""
+        inputs = (one.inputs for family in families for one in family)
+        return sorted(frozenset[str]().union([CLOCK], *inputs))
 
-        yield from audit_partition(component, reads, ticks, possible, partition)
+    # --- tiers
+
+    def chain(self, tier: str, *, end: Mapping[str, int] | None = None) -> list[Standing]:
+        """All decisions about where a tier's shards are, each with whether it stands.
+
+        Nothing but the chain is read: what a row knows beside it is `fleet`'s to tell.
+        """
+        return self._chains(f"{tier}/{PLACEMENT}", None, end)
+
+    def of_tiers(
+        self, kinds: frozenset[str], *, end: Mapping[str, int] | None = None
+    ) -> list[Standing]:
+        """Decisions about all tiers, each with whether it stands; those of these kinds decoded."""
+        return self._chains(None, kinds, end)
+
+    def _chains(
+        self, key: str | None, kinds: frozenset[str] | None, end: Mapping[str, int] | None
+    ) -> list[Standing]:
+        heard = list[Standing]()
+
+        def heed(read: Read, stands: bool) -> None:
+            heard.append(Standing(read, stands))
+
+        self._fold(chain_view, key, end, kinds, heed)
+        return heard
+
+    def spoken(
+        self,
+        spans: Iterable[tuple[int, int]],
+        kinds: frozenset[str],
+        *,
+        end: Mapping[str, int] | None = None,
+    ) -> Iterator[Read]:
+        """What containers said in some spans of the log's time, before `end`."""
+        for since_ms, until_ms in spans:
+            first, last = self.at(since_ms, [CONTAINERS]), self.at(until_ms, [CONTAINERS])
+            if end is not None:
+                last = {at: min(offset, end.get(at, 0)) for at, offset in last.items()}
+            yield from self.read([CONTAINERS], kinds=kinds, start=first, end=last)
+
+
+def _unmoved(row: str | None, read: Read) -> str:
+    """The fold of who is told of all that is read."""
+    return row or read.record.key
 
 
 def topic_of(name: str) -> str:

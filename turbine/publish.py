@@ -24,6 +24,7 @@ from events.records import (
     Body,
     ConfigChangeProposed,
     JobDeleteRequested,
+    OffsetResetRequested,
     PauseRequested,
     ReleaseRequested,
     ResumeRequested,
@@ -158,37 +159,88 @@ class Publisher:
         return self._send(CHANGES[layer], job, name, body)
 
     def delete(
-        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+        self,
+        job: str,
+        *,
+        reason: str,
+        wait_s: float = 30.0,
+        change_id: str | None = None,
+        author: str | None = None,
     ) -> Verdict:
         """Asks for the job to be deleted, and waits for the verdict."""
-        return self._request(JobDeleteRequested, job, reason, wait_s, change_id)
+        return self._request(
+            JobDeleteRequested, job, reason, wait_s=wait_s, change_id=change_id, author=author
+        )
 
     def pause(
-        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+        self,
+        job: str,
+        *,
+        reason: str,
+        wait_s: float = 30.0,
+        change_id: str | None = None,
+        author: str | None = None,
     ) -> Verdict:
         """Asks for all tasks of the job to stop and to stay so, and waits for the verdict.
 
         Accepted means that it is planned, or in effect already: `Accepted.effect` says which.
         """
-        return self._request(PauseRequested, job, reason, wait_s, change_id)
+        return self._request(
+            PauseRequested, job, reason, wait_s=wait_s, change_id=change_id, author=author
+        )
 
     def resume(
-        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+        self,
+        job: str,
+        *,
+        reason: str,
+        wait_s: float = 30.0,
+        change_id: str | None = None,
+        author: str | None = None,
     ) -> Verdict:
         """Asks for a job that an operator paused to run again; see `pause`."""
-        return self._request(ResumeRequested, job, reason, wait_s, change_id)
+        return self._request(
+            ResumeRequested, job, reason, wait_s=wait_s, change_id=change_id, author=author
+        )
 
     def release(
-        self, job: str, *, reason: str, wait_s: float = 30.0, change_id: str | None = None
+        self,
+        job: str,
+        *,
+        reason: str,
+        wait_s: float = 30.0,
+        change_id: str | None = None,
+        author: str | None = None,
     ) -> Verdict:
         """Asks for a quarantined job to be tried again, and waits for the verdict."""
-        return self._request(ReleaseRequested, job, reason, wait_s, change_id)
+        return self._request(
+            ReleaseRequested, job, reason, wait_s=wait_s, change_id=change_id, author=author
+        )
+
+    def reset(
+        self, job: str, *, to: str, reason: str, wait_s: float = 30.0, change_id: str | None = None
+    ) -> Verdict:
+        """Asks for all tasks of the job to read from elsewhere: earliest, latest, an instant in
+        milliseconds, or offsets such as {"orders":{"0":42}}. State from before is left behind."""
+        name = change_id or _new_id(VALID_S)
+        body = OffsetResetRequested(
+            change_id=name, job=job, to=to, author=self._author, reason=reason
+        )
+        return self.verdict(self._send(OPERATOR, job, name, body), wait_s)
 
     def _request(
-        self, kind: type[Request], job: str, reason: str, wait_s: float, change_id: str | None
+        self,
+        kind: type[Request],
+        job: str,
+        reason: str,
+        *,
+        wait_s: float,
+        change_id: str | None,
+        author: str | None,
     ) -> Verdict:
         name = change_id or _new_id(VALID_S)
-        body = kind(change_id=name, job=job, author=self._author, reason=reason)
+        who = self._author if author is None else author
+        body = kind(change_id=name, job=job, author=who, reason=reason)
         return self.verdict(self._send(OPERATOR, job, name, body), wait_s)
 
     def verdict(self, pending: Pending, wait_s: float = 30.0) -> Verdict:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from components.state_syncer.plan import way_of
@@ -26,16 +26,29 @@ class Sightings:
     """
 
     def __init__(self) -> None:
-        self._tasks: dict[tuple[str, int], tuple[Report, str, int]] = {}
+        self._tasks: dict[tuple[str, int], tuple[Report, str]] = {}
         self._failures: dict[str, list[tuple[SyncFailed, int]]] = {}
+
+    @classmethod
+    def of(
+        cls,
+        job: str,
+        tasks: Mapping[int, tuple[Report, str]],
+        failures: Iterable[tuple[SyncFailed, int]],
+    ) -> Sightings:
+        """What was sighted of one job, where somebody else has kept it."""
+        found = cls()
+        found._tasks = {(job, task): seen for task, seen in tasks.items()}
+        found._failures = {job: list(failures)}
+        return found
 
     def __call__(self, read: Read, stands: bool) -> None:
         body: Body | None = read.record.body
         if isinstance(body, TaskStarted | TaskStopped | TaskFailed):
-            at, seen = (read.record.key, body.task), report_of(body)
+            at, seen = (read.record.key, body.task), report_of(body, read.at_ms)
             known = self._tasks.get(at)
             if known is None or known[0] < seen:
-                self._tasks[at] = (seen, body.container, read.at_ms)
+                self._tasks[at] = (seen, body.container)
         elif stands and isinstance(body, SyncFailed) and body.change_id is None:
             kept = self._failures.setdefault(read.record.key, [])
             kept.append((body, read.at_ms))
@@ -44,20 +57,22 @@ class Sightings:
     def seen(self, job: str, task: int, report: Report) -> tuple[str, int] | None:
         """The container and the instant of that report."""
         found = self._tasks.get((job, task))
-        return found[1:] if found is not None and found[0] == report else None
+        return (found[1], report.at_ms) if found is not None and found[0] == report else None
 
     def failures(self, job: str) -> list[Row]:
         """The last plans without effect, the newest last."""
-        return [
-            {
-                "at_ms": at_ms,
-                "versions": body.versions.to_plain(),
-                "step": body.name,
-                "cause": body.cause,
-                "explanation": body.explanation,
-            }
-            for body, at_ms in self._failures.get(job, ())
-        ]
+        return [failure_to_plain(body, at_ms) for body, at_ms in self._failures.get(job, ())]
+
+
+def failure_to_plain(body: SyncFailed, at_ms: int) -> Row:
+    """A plan without effect as JSON."""
+    return {
+        "at_ms": at_ms,
+        "versions": body.versions.to_plain(),
+        "step": body.name,
+        "cause": body.cause,
+        "explanation": body.explanation,
+    }
 
 
 def condition(sync: Sync) -> str:

@@ -10,7 +10,10 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import NamedTuple
 
+from components.runtime.exits import leave
+from components.runtime.metrics import LOOPBACK
 from components.runtime.settings import BadSettings, Settings, load_settings
 from components.runtime.topics import TopicsError, verify_topics
 from events.topics import JOURNAL, TOPICS
@@ -19,41 +22,97 @@ EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
 
 
-def _clock(settings: Settings) -> int:
+def _clock(settings: Settings, _: str) -> int:
     from components.clock.agents import serve
     from components.runtime.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
-def _publisher(settings: Settings) -> int:
+def _publisher(settings: Settings, _: str) -> int:
     from components.publisher.agents import serve
     from components.runtime.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
-def _shard_manager(settings: Settings) -> int:
+def _auditor(settings: Settings, _: str) -> int:
+    from components.auditor.agents import serve
+    from components.runtime.loop import Stop
+    from turbine.logics import AUDITED
+
+    return serve(settings, Stop().listen(), AUDITED)
+
+
+def _shard_manager(settings: Settings, tier: str) -> int:
     from components.runtime.loop import Stop
     from components.runtime.tier_wide import serve
-    from components.shard_manager.decide import component
+    from components.shard_manager.decide import component_of
 
-    return serve(settings, Stop().listen(), component)
+    return serve(settings, Stop().listen(), component_of(tier))
 
 
+def _capacity_manager(settings: Settings, tier: str) -> int:
+    from components.capacity_manager.decide import component_of
+    from components.runtime.loop import Stop
+    from components.runtime.tier_wide import serve
+
+    return serve(settings, Stop().listen(), component_of(tier))
+
+
+def _api(settings: Settings, _: str) -> int:
+    from components.runtime.loop import Stop
+    from turbine.api.server import Serving, serve
+
+    # Beside other fleets of this machine another port is taken; it stands in the directory.
+    return serve(settings, Serving(any_port=True), Stop().listen())
+
+
+def _webhooks(settings: Settings, _: str) -> int:
+    from components.runtime.loop import Stop
+    from components.webhooks.agents import serve
+
+    return serve(settings, Stop().listen())
+
+
+class Shown(NamedTuple):
+    """Where metrics are served, and how much of jobs the exporter tells; None: as is usual."""
+
+    port: int = 0
+    host: str = LOOPBACK
+    jobs_most: int | None = None
+    tasks_per_job: bool = False
+
+
+def _exporter(settings: Settings, shown: Shown) -> int:
+    from components.runtime.loop import Stop
+    from turbine.monitoring.exporter import PORT, serve
+    from turbine.monitoring.families import JOBS_MOST, Asked
+
+    most = JOBS_MOST if shown.jobs_most is None else shown.jobs_most
+    asked = Asked(most, shown.tasks_per_job)
+    return serve(settings, Stop().listen(), shown.host, shown.port or PORT, asked)
+
+
+EXPORTER = "exporter"
 KEYED = {
     "job-service": "components.job_service.decide",
     "state-syncer": "components.state_syncer.decide",
     "task-service": "components.task_service.decide",
+    "auto-scaler": "components.auto_scaler.decide",
 }
 """Job-keyed components, by the module that decides; any of them may share one worker."""
-ALONE: dict[str, Callable[[Settings], int]] = {
+ALONE: dict[str, Callable[[Settings, str], int]] = {
+    "api": _api,
+    "auditor": _auditor,
+    "capacity-manager": _capacity_manager,
     "clock": _clock,
     "publisher": _publisher,
     "shard-manager": _shard_manager,
+    "webhooks": _webhooks,
 }
 """Those that are a process of their own."""
-SERVED = (*sorted(ALONE), *KEYED)
+SERVED = (*sorted((*ALONE, EXPORTER)), *KEYED)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -63,14 +122,19 @@ def check_names(names: Sequence[str]) -> None:
             raise BadSettings(f"there is no component {name}; it is one of {', '.join(SERVED)}")
         if names.count(name) > 1:
             raise BadSettings(f"{name} is named twice; once is enough")
-        if name in ALONE and len(names) > 1:
+        if name not in KEYED and len(names) > 1:
             raise BadSettings(
                 f"{name} is a process of its own; these can share one: {', '.join(KEYED)}"
             )
 
 
 def serve(
-    names: Sequence[str], settings: Settings, *, instance: str | None = None, port: int = 0
+    names: Sequence[str],
+    settings: Settings,
+    *,
+    instance: str | None = None,
+    shown: Shown = Shown(),  # noqa: B008 - a tuple
+    tier: str = "default",
 ) -> int:
     """Runs the components until it is told to stop; the exit code says why it ended."""
     from components.runtime.clients import partitions_of
@@ -84,9 +148,11 @@ def serve(
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
     client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
     verify_topics(client, TOPICS, partitions_of(settings).get(JOURNAL, settings.partitions))
-    serve_metrics(port)
+    if names[0] == EXPORTER:
+        return _exporter(settings, shown)
+    serve_metrics(shown.port, shown.host)
     if names[0] in ALONE:
-        return ALONE[names[0]](settings)
+        return ALONE[names[0]](settings, tier)
     from components.runtime.agents import run
 
     run([import_module(KEYED[name]).component for name in names], settings, instance)
@@ -106,9 +172,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m turbine.serve", description=__doc__)
     parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(SERVED))
     parser.add_argument("--instance", help="name of a static member of the worker's group")
+    parser.add_argument("--tier", default="default", help="whose shards or capacity it is about")
     parser.add_argument("--bootstrap")
     parser.add_argument("--config", type=Path, help="the settings' file, by default turbine.toml")
     parser.add_argument("--metrics-port", type=int, default=0)
+    parser.add_argument("--metrics-host", default=LOOPBACK, help="the address they are served on")
     parser.add_argument("--die-with", type=int, metavar="PID", help="the parent that must live")
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
@@ -117,11 +185,13 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
-        return serve(given.names, settings, instance=given.instance, port=given.metrics_port)
+        shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
+        return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
     except (BadSettings, BrokerUnreachable, TopicsError) as bad:
         sys.stderr.write(f"turbine: {bad}\n")
         return 2
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # A client that was refused goes on asking: to end Python around its threads may crash them.
+    leave(main())

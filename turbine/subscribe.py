@@ -1,9 +1,10 @@
-"""Follows what was decided, each once and in each job's order: `for outcome in Subscriber(): …`."""
+"""Follows what was decided, each once and in each job's order, and alerts: `Subscriber()`."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from components.runtime.clients import partitions_of
@@ -12,7 +13,11 @@ from components.runtime.reading import Follower, ends_now, times_now
 from components.runtime.settings import BadSettings, Settings, load_settings
 from events.codec import SKIPPED, Read
 from events.records import Body
-from events.topics import BY_SHORT, OUTCOMES, place
+from events.topics import ALERTS, BY_SHORT, OUTCOMES, place
+from turbine.bookmark import BadBookmark, Bookmark
+
+WORDS = {"outcomes": OUTCOMES, "alerts": ALERTS}
+"""How people call the topics for the world."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +62,25 @@ class Outcome:
         }
 
 
+def check_kinds(topic: str, kinds: Iterable[str]) -> frozenset[str]:
+    """The kinds of records, if the topic carries all of them; ValueError names one that it does
+    not: whoever waits for a word that is misspelt would wait for ever."""
+    found, known = frozenset(kinds), BY_SHORT[topic].records
+    strange = sorted(found.difference(known))
+    if strange:
+        raise ValueError(
+            f"{strange[0]!r} is no kind of record on {topic}; there are {', '.join(sorted(known))}"
+        )
+    return found
+
+
 class Subscriber:
-    """Reads a topic for the world from a starting point on. Used from one thread.
+    """Reads a topic for the world, "outcomes" or "alerts", from a starting point on. Used from one
+    thread.
 
     `start` is "latest", "earliest", a time in milliseconds, or a vector of positions (place to
-    next offset) such as `positions` gives: keep it, and go on from there after a restart.
+    next offset) such as `positions` gives. `resume` names a file that goes before it once it is
+    there: call `keep` when what was read is dealt with, and the next one goes on from there.
     """
 
     def __init__(
@@ -70,11 +89,17 @@ class Subscriber:
         *,
         topic: str = OUTCOMES,
         start: str | int | Mapping[str, int] = "latest",
-        kinds: frozenset[str] | None = None,
+        kinds: Iterable[str] | None = None,
         job: str | None = None,
+        resume: Path | None = None,
     ) -> None:
         self._settings = settings or load_settings()
-        self._topic, self._kinds, self._job = topic, kinds, job
+        topic = WORDS.get(topic, topic)
+        if topic not in WORDS.values():
+            raise ValueError(f"topic is {' or '.join(WORDS)}, not {topic!r}")
+        self._kinds = None if kinds is None else check_kinds(topic, kinds)
+        self._topic, self._job = topic, job
+        self._bookmark = None if resume is None else Bookmark(resume)
         self._count = partitions_of(self._settings).get(topic, 0)
         if not self._count:
             raise BadSettings(
@@ -82,9 +107,15 @@ class Subscriber:
                 " create it with `turbine topics apply`"
             )
         places = [place(topic, p) for p in range(self._count)]
-        self.positions = self._start(places, start)
+        kept = None if self._bookmark is None else self._bookmark.read()
+        if kept is not None and set(kept) != set(places):
+            raise BadBookmark(
+                f"{resume} holds positions of something else than {topic}; name another"
+            )
+        self._read = self._start(places, start if kept is None else kept)
+        self.positions = dict(self._read)  # behind all that was handed out, and no more
         self._follower = Follower(
-            self._settings, self.positions, **{"isolation.level": "read_committed"}
+            self._settings, self._read, **{"isolation.level": "read_committed"}
         )
 
     def _start(self, places: list[str], start: str | int | Mapping[str, int]) -> dict[str, int]:
@@ -98,11 +129,22 @@ class Subscriber:
             raise TypeError(f"start is latest, earliest, a time or positions, not {start!r}")
         return times_now(self._settings, places, start)
 
+    def keep(self) -> None:
+        """What was handed out so far is dealt with: the next one that resumes begins behind it."""
+        if self._bookmark is None:
+            raise ValueError("there is no file to keep it in; name one as resume")
+        self._bookmark.keep(self.positions)
+
     def poll(self, timeout_s: float = 1.0) -> list[Outcome]:
         """What has come within the timeout; an empty list where nothing did."""
+        out = self._take(timeout_s)
+        self.positions = dict(self._read)
+        return out
+
+    def _take(self, timeout_s: float) -> list[Outcome]:
         out = []
         for message in self._follower.poll(timeout_s):
-            self.positions[message.place] = message.offset + 1
+            self._read[message.place] = message.offset + 1
             found = take_in(message, self._count, self._kinds)
             if isinstance(found, DeadLetter):
                 continue  # a kind that a newer build made: it is not for this subscriber
@@ -121,14 +163,21 @@ class Subscriber:
 
     def __iter__(self) -> Iterator[Outcome]:
         while True:
-            yield from self.poll()
+            yield from self._hand_out(self._take(1.0))
+
+    def _hand_out(self, batch: list[Outcome]) -> Iterator[Outcome]:
+        """One by one: who keeps the position amid a batch has not dealt with the rest of it."""
+        for outcome in batch:
+            self.positions[outcome.place] = outcome.offset + 1
+            yield outcome
+        self.positions = dict(self._read)
 
     async def __aiter__(self) -> AsyncIterator[Outcome]:
         """The same for asyncio; the waiting happens in a thread."""
         import asyncio
 
         while True:
-            for outcome in await asyncio.to_thread(self.poll):
+            for outcome in self._hand_out(await asyncio.to_thread(self._take, 1.0)):
                 yield outcome
 
     def close(self) -> None:

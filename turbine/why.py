@@ -12,10 +12,10 @@ from typing import Any
 
 from events.codec import SKIPPED, Read
 from events.identity import valid_until_ms
-from events.records import JobConfigRejected
 from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.log import Log, Standing
+from turbine.verdicts import VERDICTS
 
 Json = dict[str, Any]
 
@@ -137,15 +137,13 @@ def _applied(job: Job, one: Standing) -> Job:
 
 
 def verdict_on(log: Log, job: str | None, change_id: str) -> Standing | None:
-    """The standing decision that answers a request, if there is one that can be read here."""
+    """The standing decision that answers a request, if there is one that can be read here.
+
+    A decision that owes the change to the job service names it too, and answers nothing.
+    """
     for one in log.decisions(job=job):
         record = one.read.record
-        if one.stands and record.cause == change_id and record.body is not None:
+        answers = record.kind in VERDICTS and record.body is not None
+        if one.stands and record.cause == change_id and answers:
             return one
     return None
-
-
-def refusal_of(why: Why) -> JobConfigRejected | None:
-    """What was refused, and why, where the decision is a rejection."""
-    body = None if why.decision is None else why.decision.read.record.body
-    return body if isinstance(body, JobConfigRejected) else None

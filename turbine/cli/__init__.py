@@ -13,7 +13,7 @@ import typer
 from turbine.cli.commands import app
 from turbine.cli.failures import Code, known_failure
 
-GLOBAL = ("--bootstrap", "--config")
+GLOBAL = ("--bootstrap", "--config", "--log")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         # Not `app()`, which would put a hook of its own under every exception of the process.
         command = typer.main.get_command(app)
-        code = command(hoist(given), prog_name="turbine", standalone_mode=False)
+        code = command(asked_at(hoist(given)), prog_name="turbine", standalone_mode=False)
         return int(code or Code.OK)
     except typer.TyperException as wrong:
         return _wrong_usage(wrong)
@@ -52,6 +52,23 @@ def hoist(arguments: Sequence[str]) -> list[str]:
         else:
             rest.append(one)
     return ahead + rest
+
+
+def asked_at(arguments: Sequence[str]) -> list[str]:
+    """`turbine at WHEN get jobs` is `turbine get jobs --at WHEN`."""
+    words = list(arguments)
+    first = 0
+    while first < len(words) and words[first] in GLOBAL:
+        first += 2
+    while first < len(words) and words[first].startswith(tuple(f"{name}=" for name in GLOBAL)):
+        first += 1
+    if words[first : first + 1] != ["at"] or len(words) < first + 3:
+        return words
+    when, rest = words[first + 1], words[first + 2 :]
+    if when.startswith("-"):
+        return words
+    cut = rest.index("--") if "--" in rest else len(rest)
+    return [*words[:first], *rest[:cut], "--at", when, *rest[cut:]]
 
 
 def _wrong_usage(wrong: typer.TyperException) -> int:

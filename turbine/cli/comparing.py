@@ -1,10 +1,11 @@
-"""`diff job`: what runs against what is expected, or what was expected at two moments."""
+"""`diff`: what differs between instants, jobs, layers, or what runs and what is expected."""
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -13,12 +14,19 @@ from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.syncs import Name, read_syncs, running_config
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
+    from turbine.comparing import Changed, Subject
+    from turbine.hands import Hands
     from turbine.log import Log, Standing
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
 _HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
+
+_WAYS = (
+    "say what to compare: --running, what runs with what is expected, or --from WHEN, what was"
+    " expected then with what is expected now or at --to, or --layer with --with, or another job"
+)
 
 Against = Annotated[bool, typer.Option("--running", help="What runs against what is expected.")]
 From = Annotated[str | None, typer.Option("--from", metavar="WHEN", help=f"Expected then: {_HOW}.")]
@@ -26,75 +34,233 @@ To = Annotated[
     str | None, typer.Option("--to", metavar="WHEN", help="Expected then; now by default.")
 ]
 Ends = Annotated[bool, typer.Option("--exit-code", help="End with 5 where there is a difference.")]
+Lower = Annotated[
+    Literal["base", "provisioner", "scaler", "oncall"] | None,
+    typer.Option("--layer", help="What the layers up to this one add up to."),
+]
+Upper = Annotated[
+    Literal["base", "provisioner", "scaler", "oncall"] | None,
+    typer.Option("--with", help="What those between make of it, up to this one."),
+]
+Other = Annotated[str | None, typer.Argument(metavar="[OTHER]", help="A job to compare it with.")]
+Then = Annotated[str | None, typer.Option("--from", metavar="TIME|POSITION", help="As it was.")]
+Later = Annotated[
+    str | None, typer.Option("--to", metavar="TIME|POSITION", help="As it was; now by default.")
+]
+Jobs = Annotated[
+    list[str] | None, typer.Option("--job", metavar="JOB", help="Of this job only; repeatable.")
+]
+
+
+def diff_fleet(
+    context: typer.Context,
+    *,
+    start: Then = None,
+    end: Later = None,
+    job: Jobs = None,
+    exit_code: Ends = False,
+    output: Shown = "table",
+) -> int:
+    """Show what differs in the fleet between two instants, or what differs of one job.
+
+    `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
+    each of them another, in which layer and why.
+    """
+    from turbine.cli.moments import given_moment, log_at
+    from turbine.comparing import compare
+
+    if context.invoked_subcommand is not None:
+        if start or end or job:
+            raise Failed(Code.USAGE, "--from, --to and --job stand after `diff job`, or without it")
+        return Code.OK
+    if start is None:
+        raise Failed(
+            Code.USAGE,
+            "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`",
+        )
+    for name in job or ():
+        check_job(name)
+    first, last = given_moment(start, "--from"), given_moment(end, "--to")
+    log = open_log(context)
+    found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
+    for name in job or ():
+        if not any(one.name == name for one in found):
+            existing_job(log, name)
+    _show(found, output)
+    return Code.FINDINGS if found and exit_code else Code.OK
+
+
+def existing_job(log: Log, name: str) -> None:
+    """Failed where there never was such a job."""
+    from turbine.cli.jobs import existing
+
+    existing(log.job(name), name, None)
+
+
+def _show(found: list[Subject], output: str) -> None:
+    from turbine.cli.output import indented, show_value, write
+
+    if output != "table":
+        show_value([one.to_plain() for one in found], output)
+    elif not found:
+        write("nothing differs")
+    for one in found if output == "table" else ():
+        write(f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes))))
 
 
 def diff_job(
     context: typer.Context,
     *,
     job: Name,
+    other: Other = None,
     running: Against = False,
     from_: From = None,
     to: To = None,
+    layer: Lower = None,
+    with_: Upper = None,
     exit_code: Ends = False,
     at: At = None,
     output: Shown = "table",
 ) -> int:
-    """Show what differs between what runs and what is expected, or between two configs of a job.
+    """Show what differs between two configs of a job, or between two jobs.
 
-    The config of a version, such as base:3, is what all layers added up to once it was accepted.
+    And of each field who made it so, in which layer and why. The config of a version, such as
+    base:3, is what all layers added up to once it was accepted.
     """
-    from turbine.cli.differences import differences
     from turbine.cli.output import show_value, write
 
-    if running == (from_ is not None) or (to is not None and from_ is None):
-        raise Failed(
-            Code.USAGE,
-            "say what to compare: --running, what runs with what is expected, or --from WHEN,"
-            " what was expected then with what is expected now or at --to",
-        )
+    ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
+    if sum(ways) != 1 or (to is not None and from_ is None):
+        raise Failed(Code.USAGE, _WAYS)
+    if from_ is not None and at is not None:
+        raise Failed(Code.USAGE, "--from and --to say already of when; leave --at out")
     check_job(job)
-    if from_ is None:
-        sync = read_syncs(context, job, at)[0][job]
-        before, after = running_config(sync), json.loads(sync.expected_json)
+    if running:
+        found, same = _running(context, job, at), "what runs is what is expected"
+    elif from_ is not None:
+        found, same = _instants(context, job, from_, to or "now"), "the same was expected"
+    elif other is not None:
+        found, same = _jobs(context, job, other, at), f"the same is expected of {other}"
     else:
-        log = open_log(context)
-        before = expected_at(log, job, from_, "--from")
-        after = expected_at(log, job, to or "now", "--to")
-    found = differences(before, after)
+        found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
     if output == "table":
-        same = "the same was expected" if from_ else "what runs is what is expected"
         write("\n".join(map(str, found)) or f"{job}: {same}")
     else:
         show_value([one.to_plain() for one in found], output)
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def expected_at(log: Log, job: str, when: str, what: str) -> dict[str, Any]:
+def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
+    from turbine.cli.moments import given_moment, log_at
+    from turbine.comparing import changed
+
+    sync = read_syncs(context, job, at)[0][job]
+    log = log_at(open_log(context), given_moment(at))
+    return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
+
+
+def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
+    from turbine.cli.differences import differences
+    from turbine.comparing import Changed
+
+    log = open_log(context)
+    before = expected_at(log, job, from_, "--from")
+    after = expected_at(log, job, to, "--to")
+    first, last = before.hands(), after.hands()
+    return [
+        Changed(one, last.of_expected(one.path) or first.of_expected(one.path))
+        for one in differences(before.config, after.config)
+    ]
+
+
+def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
+    from turbine.cli.jobs import existing
+    from turbine.cli.moments import given_moment, log_at
+    from turbine.comparing import between_jobs
+
+    check_job(other)
+    moment = given_moment(at)
+    log = log_at(open_log(context), moment)
+    for name in (job, other):
+        existing(log.job(name), name, at)
+    return between_jobs(_hands(log, job), _hands(log, other))
+
+
+def _layers(
+    context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
+) -> list[Changed]:
+    from events.topics import LAYERS
+    from turbine.cli.jobs import existing
+    from turbine.cli.moments import given_moment, log_at
+    from turbine.comparing import between_layers
+
+    if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
+        raise Failed(
+            Code.USAGE,
+            f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both",
+        )
+    moment = given_moment(at)
+    log = log_at(open_log(context), moment)
+    existing(log.job(job), job, at)
+    return between_layers(_hands(log, job), layer, with_)
+
+
+def _hands(log: Log, job: str) -> Hands:
+    from turbine.hands import hands_of
+
+    return hands_of(job, log.decisions(job=job))
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What was expected of a job at one instant, and the decisions until then."""
+
+    job: str
+    config: dict[str, Any]
+    decisions: list[Standing]
+
+    def hands(self) -> Hands:
+        """Who had made it so."""
+        from turbine.hands import hands_of
+
+        return hands_of(self.job, self.decisions)
+
+
+def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
     """What the job's layers added up to at a version, a time or a position."""
     from events.topics import JOURNAL
     from turbine.cli.moments import now_ms, parse_moment, position_at
 
     version = _VERSION.fullmatch(when.strip())
     if version is not None:
-        return config_of(log.decisions(job=job), job, version[1], int(version[2]))
+        decisions = log.decisions(job=job)
+        count = version_in(decisions, job, version[1], int(version[2]))
+        config = config_of(decisions, job, version[1], int(version[2]))
+        return Expected(job, config, decisions[:count])
     end = position_at(log, parse_moment(when, now_ms(), what), [JOURNAL], what)
     found = log.job(job, end=end)
     if found is None:
         raise Failed(Code.NOT_FOUND, f"{what}: there was no job {job} at {when}")
-    return dict(json.loads(found.expected_json))
+    return Expected(job, dict(json.loads(found.expected_json)), log.decisions(job=job, end=end))
 
 
-def config_of(decisions: Iterable[Standing], job: str, layer: str, version: int) -> dict[str, Any]:
+def config_of(decisions: Sequence[Standing], job: str, layer: str, version: int) -> dict[str, Any]:
     """What all layers added up to once that version of one of them stood."""
-    for one in decisions:
+    body: Any = decisions[version_in(decisions, job, layer, version) - 1].read.record.body
+    return dict(json.loads(getattr(body, "expected_json", "{}")))  # of a deletion nothing is left
+
+
+def version_in(decisions: Sequence[Standing], job: str, layer: str, version: int) -> int:
+    """How many of the decisions there are up to the one that made that version stand."""
+    for count, one in enumerate(decisions, 1):
         body: Any = one.read.record.body if one.stands else None
         made = getattr(body, "versions", None)
         if body is None or made is None or made.to_plain()[layer] != version:
             continue
         if hasattr(body, "expected_json") and getattr(body, "layer", layer) == layer:
-            return dict(json.loads(body.expected_json))
+            return count
         if type(body).__name__ == "JobDeleted":
-            return {}
+            return count
     raise Failed(
         Code.NOT_FOUND,
         f"{job} never had a version {version} of {layer}; `turbine describe job {job}` shows"

@@ -22,8 +22,8 @@ MEANINGS = {
     Code.OK: "done; a change was accepted",
     Code.FAILED: "failed; a change was rejected",
     Code.USAGE: "wrong usage, settings or file",
-    Code.NOT_FOUND: "no such job, id or schema, or nothing runs here to be shown or stopped",
-    Code.CONFLICT: "conflict: the change was made for a version that is stale",
+    Code.NOT_FOUND: "no such job, container, id or schema, or nothing runs here",
+    Code.CONFLICT: "conflict: the change or the plan was made for what is stale",
     Code.FINDINGS: "findings: the audit, the topics, the schemas or what runs differ",
     Code.TIMEOUT: "not in time: no verdict (the change may yet stand), or a wait in vain",
     Code.INTERRUPTED: "interrupted",
@@ -58,11 +58,12 @@ def known_failure(error: Exception) -> Failed | None:
     from components.runtime.topics import TopicsError
     from turbine.fleet import FleetRuns
     from turbine.local import LocalFailed
+    from turbine.log_lines import BadFile
     from turbine.publish import TooLarge, Unheard
 
     if isinstance(error, Failed):
         return error
-    if isinstance(error, TooLarge):
+    if isinstance(error, TooLarge | BadFile):
         return Failed(Code.USAGE, str(error))
     told = BadSettings | BrokerUnreachable | Unreadably | TopicsError | FleetRuns | LocalFailed
     told |= Unheard

@@ -57,15 +57,16 @@ def describe_job(
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
     from turbine.cli.syncs import look
+    from turbine.scaled import scaling_of
 
     check_job(name)
     moment = given_moment(at)
     log = open_log(context)
     end = _end(log, moment)
     job = existing(log.job(name, end=end), name, at)
-    last = log.decisions(job=name, end=end)[-DECISIONS_SHOWN:]
-    row = to_plain(job) | {"sync": look(log, name, moment)}
-    row["decisions"] = [decision_to_plain(one) for one in last]
+    decisions = log.decisions(job=name, end=end)
+    row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
+    row["decisions"] = [decision_to_plain(one) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":
         write(_description(row))
     else:
@@ -156,6 +157,7 @@ def _columns() -> list[Any]:
         Column("TASKS", lambda row: expected("tasks")(row) or (1 if row["alive"] else None)),
         Column("PACKAGE", _package),
         Column("OVERRIDDEN", _overridden),
+        Column("POLICY", _policy, wide=True),
         Column("TIER", expected("tier"), wide=True),
         Column("OPERATOR", expected("operator"), wide=True),
         Column("AUTHOR", lambda row: row["layers"]["base"]["author"], wide=True),
@@ -174,6 +176,14 @@ def _package(row: Row) -> str:
     return f"{package['name']} {package['version']}" if package else ""
 
 
+def _policy(row: Row) -> str:
+    """Who decides about its size, and what comes of it."""
+    from turbine.scaled import policy_of
+
+    found = policy_of(row["expected"])
+    return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
+
+
 def _overridden(row: Row) -> str:
     """Which keys of the base do not hold, by whom: what an oncall wants to see at a glance."""
     found = [f"{path} by {layer}" for path, layer in row["origins"].items() if layer != "base"]
@@ -182,6 +192,7 @@ def _overridden(row: Row) -> str:
 
 def _description(row: Row) -> str:
     from events.strict_json import split_path
+    from turbine.cli import scaled
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, table_text
     from turbine.cli.syncs import section
@@ -213,6 +224,7 @@ def _description(row: Row) -> str:
     ]
     parts = [facts([("job", row["job"]), ("state", _state(row))]), table_text(layers, columns)]
     parts += [section(row)] if row["sync"] else []
+    parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
     parts += [table_text(keys, paths)] if keys else []
     parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
     return "\n\n".join(parts)

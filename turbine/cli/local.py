@@ -1,4 +1,4 @@
-"""`broker`, `topics`, `serve`, `up`, `down`, `config`, `version`: what runs on this machine."""
+"""`broker`, `topics`, `serve`, `config`, `version`: what there is on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ Row = dict[str, Any]
 Port = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
 ]
-SECRETS = ("password", "secret", "token", "pem", "key", "jaas")
+SECRETS = ("password", "secret", "token", "pem", "key", "jaas", "url")
+"""The path of a webhook's URL is a secret to many receivers."""
 
 
 # --- broker
@@ -33,7 +34,7 @@ def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "
     from turbine.local import ask_broker
 
     settings, directory = _broker(context)
-    row = ask_broker("start", directory, port or _port(settings))
+    row = ask_broker("start", directory, port or port_of(settings))
     _show_broker(row, output)
     if row["bootstrap"] != settings.bootstrap and not _same_port(row["bootstrap"], settings):
         from turbine.cli.output import tell
@@ -95,7 +96,8 @@ def _broker(context: typer.Context) -> tuple[Settings, Path]:
     return settings, broker_directory(settings)
 
 
-def _port(settings: Settings) -> int:
+def port_of(settings: Settings) -> int:
+    """Where a broker of this machine has to listen; Failed where the bootstrap is elsewhere."""
     from turbine.local import port_here
 
     port = port_here(settings)
@@ -166,6 +168,30 @@ def apply_topics(context: typer.Context, *, output: Listed = "table") -> int:
     return Code.FINDINGS if any(step["kind"] == "differs" for step in steps) else Code.OK
 
 
+def create_one(
+    context: typer.Context,
+    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Its name.")],
+    *,
+    partitions: Annotated[
+        int | None, typer.Option("--partitions", min=1, max=10_000, metavar="N")
+    ] = None,
+) -> int:
+    """Create a topic that jobs read or write.
+
+    By default with as many partitions as the settings say. One that is there is left as it is.
+    """
+    from events.topics import PREFIX
+    from turbine.cli.output import write
+    from turbine.generate import prepare_topic
+
+    if topic.startswith(PREFIX):
+        raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
+    settings = chosen(context).connected()
+    count, made = prepare_topic(settings, topic, partitions)
+    write(f"topic {topic} {'is created' if made else 'exists already'}, with {count} partitions")
+    return Code.OK if made or partitions in (None, count) else Code.FAILED
+
+
 def _show_steps(steps: list[Row], output: Any) -> None:
     from turbine.cli.output import Column, show_rows
 
@@ -181,6 +207,20 @@ def _show_steps(steps: list[Row], output: Any) -> None:
 
 # --- components
 
+MetricsPort = Annotated[
+    int,
+    typer.Option("--metrics-port", min=0, max=65535, help="0 serves none; 9464 of the exporter."),
+]
+MetricsHost = Annotated[
+    str, typer.Option("--metrics-host", metavar="ADDRESS", help="By default this machine alone.")
+]
+JobsMax = Annotated[
+    int | None, typer.Option("--jobs-max", min=0, help="Jobs with series of their own (exporter).")
+]
+TasksPerJob = Annotated[
+    bool, typer.Option("--tasks-per-job", help="Tasks of each job as well (exporter).")
+]
+
 
 def serve(
     context: typer.Context,
@@ -189,117 +229,33 @@ def serve(
     instance: Annotated[
         str | None, typer.Option("--instance", help="Name of a static member of the group.")
     ] = None,
-    metrics_port: Annotated[
-        int, typer.Option("--metrics-port", min=0, max=65535, help="0 serves none.")
-    ] = 0,
+    metrics_port: MetricsPort = 0,
+    metrics_host: MetricsHost = "127.0.0.1",
+    jobs_max: JobsMax = None,
+    tasks_per_job: TasksPerJob = False,
+    tier: Annotated[
+        str,
+        typer.Option(
+            "--tier", metavar="NAME", help="Whose shards are placed, or capacity is shared."
+        ),
+    ] = "default",
 ) -> int:
     """Run components in the foreground.
 
-    One of clock, publisher and shard-manager, or any of job-service, state-syncer and task-service
-    in one worker.
+    One of api, auditor, capacity-manager, clock, exporter, publisher, shard-manager and webhooks,
+    or any of job-service, state-syncer, task-service and auto-scaler in one worker.
     """
     from components.runtime.settings import BadSettings
-    from turbine.serve import check_names
+    from turbine.serve import Shown, check_names
     from turbine.serve import serve as run
 
     try:
         check_names(names)
     except BadSettings as bad:
         raise Failed(Code.USAGE, str(bad)) from None
-    return run(names, chosen(context).settings(), instance=instance, port=metrics_port)
-
-
-def up(
-    context: typer.Context,
-    *,
-    detach: Annotated[
-        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
-    ] = False,
-) -> int:
-    """Run all components on this machine.
-
-    Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
-    """
-    from components.runtime.loop import Stop
-    from turbine.cli.output import tell
-    from turbine.fleet import FleetRuns, detach_fleet, lives, run_fleet
-    from turbine.local import LocalFailed, ask_broker, broker_directory
-
-    settings, flags = chosen(context).settings(), chosen(context).flags()
-    if lives(settings.directory):
-        raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
-    # Listened for from here on: a signal amid the start must not leave the broker behind.
-    stop = Stop() if detach else Stop().listen()
-    ours = False
-    try:
-        ours = _prepare_broker(settings)
-        _prepare_topics(context)
-        if detach:
-            detach_fleet(settings.directory, flags)
-            tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
-            return Code.OK
-        tell(f"all components are started; their logs: {settings.directory}/logs; end: Ctrl-C")
-        run_fleet(settings.directory, settings.bootstrap, flags, tell, stop)
-    except LocalFailed:
-        if not stop.wanted:
-            raise
-        return Code.INTERRUPTED  # a terminal's Ctrl-C is for the programs that we ask, too
-    finally:
-        if ours and not detach:
-            ask_broker("stop", broker_directory(settings))
-    tell("all components have ended" + (", and the broker" if ours else ""))
-    return Code.OK
-
-
-def _prepare_broker(settings: Settings) -> bool:
-    """A broker that answers; True when it was started for this."""
-    from turbine.cli.output import tell
-    from turbine.local import ask_broker, broker_directory, knock
-
-    if not knock(settings):
-        return False
-    row = ask_broker("start", broker_directory(settings), _port(settings))
-    tell(f"a broker runs at {row['bootstrap']}")
-    return bool(row["started"])
-
-
-def _prepare_topics(context: typer.Context) -> None:
-    """Creates what is missing; a sentence about the first that differs."""
-    from turbine.cli.output import tell
-    from turbine.local import ask_topics
-
-    steps = ask_topics("apply", chosen(context).flags())
-    created = sum(step["kind"] == "create" for step in steps)
-    if created:
-        tell(f"{created} topics are created")
-    differing = next((step for step in steps if step["kind"] == "differs"), None)
-    if differing is not None:
-        raise Failed(
-            Code.FINDINGS,
-            f"{differing['topic']}: {differing['what']} should be {differing['expected']} and is"
-            f" {differing['found']}; `turbine topics plan` shows all that differs",
-        )
-
-
-def down(context: typer.Context) -> int:
-    """End what `up` runs, and the broker.
-
-    The log stays.
-    """
-    from turbine.cli.output import write
-    from turbine.fleet import end_fleet
-    from turbine.local import ask_broker, broker_directory
-
     settings = chosen(context).settings()
-    fleet = end_fleet(settings.directory)
-    broker = ask_broker("stop", broker_directory(settings))["stopped"]
-    if not fleet and not broker:
-        raise Failed(
-            Code.NOT_FOUND, f"nothing runs in {settings.directory}; `turbine up` starts it"
-        )
-    ended = ["all components"] * fleet + ["the broker"] * broker
-    write(f"ended: {', '.join(ended)}; the log stays")
-    return Code.OK
+    shown = Shown(metrics_port, metrics_host, jobs_max, tasks_per_job)
+    return run(names, settings, instance=instance, shown=shown, tier=tier)
 
 
 # --- settings
@@ -323,6 +279,11 @@ def view_config(
     values: Row = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
+    values |= {
+        f"webhooks.{name}.{key}": value if key == "secret_file" else _shown(key, value)
+        for name, one in sorted(settings.webhooks.items())
+        for key, value in sorted(one.items())
+    }
     rows = [
         {"setting": name, "value": value, "origin": settings.origins.get(name, "default")}
         for name, value in values.items()

@@ -1,13 +1,12 @@
-"""`log stats`, `log export` and `audit`: the log as a whole."""
+"""`log stats`: the log as a whole; `schema`: what its records are."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -16,13 +15,10 @@ from turbine.cli.options import At, Listed, open_log
 
 if TYPE_CHECKING:
     from components.runtime.intake import Message
-    from components.runtime.replay import Finding
     from events.lock import Version
     from turbine.log import Log
 
 Row = dict[str, Any]
-
-FORMAT = "turbine-log/1"
 
 
 # --- log stats
@@ -116,153 +112,6 @@ def _columns() -> list[Any]:
         Column("FIRST", lambda row: show_time(row["first_ms"])),
         Column("LAST", lambda row: show_time(row["last_ms"])),
         Column("KINDS", kinds),
-    ]
-
-
-# --- log export
-
-
-def export(
-    context: typer.Context,
-    *,
-    out: Annotated[str, typer.Option("--out", metavar="FILE", help="A new file; - for output.")],
-    start: Annotated[
-        str | None, typer.Option("--from", metavar="TIME|POSITION", help="From there on.")
-    ] = None,
-    end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME|POSITION", help="Up to there.")
-    ] = None,
-) -> int:
-    """Write the log as JSON lines.
-
-    One line about the export, then one for each record with its bytes. Kept rows are left out:
-    they are made from the log, which is the truth.
-    """
-    from turbine.cli.moments import given_moment, position_at
-    from turbine.cli.output import tell, write
-
-    first, last = given_moment(start, "--from"), given_moment(end, "--to")
-    log = open_log(context)
-    topics = _exported(log)
-    to = log.ends(log.places(topics)) if last is None else position_at(log, last, topics, "--to")
-    since = {} if first is None else position_at(log, first, topics, "--from")
-    lines = _lines(log, topics, since, to)
-    if out == "-":
-        for line in lines:
-            write(line)
-        return Code.OK
-    count = _write(Path(out), lines)
-    tell(f"{count - 1} records of {len(topics)} topics written to {out}")
-    return Code.OK
-
-
-def _exported(log: Log) -> list[str]:
-    from events.topics import BY_SHORT
-
-    return [short for short in BY_SHORT if short in log.counts and BY_SHORT[short].kind != "rows"]
-
-
-def _lines(log: Log, topics: list[str], since: dict[str, int], to: dict[str, int]) -> Iterator[str]:
-    from events.positions import format_vector
-    from events.topics import JOURNAL
-    from turbine.cli.output import to_line
-    from turbine.cli.records import to_export
-
-    yield to_line(
-        {
-            "format": FORMAT,
-            "topics": {short: log.counts[short] for short in topics},
-            "from": format_vector(since),
-            "to": format_vector(to),
-        }
-    )
-    for message in log.messages(topics, start=since, end=to):
-        yield to_line(to_export(message, log.counts[JOURNAL]))
-
-
-def _write(path: Path, lines: Iterator[str]) -> int:
-    """Whole or not there: an export that ends half-way must not look like a log."""
-    if path.exists():
-        raise Failed(Code.USAGE, f"{path} is there already; name a new file, or remove it")
-    part = path.with_name(path.name + ".part")
-    count = 0
-    try:
-        with part.open("w", encoding="utf-8") as file:
-            for line in lines:
-                file.write(line + "\n")
-                count += 1
-        part.replace(path)
-    except OSError as error:
-        raise Failed(
-            Code.FAILED, f"{path} cannot be written ({error.strerror}); name another file"
-        ) from None
-    finally:
-        part.unlink(missing_ok=True)
-    return count
-
-
-# --- audit
-
-VERDICTS = ("same", "differs", "impossible", "not checkable")
-
-
-def audit(
-    context: typer.Context,
-    *,
-    output: Annotated[
-        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
-    ] = "table",
-) -> int:
-    """Make every decision again, and compare.
-
-    From its evidence and byte by byte. Exit code 5 where one comes out otherwise. What claims to
-    have known the future is impossible, and void; what a logic made that this build does not have
-    is not checkable.
-    """
-    from turbine.cli.output import show_value, table_text, write
-    from turbine.log import AUDITED
-
-    log = open_log(context)
-    counts = {one.name: Counter[str]() for one in AUDITED}
-    found: list[Row] = []
-    for finding in log.audit():
-        counts[finding.component][finding.verdict] += 1
-        if finding.verdict == "differs":
-            found.append(_difference(finding))
-    rows = [
-        {"component": name, **{verdict.replace(" ", "_"): count[verdict] for verdict in VERDICTS}}
-        for name, count in counts.items()
-    ]
-    if output == "table":
-        for one in found:
-            write(f"{one['position']} {one['kind']} {one['id']}: {one['sentence']}")
-        write(table_text(rows, _audit_columns()))
-    else:
-        show_value({"components": rows, "differences": found}, output)
-    return Code.FINDINGS if found else Code.OK
-
-
-def _difference(finding: Finding) -> Row:
-    read, record = finding.read, finding.read.record
-    return {
-        "position": f"{read.place}:{read.offset}",
-        "component": finding.component,
-        "job": record.key,
-        "kind": record.kind,
-        "id": record.id,
-        "sentence": finding.sentence,
-    }
-
-
-def _audit_columns() -> list[Any]:
-    from turbine.cli.output import Column
-
-    return [
-        Column("COMPONENT", lambda row: row["component"]),
-        Column("SAME", lambda row: row["same"]),
-        Column("DIFFERS", lambda row: row["differs"]),
-        Column("IMPOSSIBLE", lambda row: row["impossible"]),
-        Column("NOT CHECKABLE", lambda row: row["not_checkable"]),
     ]
 
 

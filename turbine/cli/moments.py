@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time  # noqa: TID251 - a person's "10m ago" is meant by the clock on the wall
+from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -28,9 +29,18 @@ Moment = int | dict[str, int]
 """Milliseconds since 1970, or a position vector."""
 
 
+_now_ms: ContextVar[int | None] = ContextVar("now_ms", default=None)
+
+
 def now_ms() -> int:
-    """By the clock of this machine."""
-    return time.time_ns() // 1_000_000
+    """By the clock of this machine; where a log's file is read, the time of its last record."""
+    found = _now_ms.get()
+    return time.time_ns() // 1_000_000 if found is None else found
+
+
+def set_now(at_ms: int | None) -> None:
+    """What "now" and "10m ago" are by in this command line; None: the machine's clock."""
+    _now_ms.set(at_ms)
 
 
 def parse_span(text: str, what: str = "a span") -> int:
@@ -93,12 +103,32 @@ def given_moment(text: str | None, what: str = "--at") -> Moment | None:
     return None if text is None else parse_moment(text, now_ms(), what)
 
 
+def log_at(log: Log, moment: Moment | None, what: str = "--at") -> Log:
+    """The log as it was then: what came later is not there. The log itself where nobody asked."""
+    from events.topics import CLOCK
+    from turbine.log import Log as Cut
+    from turbine.source import UpTo
+
+    if moment is None:
+        return log
+    end = position_at(log, moment, log.counts, what)
+    if not isinstance(moment, int) and CLOCK in log.counts:
+        # A position that names no clock means no log without one: ticks decide nothing.
+        end = log.ends(log.places([CLOCK])) | end
+    return Cut(source=UpTo(log.source, end))
+
+
 def position_at(
     log: Log, moment: Moment, topics: Iterable[str], what: str = "--at"
 ) -> dict[str, int]:
     """The position vector that a time or a position means in this log."""
+    from components.runtime.settings import BadSettings
+
     if isinstance(moment, int):
-        return log.at(moment, topics)
+        try:
+            return log.moment(moment, topics, what)
+        except BadSettings as outside:
+            raise Failed(Code.USAGE, str(outside)) from None
     known = set(log.places(log.counts))
     for place in sorted(moment):
         if place not in known:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from components.runtime.settings import Settings
     from turbine.local import Flags
     from turbine.log import Log
+    from turbine.log_file import LogFile
 
 Form = Literal["table", "wide", "json", "jsonl", "yaml", "name"]
 
@@ -58,6 +59,8 @@ Layer = Annotated[
     typer.Option("--layer", help="Whose wish it is; the higher layer wins."),
 ]
 
+Tier = Annotated[str, typer.Option("--tier", metavar="NAME", help="Whose containers and shards.")]
+
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
@@ -65,6 +68,7 @@ class Chosen:
 
     bootstrap: str | None = None
     config: Path | None = None
+    log: LogFile | None = None
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
@@ -85,7 +89,7 @@ class Chosen:
         """The same, where something listens at the bootstrap."""
         from turbine.local import knock
 
-        settings = self.settings()
+        settings = self.log.settings if self.log is not None else self.settings()
         silent = knock(settings)
         if silent:
             raise Failed(
@@ -96,6 +100,20 @@ class Chosen:
         return settings
 
 
+def choose(bootstrap: str | None, config: Path | None, log: Path | None) -> Chosen:
+    """What a line says ahead of its command. In a file, "now" is its end."""
+    from turbine.cli.moments import set_now
+
+    if log is None:
+        set_now(None)
+        return Chosen(bootstrap, config)
+    from turbine.log_file import LogFile
+
+    found = LogFile(log)
+    set_now(found.now_ms)
+    return Chosen(bootstrap, config, found)
+
+
 def chosen(context: typer.Context) -> Chosen:
     """The global options of this run."""
     assert isinstance(context.obj, Chosen)
@@ -103,10 +121,11 @@ def chosen(context: typer.Context) -> Chosen:
 
 
 def open_log(context: typer.Context) -> Log:
-    """The log that the settings name."""
+    """The log that the settings name, or the file."""
     from turbine.log import Log
 
-    return Log(chosen(context).connected())
+    found = chosen(context)
+    return Log(source=found.log) if found.log is not None else Log(found.connected())
 
 
 def check_job(name: str) -> str:

@@ -83,16 +83,22 @@ def _bytes(message: Message) -> Row:
     }
 
 
-def to_export(message: Message, partitions: int) -> Row:
+def to_export(message: Message, partitions: int, *, bodies: bool = True) -> Row:
     """The message with every byte it has, so that the log can be made again from it."""
     row: Row = {
         "place": message.place,
         "offset": message.offset,
         "at_ms": message.at_ms,
         "key": _bytes_or_text(message.key),
-        "headers": [[name, _bytes_or_text(value)] for name, value in message.headers or ()],
+        "headers": None
+        if message.headers is None
+        else [[name, _bytes_or_text(value)] for name, value in message.headers],
         "value_base64": None if message.value is None else _base64(message.value),
     }
+    if message.spoilt:
+        row["spoilt"] = message.spoilt
+    if not bodies:
+        return row
     found = read_or_letter(message, partitions)
     if isinstance(found, Read):
         row |= {"kind": found.record.kind, "body": body_of(found)}

@@ -28,11 +28,27 @@ def summarise(kind: str, body: dict[str, Any] | None) -> str:
         case "ConfigChangeProposed":
             clear = "".join(f" clear {path}" for path in body["clear"])
             text = f"set {body['set_json']}{clear}{_by(body)}"
+        case "ScalingDecided":
+            mode = "" if body["mode"] == "act" else f" ({body['mode']})"
+            text = f"{body['action']}, {_size(body)}{mode}: {body['explanation']}"
+        case "ScalingDeclined":
+            text = f"{body['reason']}: {body['explanation']}"
+        case "ScalingVerified" | "ScalingReverted":
+            text = body["explanation"]
         case _:
             rest = {name: value for name, value in body.items() if name not in _REPEATED}
             text = json.dumps(rest, ensure_ascii=False)
     text = printable(text)
     return text if len(text) <= LENGTH_MAX else text[: LENGTH_MAX - 1] + "…"
+
+
+def _size(body: dict[str, Any]) -> str:
+    """Its tasks, with their threads where these change."""
+    from turbine.scaled import count_text, parsed
+
+    threads = parsed(body["set_json"]).get("threads_per_task")
+    own = "" if threads is None else f" of {count_text(threads, 'thread')}"
+    return count_text(body["final_tasks"], "task") + own
 
 
 def _by(body: dict[str, Any]) -> str:

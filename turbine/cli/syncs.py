@@ -74,7 +74,7 @@ def wait_job(
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
     while True:
-        sync = _existing(log.syncs(job=job), job, None)[job]
+        sync = existing(log.syncs(job=job), job)
         if reached(sync, for_):
             break
         if time.monotonic() >= limit_s:
@@ -199,13 +199,14 @@ def read_syncs(
     sightings = Sightings()
     syncs = log.syncs(job=job, end=end_of(log, moment), heed=sightings)
     if job is not None:
-        return _existing(syncs, job, at), sightings
+        return {job: existing(syncs, job, at)}, sightings
     return {name: one for name, one in syncs.items() if one.versions.base}, sightings
 
 
-def _existing(syncs: dict[str, Sync], job: str, at: str | None) -> dict[str, Sync]:
+def existing(syncs: dict[str, Sync], job: str, at: str | None = None) -> Sync:
+    """The job's row; Failed where there never was one."""
     if job in syncs and syncs[job].versions.base:
-        return {job: syncs[job]}
+        return syncs[job]
     when = f" at {at}" if at else ""
     raise Failed(
         Code.NOT_FOUND,

@@ -43,7 +43,7 @@ class Journal:
         self, set_: Mapping[str, Any], layer: str = "base", *, now: int = NOW, **more: Any
     ) -> Standing:
         """A change of one layer, and the verdict on it."""
-        name = change_id(now + 60_000, f"c{len(self.asked)}")
+        name = more.pop("name", "") or change_id(now + 60_000, f"c{len(self.asked)}")
         body = ConfigChangeProposed(
             name, "clicks", more.pop("author", "ana"), set_json=json.dumps(set_), **more
         )
@@ -79,7 +79,7 @@ class Journal:
             tick_ms=NOW,
             logic=component.logic,
             source=component.name,
-            cause=getattr(body, "change_id", ""),
+            cause=getattr(body, "change_id", None) or "",
         )
         one = Standing(read_of(JOURNAL, len(self.decisions), record), stands)
         self.decisions.append(one)

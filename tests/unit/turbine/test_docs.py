@@ -2,25 +2,38 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import typer
 
+from components.auto_scaler.row import OWN_ALERTS
 from components.task_service.substitution import KNOWN
+from events.config import Policy
+from events.policies.table import SETTINGS
+from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
 from turbine.cli.failures import MEANINGS
+from turbine.policies import document, rows_of
+from turbine.scaled import KINDS
 
-TEXT = (Path(__file__).parents[3] / "docs" / "cli.md").read_text()
+ROOT = Path(__file__).parents[3]
+DOCS = ROOT / "docs"
+TEXT = (DOCS / "cli.md").read_text()
 
 
 def commands(group: Any, path: str = "turbine") -> Iterator[str]:
     for name, one in sorted(group.commands.items()):
+        if getattr(one, "invoke_without_command", False):
+            yield f"{path} {name}"
         if hasattr(one, "commands"):
+            if one.invoke_without_command:
+                yield f"{path} {name}"
             yield from commands(one, f"{path} {name}")
         elif not one.hidden:
             yield f"{path} {name}"
@@ -67,3 +80,79 @@ def test_the_example_can_be_read(tmp_path: Path) -> None:
         ("clicks", True, ()),
         ("views", False, ("slo.lag_seconds",)),
     ]
+
+
+# --- the other pages
+
+PAGES = sorted(path for path in DOCS.rglob("*.md") if "adr" not in path.parts)
+
+
+def said(text: str) -> set[str]:
+    """The commands that a page tells its reader to type: in code, and no sentence about Turbine."""
+    code = re.findall(r"`(turbine [a-z][^`]*)`", text) + re.findall(
+        r"^    (turbine [a-z].*)$", text, re.MULTILINE
+    )
+    return {one for line in code for one in named(line)}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_no_page_names_a_command_that_there_is_none_of(path: Path) -> None:
+    found = [one for one in said(path.read_text()) if not one.startswith(tuple(ALL))]
+    assert [one for one in found if not any(name.startswith(one) for name in ALL)] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_what_a_page_links_to_is_there(path: Path) -> None:
+    links = re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", path.read_text())
+    assert [one for one in links if not (path.parent / one).exists()] == []
+
+
+def test_the_settings_of_policies_are_told_as_they_are() -> None:
+    told = (DOCS / "policies.md").read_text()
+    assert told == document(), "write it again with `python -m turbine.policies`"
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_each_setting_has_a_meaning_and_says_what_it_may_be(name: str) -> None:
+    for row in rows_of(name):
+        assert row["meaning"], row["setting"]
+        assert row["values"], row["setting"]
+
+
+def test_values_are_told_in_words() -> None:
+    told = {row["setting"]: row["values"] for name in SETTINGS for row in rows_of(name)}
+    assert told["margin"] == "a number from 1 to 3"
+    assert told["saves_share"] == "a number from 0.001, below 1"
+    assert told["scaling_enabled"] == "true or false"
+    assert told["up_select"] == "max, min, disabled"
+    assert told["excluded_periods"] == "a list of texts"
+    assert told["up_rates"] == "a list of objects of kind, value, period_s"
+    assert told["quota_cpu"] == "a number from 0.001 to 10,000,000, or null"
+    assert told["fallback"].startswith("an object of failure_threshold, ")
+
+
+def test_a_policy_is_described_by_its_settings() -> None:
+    shown = run("describe", "policy", "turbine", "-o", "json")
+    assert json.loads(shown.out)["settings"] == rows_of("turbine")
+    lines = run("describe", "policy", "keda").out.splitlines()
+    assert lines[0].split() == ["SETTING", "DEFAULT", "VALUES", "MEANING"]
+    assert len(lines) == 1 + len(SETTINGS["keda"].model_fields)
+
+
+def test_scaling_names_what_there_is() -> None:
+    text = (DOCS / "scaling.md").read_text()
+    modes = get_args(Policy.model_fields["mode"].annotation)
+    assert {one for one in (*SETTINGS, *modes, *KINDS) if f"`{one}`" not in text} == set()
+
+
+def test_every_page_that_an_alert_names_is_there() -> None:
+    source = "".join(path.read_text() for path in (ROOT / "components").rglob("*.py"))
+    pages = set(re.findall(r"docs/runbooks/[a-z-]+\.md", source))
+    assert pages, "the alerts are not found"
+    pages |= {f"docs/runbooks/{alert}.md" for alert in OWN_ALERTS}
+    assert {one for one in pages if not (ROOT / one).is_file()} == set()
+
+
+@pytest.mark.parametrize("path", sorted((DOCS / "runbooks").iterdir()), ids=lambda path: path.stem)
+def test_a_runbook_is_called_as_its_alert(path: Path) -> None:
+    assert path.read_text().splitlines()[0] == f"# {path.stem}"

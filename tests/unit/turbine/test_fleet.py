@@ -8,17 +8,17 @@ import subprocess
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
+from turbine.container import _parser as container_arguments
 from turbine.fleet import (
     LOG_BYTES,
-    MEMBERS,
     STEADY_S,
     STOP_S,
     FleetRuns,
-    Member,
     Supervisor,
     end_fleet,
     held,
@@ -29,8 +29,12 @@ from turbine.fleet import (
     read_state,
     write_state,
 )
+from turbine.local import Flags
+from turbine.members import CONTAINER, DECIDERS, ENGINES, Hosts, Member, members
+from turbine.serve import check_names
 
-CLOCK, WORKER = Member("clock"), Member("job-service", "job-service-0")
+CLOCK, WORKER = Member(("clock",)), Member(("job-service",), "job-service-0")
+HOST = Member(CONTAINER, "container-0", "spark")
 
 
 @dataclass(slots=True)
@@ -82,13 +86,46 @@ def test_pauses_grow_to_half_a_minute() -> None:
     assert [pause_s(n) for n in (1, 2, 3, 4, 5, 6, 7, 1000)] == [1, 2, 4, 8, 16, 30, 30, 30]
 
 
-def test_the_fleet_has_two_static_workers() -> None:
-    assert [one.label for one in MEMBERS] == [
+def test_the_whole_fleet_is_started_the_clock_first_and_containers_last() -> None:
+    assert [one.label for one in members(Hosts(3))] == [
         "clock",
         "publisher",
-        "job-service-0",
-        "job-service-1",
+        "worker-0",
+        "worker-1",
+        "shard-manager",
+        "capacity-manager",
+        "api",
+        "auditor",
+        "container-0",
+        "container-1",
+        "container-2",
     ]
+    assert members(Hosts(0)) == DECIDERS
+
+
+def test_a_worker_is_one_process_of_four_components(tmp_path: Path) -> None:
+    [worker] = [one for one in DECIDERS if one.label == "worker-1"]
+    program = [sys.executable, "-P", "-m", "turbine.serve"]
+    assert worker.command(tmp_path) == [
+        *program, "job-service", "state-syncer", "task-service", "auto-scaler",
+        "--instance", "worker-1",
+    ]  # fmt: skip
+    assert CLOCK.command(tmp_path) == [*program, "clock"]
+    check_names(worker.components)
+
+
+def test_a_container_has_a_place_of_its_own_and_understands_its_arguments(tmp_path: Path) -> None:
+    command = HOST.command(tmp_path)
+    assert command == [
+        sys.executable, "-P", "-m", "turbine.container", "container-0",
+        "--directory", str(tmp_path / "containers" / "container-0"),
+        "--tier", "default", "--region", "local", "--engine", "turbine.spark_engine",
+    ]  # fmt: skip
+    assert find_spec(ENGINES["process"]) is not None
+    assert find_spec(ENGINES["spark"]) is not None
+    more = Flags("b:1", tmp_path / "t.toml").arguments()
+    given = container_arguments().parse_args([*command[4:], *more, "--die-with", "7"])
+    assert (given.name, given.bootstrap, given.die_with) == ("container-0", "b:1", 7)
 
 
 def test_all_are_started_once() -> None:
@@ -142,6 +179,24 @@ def test_stopping_asks_the_deciders_before_the_clock_and_kills_who_does_not_list
     assert machine.said == [f"job-service-0 did not end in {STOP_S:g} s and is killed"]
 
 
+def test_each_kind_has_ended_before_the_next_is_asked() -> None:
+    machine = Machine(CLOCK, WORKER, HOST)
+    machine.after(0)
+    order: list[list[str]] = []
+    for [one] in machine.started.values():
+        one.stubborn = True
+
+    def wait(_: float) -> None:
+        asked = [(label, one) for label, [one] in machine.started.items() if one.asked]
+        order.append([label for label, one in asked if one.code is None])
+        for _, one in asked:
+            one.code = 0
+
+    machine.fleet.stop(wait)
+    assert order == [["container-0"], ["job-service-0"], ["clock"]]
+    assert machine.said == []
+
+
 def test_stopping_what_has_ended_asks_nobody() -> None:
     machine = Machine(WORKER)
     machine.after(0)
@@ -191,7 +246,7 @@ def test_the_state_names_who_runs(tmp_path: Path) -> None:
     assert (state["pid"], state["bootstrap"]) == (os.getpid(), "b:1")
     assert state["members"][1] == {
         "name": "job-service-0",
-        "component": "job-service",
+        "components": ["job-service"],
         "pid": 101,
         "starts": 1,
         "log": str(tmp_path / "logs" / "job-service-0.log"),

@@ -19,7 +19,7 @@ from events.topics import JOURNAL
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.failures import Code, Failed
-from turbine.cli.operators import row_of
+from turbine.cli.operators import goal_text, row_of
 from turbine.cli.scaling import check_others, layer_at, layer_of
 from turbine.subscribe import Outcome
 from turbine.verdicts import VERDICTS, Accepted, Rejected, heard_in
@@ -152,3 +152,33 @@ def test_what_answers_nobody_is_no_verdict() -> None:
     fleet.decide()
     [failed] = [one for one in fleet.said if isinstance(one, SyncFailed)]
     assert heard_in(outcome(failed)) is None
+
+
+# --- reset
+
+
+@pytest.mark.parametrize(
+    ("to", "said"),
+    [
+        ("earliest", "earliest"),
+        ("1970-01-01T00:01:00Z", "60000"),
+        ("60000", "60000"),
+        ('{"clicks":{"0":4}}', '{"clicks":{"0":4}}'),
+    ],
+)
+def test_a_place_to_read_from_is_said_as_requests_have_it(to: str, said: str) -> None:
+    assert goal_text(to) == said
+
+
+@pytest.mark.parametrize(
+    ("to", "sentence"),
+    [
+        ("journal.v1/3:40", "--to: a position is of Turbine's own log; write earliest, latest"),
+        ('{"clicks":4}', "--to: .*clicks.*: write its partitions and offsets"),
+        ("soon", "--to: 'soon' is neither a time nor a position"),
+    ],
+)
+def test_what_is_no_place_to_read_from_is_refused_at_once(to: str, sentence: str) -> None:
+    with pytest.raises(Failed, match=sentence) as failed:
+        goal_text(to)
+    assert failed.value.code is Code.USAGE

@@ -57,7 +57,7 @@ class Shelf:
     def job(self, name: str, **_: Any) -> Job | None:
         return self.journal.job if name == self.journal.job.name else None
 
-    def at(self, *_: Any) -> dict[str, int]:
+    def moment(self, *_: Any) -> dict[str, int]:
         return {}
 
     def decisions(self, **_: Any) -> list[Standing]:
@@ -180,7 +180,10 @@ def test_lists_and_differences(journal: Journal) -> None:
 
 def test_two_versions_and_two_instants_are_compared(journal: Journal) -> None:
     ended = run("diff", "job", "clicks", "--from", "base:1", "--exit-code")
-    assert (ended.code, ended.out) == (Code.FINDINGS, "+ priority: 7\n~ tasks: 2 -> 4\n")
+    assert (ended.code, ended.out) == (
+        Code.FINDINGS,
+        "+ priority: 7   (base 2 by ana)\n~ tasks: 2 -> 4   (base 2 by ana)\n",
+    )
     ended = run("diff", "job", "clicks", "--from", "base:2", "--to", "base:1", "-o", "json")
     assert [one["path"] for one in json.loads(ended.out)] == ["priority", "tasks"]
     assert run("diff", "job", "clicks", "--from", "1h").out == "clicks: the same was expected\n"

@@ -131,10 +131,10 @@ def read_of(body: TaskStarted | TaskFailed | SyncFailed, at_ms: int) -> Read:
 def test_a_task_is_where_its_newest_report_says(fleet: Fleet) -> None:
     sightings = Sightings()
     newest = TaskStarted("orders", 0, Generation(2, 1), "c1", 1)
-    sightings(read_of(newest, 7), True)
-    sightings(read_of(TaskStarted("orders", 0, Generation(1, 1), "c0", 1), 8), True)
+    sightings(read_of(newest, NOW_MS), True)
+    sightings(read_of(TaskStarted("orders", 0, Generation(1, 1), "c0", 1), NOW_MS + 1), True)
     first, second = tasks_to_plain(fleet.row, sightings)
-    assert (first["container"], first["since_ms"]) == ("c1", 7)
+    assert (first["container"], first["since_ms"]) == ("c1", NOW_MS)
     assert (second["container"], second["since_ms"]) == (None, None)
 
 

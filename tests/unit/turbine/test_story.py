@@ -8,18 +8,49 @@ from pathlib import Path
 import pytest
 
 from projections.jobs import Job
+from turbine.demo import main
 from turbine.fleet import log_of
+from turbine.generate import open_trace
 from turbine.publish import Accepted, Rejected, Unknown
-from turbine.story import NAMES, NotAsTold, accepted, assigned, fresh_names, rejected
+from turbine.story import NotAsTold, fresh_number
+from turbine.story.changes import assigned
+from turbine.story.stage import accepted, numbered, rejected
+from turbine.story.tasks import USUAL, write_day
+from turbine.traffic import BadTrace
 
 
 def test_each_telling_has_jobs_of_its_own() -> None:
-    def number(n: int) -> tuple[str, ...]:
-        return tuple(f"{name}-{n}" for name in NAMES)
+    assert fresh_number({}) == 1
+    assert fresh_number({"orders": Job("orders")}) == 2
+    assert fresh_number({name: Job(name) for name in ("visits", "clicks-2", "orders-3")}) == 4
+    assert (numbered("clicks", 1), numbered("clicks", 4)) == ("clicks", "clicks-4")
 
-    assert fresh_names({}) == NAMES
-    assert fresh_names({"ads": Job("ads")}) == number(2)
-    assert fresh_names({name: Job(name) for name in ("views", "carts-2", "users-3")}) == number(4)
+
+def test_a_day_without_a_recording_has_a_night_and_a_noon(tmp_path: Path) -> None:
+    assert write_day(tmp_path / "day.csv", None).startswith("one with a night")
+    rates = [rate / 60 for _, rate in open_trace(tmp_path / "day.csv")]
+    assert len(rates) == 1440
+    assert min(rates) == pytest.approx(0.2 * USUAL, rel=0.01)
+    assert max(rates) == pytest.approx(USUAL, rel=0.01)
+    assert 1.5 * rates.index(min(rates)) < rates.index(max(rates))
+
+
+def test_of_a_recording_the_last_day_is_played(tmp_path: Path) -> None:
+    trace = tmp_path / "site.csv"
+    trace.write_text("".join(f"{at},{at}\n" for at in range(2_000)))
+    assert write_day(tmp_path / "day.csv", trace) == "the last one of site.csv, a recording"
+    assert [rate for _, rate in open_trace(tmp_path / "day.csv")] == list(range(560, 2_000))
+
+
+def test_a_recording_that_cannot_be_played_is_told_before_anything_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["start", "--trace", str(tmp_path / "none.csv")]) == 1
+    assert (
+        "cannot be read (No such file or directory); name another file" in capsys.readouterr().err
+    )
+    with pytest.raises(BadTrace):
+        open_trace(tmp_path)
 
 
 ACCEPTED = Accepted("1.x", "clicks", "base", 1, "d", "outcomes.v1/0:0")

@@ -23,6 +23,7 @@ from events.topics import JOURNAL, OPERATOR, TASKS, place
 from tests.unit.turbine.decided import NOW
 from turbine.log import Log
 from turbine.running import Sightings
+from turbine.source import BrokerSource
 
 
 class Anything:
@@ -40,7 +41,7 @@ class Anything:
 
 @pytest.fixture(autouse=True)
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turbine.log.Births", Anything)
+    monkeypatch.setattr("components.runtime.origin.Births", Anything)
 
 
 ASKED = change_id(NOW + 60_000, "p")
@@ -50,7 +51,7 @@ class Told(Log):
     """A log in memory: the journal is read first, as a slow topic of facts may make it."""
 
     def __init__(self, topics: Iterable[str] = (JOURNAL, TASKS, OPERATOR)) -> None:
-        self.settings = Settings()
+        self.source = BrokerSource(Settings())
         self.counts = dict.fromkeys(topics, 1)
         self.lines: dict[str, list[Read]] = {JOURNAL: [], TASKS: [], OPERATOR: []}
         self.last = "root"

@@ -9,6 +9,8 @@ from typing import Any, cast
 import pytest
 
 from events.codec import Read
+from events.identity import change_id
+from events.records import ScalingDecided
 from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
@@ -140,6 +142,17 @@ def test_the_verdict_on_a_change(journal: Journal) -> None:
     log = cast("Log", FakeLog(journal))
     assert verdict_on(log, "clicks", decision.read.record.cause) is decision
     assert verdict_on(log, "clicks", "nope") is None
+
+
+def test_who_owes_a_change_does_not_answer_it(journal: Journal) -> None:
+    """A decision of the auto scaler names the change that it is to become."""
+    name = change_id(NOW + 60_000, "owed")
+    owed = ScalingDecided("clicks", name, 0, '{"tasks":8}', "lag", "under-capacity", 8, 8)
+    journal.say(owed, journal.last, stands=True)
+    log = cast("Log", FakeLog(journal))
+    assert verdict_on(log, "clicks", name) is None
+    answered = journal.propose({"tasks": 8}, "scaler", name=name)
+    assert verdict_on(log, "clicks", name) is answered
 
 
 def test_a_job_as_json_says_which_layer_each_key_is_from(journal: Journal) -> None:

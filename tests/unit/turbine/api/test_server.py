@@ -1,0 +1,125 @@
+"""Over a real socket: doors, tokens, addresses, an end that waits for nobody, and the command."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from components.runtime.loop import Stop
+from components.runtime.settings import BadSettings, Settings
+from tests.unit.turbine.api.world import world_of
+from tests.unit.turbine.lines import run
+from turbine.api.server import (
+    Serving,
+    bind,
+    forget_address,
+    serve_app,
+    token_in,
+    url_of,
+    write_address,
+)
+from turbine.api.writing import LogWriter
+from turbine.cli.failures import Code
+from turbine.fleet import address_of, await_address
+from turbine.members import ADDRESS
+
+
+def test_it_answers_and_ends_although_somebody_follows(tmp_path: Path) -> None:
+    world, door, stop = world_of(directory=tmp_path), bind(Serving(port=0)), Stop()
+    codes: list[int] = []
+    thread = threading.Thread(
+        target=lambda: codes.append(serve_app(world.app, door, stop, world.feed))
+    )
+    thread.start()
+    try:
+        port = int(url_of(door).rpartition(":")[2])
+        asking = HTTPConnection("127.0.0.1", port, timeout=60)
+        asking.request("GET", "/api/v1/fleet")
+        answer = asking.getresponse()
+        assert (answer.status, json.loads(answer.read())["totals"]["jobs"]) == (200, 3)
+        assert answer.headers["server"] is None
+        follows = HTTPConnection("127.0.0.1", port, timeout=60)
+        follows.request("GET", "/api/v1/stream?after=journal.v1/0:0")
+        stream = follows.getresponse()
+        assert stream.headers["content-type"].startswith("text/event-stream")
+        assert stream.readline() == b": turbine\n"
+    finally:
+        stop.set()
+        thread.join(60)
+    assert (codes, thread.is_alive()) == ([0], False)
+    follows.close()
+    asking.close()
+
+
+def test_a_door_that_is_taken_is_told_of_or_another_is_opened() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(BadSettings, match=f"nothing can listen at 127.0.0.1:{port}.*--port"):
+            bind(Serving(port=port))
+        with bind(Serving(port=port, any_port=True)) as door:
+            assert door.getsockname()[1] not in {0, port}
+
+
+def test_a_token_is_made_once_and_for_its_owner_alone(tmp_path: Path) -> None:
+    directory = tmp_path / "new"
+    token = token_in(directory)
+    path = directory / "api-token"
+    assert (len(token) >= 32, path.stat().st_mode & 0o777) == (True, 0o600)
+    assert token_in(directory) == token
+    path.write_text("\n")
+    with pytest.raises(BadSettings, match="api-token holds no token; delete it"):
+        token_in(directory)
+
+
+def test_others_find_the_address(tmp_path: Path) -> None:
+    assert address_of(tmp_path) is None
+    assert await_address(tmp_path, 0.0) is None
+    write_address(tmp_path / ADDRESS, "http://127.0.0.1:1")
+    assert await_address(tmp_path, 60) == "http://127.0.0.1:1"
+    (tmp_path / ADDRESS).write_text("[")
+    assert address_of(tmp_path) is None
+
+
+def test_an_address_is_forgotten_by_whose_it_is(tmp_path: Path) -> None:
+    path = tmp_path / ADDRESS
+    forget_address(path)
+    path.write_text('{"url": "http://127.0.0.1:1", "pid": 1}')
+    forget_address(path)
+    assert path.exists()
+    write_address(path, "http://127.0.0.1:2")
+    forget_address(path)
+    assert not path.exists()
+
+
+def test_a_writer_that_nobody_asked_opens_nothing() -> None:
+    LogWriter(Settings(bootstrap="127.0.0.1:1")).close()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("--listen 0.0.0.0", "--listen 0.0.0.0 lets other machines read all that the log says"),
+        ("--allow-host http://x", "--allow-host http://x: a name without scheme and port"),
+        ("--allow-host x:80", "--allow-host x:80: a name without scheme and port"),
+        ("--scoreboard nowhere.json", "--scoreboard nowhere.json is no file; make one with"),
+        ("--open nowhere.turbine", "nowhere.turbine"),
+    ],
+)
+def test_what_the_command_refuses(line: str, sentence: str, tmp_path: Path) -> None:
+    ended = run("dashboard", "--port", "0", *line.split())
+    assert ended.code in {Code.USAGE, Code.NOT_FOUND, Code.FAILED}
+    assert sentence in ended.sentence
+    assert ended.out == ""
+
+
+def test_without_a_broker_the_command_says_so(tmp_path: Path) -> None:
+    ended = run("dashboard", "--port", "0", "--bootstrap", "127.0.0.1:1")
+    assert (ended.code, ended.out) == (Code.FAILED, "")
+    assert ended.sentence.startswith("no broker answers at 127.0.0.1:1")

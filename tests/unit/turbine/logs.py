@@ -1,0 +1,59 @@
+"""Logs in files for tests: what the simulator's fleet said in a seed, as a broker would have it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from components.runtime.intake import Message
+from events.codec import headers_of
+from events.topics import BY_SHORT, CLOCK, JOURNAL, place
+from simulation.world import World
+from turbine.cli.records import to_export
+from turbine.log_lines import Head, Writing
+
+SEED = 53
+"""Of jobs with an auto scaler, whose usual bounds hold."""
+FORGED_SEED = 47
+"""Of jobs about which much is forged."""
+TIER_SEED = 28
+"""Of a tier with its containers."""
+HORIZON_MS = 20 * 60_000
+
+
+@cache
+def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
+    """All messages of one seed, in the order of their times."""
+    world = World(seed, horizon_ms)
+    world.run()
+    found = [
+        Message(
+            topic,
+            0,
+            line.offset,
+            line.at_ms,
+            None if topic == CLOCK else line.record.key.encode(),
+            line.record.value,
+            list(headers_of(line.record, topic)),
+        )
+        for topic, one in BY_SHORT.items()
+        if one.kind != "rows"
+        for line in world.log.lines[place(topic, 0)]
+    ]
+    return tuple(sorted(found, key=lambda one: one.at_ms))
+
+
+def write(path: Path, messages: Iterable[Message]) -> Path:
+    """A file with these messages, one partition a topic."""
+    ends: dict[str, int] = {}
+    known = list(messages)
+    for one in known:
+        ends[one.place] = max(ends.get(one.place, 0), one.offset + 1)
+    topics = {short: 1 for short, one in BY_SHORT.items() if one.kind != "rows"}
+    with Writing(path) as lines:
+        lines.put(Head(topics | {JOURNAL: 1}, {}, ends).to_plain())
+        for one in known:
+            lines.record(one, to_export(one, 1))
+        lines.end()
+    return path

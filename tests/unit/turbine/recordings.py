@@ -1,0 +1,61 @@
+"""Recorded histories of one job, each played once for all tests, and commands that read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import pytest
+
+from components.auto_scaler.seen import MINUTE_MS
+from events.codec import Read
+from simulation.plant.backtest import Case
+from simulation.plant.cases import SCENARIOS
+from simulation.plant.recording import record
+from turbine.log import Standing
+from turbine.recorded import Recorded
+from turbine.scaled import words_of
+
+JOB = "clicks"
+
+
+def case_of(scenario: str, minutes: int | None = None) -> Case:
+    """A scenario, or its first minutes."""
+    case = SCENARIOS[scenario]()
+    return case if minutes is None else replace(case, rates=case.rates[:minutes])
+
+
+@cache
+def reads_of(
+    scenario: str,
+    policy: str = "turbine",
+    mode: str = "act",
+    *,
+    minutes: int | None = None,
+    disturbed: bool = False,
+    interval_ms: int = MINUTE_MS,
+) -> tuple[Read, ...]:
+    """All that its log says."""
+    asked: Mapping[str, Any] = {"name": policy, "mode": mode}
+    case = case_of(scenario, minutes)
+    return tuple(record(case, JOB, asked, disturbed=disturbed, interval_ms=interval_ms))
+
+
+def recorded(scenario: str, *more: str, **others: Any) -> Recorded:
+    """Its log."""
+    return Recorded(reads_of(scenario, *more, **others))
+
+
+def words(log: Recorded) -> Sequence[Standing]:
+    """What the scaler said."""
+    return words_of(log.decisions(job=JOB))
+
+
+def serve(monkeypatch: pytest.MonkeyPatch, log: Recorded) -> Recorded:
+    """From now on the commands read it."""
+    for module in ("reasons", "why_not", "whatif"):
+        monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
+    monkeypatch.setattr("turbine.cli.shards.why_decided", lambda *_: None)
+    return log

@@ -1,0 +1,288 @@
+"""The digest of a shift: what changed, by job, and what needs somebody first."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from events.records import (
+    AlertCleared,
+    AlertRaised,
+    Body,
+    ContainerFailOverRequested,
+    DrainRequested,
+    JobQuarantined,
+    JobReleased,
+    JobsPreempted,
+    PlacementPlanned,
+    ScalingDecided,
+    ScalingReverted,
+    ScalingVerified,
+    ShardDropRequested,
+    ShardForceKilled,
+    SyncCommitted,
+    SyncFailed,
+)
+from tests.unit.turbine.decided import CLICKS, NOW, Journal
+from tests.unit.turbine.lines import NOWHERE, run
+from tests.unit.turbine.watched import read_of
+from turbine.cli.digest import TEXT_MAX, text_of
+from turbine.cli.failures import Code
+from turbine.digest import FINE, LOOK, NEEDS, digest
+from turbine.digest_tiers import turns
+from turbine.log import Standing
+
+HOUR = 3_600_000
+SINCE, UNTIL = NOW + HOUR, NOW + 9 * HOUR
+CHANGE = f"{NOW}.up"
+RAISED = AlertRaised("clicks", "tasks-failing", "critical", "task 0: operator-error",
+                     "docs/runbooks/tasks-failing.md")  # fmt: skip
+CLEARED = AlertCleared("clicks", "tasks-failing", "all tasks have run for three minutes")
+UP = ScalingDecided("clicks", CHANGE, 0, '{"tasks":8}', "lag", "under-capacity", 12, 8,
+                    policy="turbine", action="scale-up",
+                    explanation="9,000/s are needed")  # fmt: skip
+
+
+class Shift:
+    """A job's journal, with instants of its own."""
+
+    def __init__(self) -> None:
+        self.journal, self._at = Journal(), dict[int, int]()
+        self.change(CLICKS, 0)
+
+    def _mark(self, before: int, hour: float) -> None:
+        for number in range(before, len(self.journal.decisions)):
+            self._at[number] = NOW + int(hour * HOUR)
+
+    def change(self, set_: Any, hour: float, layer: str = "base", **more: Any) -> None:
+        before = len(self.journal.decisions)
+        self.journal.propose(set_, layer, **more)
+        self._mark(before, hour)
+
+    def say(self, body: Body, hour: float, *, stands: bool = True) -> None:
+        before = len(self.journal.decisions)
+        self.journal.say(body, self.journal.last, stands=stands)
+        self._mark(before, hour)
+
+    def synced(self, hour: float, tasks: int = 2) -> None:
+        versions = self.journal.job.versions
+        self.say(SyncCommitted("clicks", "p", "simple", versions, 1, "{}", "running", tasks), hour)
+
+    def told(self) -> list[Standing]:
+        return [
+            replace(one, read=replace(one.read, at_ms=self._at[number]))
+            for number, one in enumerate(self.journal.decisions)
+        ]
+
+    def row(self) -> dict[str, Any]:
+        found = digest(self.told(), [], SINCE, UNTIL)
+        return dict(found["jobs"][0]) if found["jobs"] else {}
+
+    def text(self) -> str:
+        return "\n".join(text_of(digest(self.told(), [], SINCE, UNTIL)))
+
+
+@pytest.fixture
+def shift() -> Shift:
+    """A job that was made, and came into effect, before the shift began."""
+    found = Shift()
+    found.synced(0.1)
+    return found
+
+
+def test_a_job_to_which_nothing_happened_is_quiet(shift: Shift) -> None:
+    assert digest(shift.told(), [], SINCE, UNTIL) == {
+        "since_ms": SINCE, "until_ms": UNTIL, "jobs": [], "quiet": 1, "tiers": [],
+    }  # fmt: skip
+    assert shift.text().endswith(": 0 jobs need you, 0 to look at, 0 changed, 1 quiet")
+
+
+def test_a_change_is_told_with_its_author_and_difference(shift: Shift) -> None:
+    expires = NOW + 12 * HOUR
+    shift.change({"tasks": 8}, 2, "oncall", author="ben", reason="backlog", expires_ms=expires)
+    shift.synced(2.1)
+    row = shift.row()
+    assert row["stands"] == FINE
+    [change] = row["config"]
+    assert (change["what"], change["layer"], change["version"]) == ("changed", "oncall", 1)
+    assert (change["author"], change["reason"]) == ("ben", "backlog")
+    assert change["differences"] == [{"path": "tasks", "before": 2, "after": 8}]
+    told = shift.text()
+    assert "changed oncall 1 by ben, until 2027-01-15T20:00:00.000Z: backlog" in told
+    assert "~ tasks: 2 -> 8" in told
+
+
+def test_what_is_expected_and_not_in_effect_is_to_be_looked_at(shift: Shift) -> None:
+    shift.change({"tasks": 8}, 2)
+    assert (shift.row()["stands"], shift.row()["waits_ms"]) == (LOOK, NOW + 2 * HOUR)
+    assert "what is expected since then is not in effect" in shift.text()
+    shift.synced(2.1)
+    assert (shift.row()["stands"], shift.row()["waits_ms"]) == (FINE, None)
+
+
+def test_an_action_is_told_with_its_outcome(shift: Shift) -> None:
+    shift.say(UP, 2)
+    assert "scale-up, 2 -> 8 tasks: 9,000/s are needed" in shift.text()
+    assert "no outcome yet" in shift.text()
+    shift.say(ScalingVerified("clicks", CHANGE, "7,900/s are read"), 3)
+    assert "verified: 7,900/s are read" in shift.text()
+    assert shift.row()["stands"] == FINE
+
+
+def test_an_action_that_was_taken_back_is_to_be_looked_at(shift: Shift) -> None:
+    shift.say(UP, 0.5)
+    shift.say(ScalingReverted("clicks", CHANGE, "nothing gained"), 3)
+    assert shift.row()["stands"] == LOOK
+    assert "reverted, decided earlier: nothing gained" in shift.text()
+
+
+def test_an_alert_that_was_raised_before_is_still_open(shift: Shift) -> None:
+    shift.say(RAISED, 0.5)
+    row = shift.row()
+    assert (row["stands"], row["open"][0]["at_ms"]) == (NEEDS, NOW + HOUR // 2)
+    assert "critical tasks-failing since 2027-01-15T08:30:00.000Z: task 0" in shift.text()
+    assert "docs/runbooks/tasks-failing.md" in shift.text()
+    assert "1 job needs you" in shift.text()
+
+
+def test_an_alert_that_is_over_is_told_as_such(shift: Shift) -> None:
+    shift.say(RAISED, 2)
+    shift.say(replace(RAISED, cause="task 1: other"), 2.5)
+    assert shift.row()["open"][0]["at_ms"] == NOW + 2 * HOUR, "open since it was raised first"
+    shift.say(CLEARED, 3)
+    row = shift.row()
+    assert (row["stands"], row["open"]) == (FINE, [])
+    assert row["cleared"][0]["raised_ms"] == NOW + 2 * HOUR
+
+
+def test_what_ended_before_the_shift_is_nothing(shift: Shift) -> None:
+    shift.say(RAISED, 0.2)
+    shift.say(CLEARED, 0.4)
+    assert shift.row() == {}
+
+
+def failed(failures: int = 1) -> SyncFailed:
+    versions = Journal().job.versions
+    return SyncFailed("clicks", "p", "s", versions, 2, "start", "task-failed", "no", failures)
+
+
+def test_a_quarantine_lasts_until_it_is_released(shift: Shift) -> None:
+    held = JobQuarantined("clicks", "p", "s", shift.journal.job.versions, 2, "start",
+                          "task-failed", "tasks 0 and 1 failed", 3)  # fmt: skip
+    shift.say(failed(), 0.4)
+    shift.say(held, 0.5)
+    assert shift.row()["stands"] == NEEDS
+    assert "held" in shift.text()
+    shift.say(JobReleased("clicks", "released", author="ben", reason="mended"), 2)
+    assert (shift.row()["quarantine"], shift.row()["stands"]) == (None, LOOK)
+    assert "by ben: mended" in shift.text()
+    shift.synced(2.2)
+    assert (shift.row()["failed"], shift.row()["stands"]) == (None, FINE)
+
+
+def test_what_is_void_or_later_is_not_told(shift: Shift) -> None:
+    shift.say(UP, 2, stands=False)
+    shift.say(RAISED, 10)
+    assert shift.row() == {}
+
+
+def test_a_refusal_and_a_deletion_are_told(shift: Shift) -> None:
+    shift.change({"tasks": 99}, 2, author="eve")
+    assert "base by eve, invalid: tasks: expected at most limits.tasks" in shift.text()
+    before = len(shift.journal.decisions)
+    shift.journal.delete("no longer needed")
+    shift._mark(before, 3)
+    assert shift.row()["config"][-1]["what"] == "deleted"
+    assert "deleted by ana: no longer needed" in shift.text()
+
+
+def test_much_of_a_kind_is_shortened(shift: Shift) -> None:
+    for number in range(8):
+        shift.change({"priority": number}, 2 + number / 10)
+    told = shift.text()
+    assert "and 3 before them; -o json tells all" in told
+    assert told.index("priority: 6 -> 7") < told.index("priority: 5 -> 6"), "the newest first"
+    shift.change({"priority": 1}, 4, "oncall", reason="x" * 500)
+    assert max(map(len, shift.text().splitlines())) <= TEXT_MAX + 12
+
+
+def test_jobs_stand_the_worst_first() -> None:
+    names = {"fine": NEEDS, "a": LOOK, "z": FINE}
+    found: list[Standing] = []
+    for name, stands in names.items():
+        one = Shift()
+        one.synced(0.1)
+        one.change({"priority": 1}, 2)
+        if stands != LOOK:
+            one.synced(3)
+        if stands == NEEDS:
+            one.say(RAISED, 4)
+        found += [
+            replace(s, read=replace(s.read, record=replace(s.read.record, key=name)))
+            for s in one.told()
+        ]
+    rows = digest(found, [], SINCE, UNTIL)["jobs"]
+    assert [(row["job"], row["stands"]) for row in rows] == list(names.items())
+
+
+# --- tiers
+
+
+def standing(body: Body, number: int, hour: float) -> Standing:
+    at_ms = NOW + int(hour * HOUR)
+    return Standing(read_of(body, number, at_ms, "default/placement", topic="tiers.v1"), True)
+
+
+CHAIN = [
+    AlertRaised("default", "tier-short", "critical", "short of memory", "docs/runbooks/x.md"),
+    ShardDropRequested("default", 1, 1, "c1", 1, "plan", "c1 is being emptied"),
+    ShardDropRequested("default", 2, 1, "c1", 1, "plan", "c1 is being emptied"),
+    ShardForceKilled("default", 2, 1, "c1", 1, "it took too long"),
+    ContainerFailOverRequested("default", "c2", 1, 61_000, "silent for 61 s"),
+    JobsPreempted("default", ("ads",), 20, "memory for others"),
+    PlacementPlanned("default", "plan", "drain", 2, 6, 3, 0, "d", "two moves", part=1, parts=1),
+]
+
+
+def test_a_tier_is_told_by_what_happened_to_it() -> None:
+    chain = [standing(body, number, 2) for number, body in enumerate(CHAIN)]
+    wish = read_of(DrainRequested(CHANGE, "c1", "ben", "disk"), 0, NOW + 2 * HOUR, "c1")
+    tier, asked = turns(chain, [wish], SINCE, UNTIL)
+    assert (tier["moves"], tier["killed"], tier["plans"]) == ({"drain": 2}, 1, 1)
+    assert [one["text"] for one in tier["events"]] == [
+        "c2 was failed over: silent for 61 s",
+        "stopped for lack of room: ads: memory for others",
+    ]
+    told = "\n".join(text_of(digest([], [tier, asked], SINCE, UNTIL)))
+    assert "moves     2: 2 drain, 1 killed" in told
+    assert "critical tier-short since" in told
+    assert "drain of c1 asked by ben: disk" in told
+
+
+def test_of_before_the_shift_a_tier_keeps_its_open_alerts_alone() -> None:
+    chain = [standing(body, number, 0.5) for number, body in enumerate(CHAIN)]
+    [tier] = turns(chain, [], SINCE, UNTIL)
+    assert (tier["moves"], tier["events"], tier["plans"]) == ({}, [], 0)
+    assert [one["alert"] for one in tier["open"]] == ["tier-short"]
+    over = standing(AlertCleared("default", "tier-short", "enough"), 9, 2)
+    [tier] = turns([*chain, over], [], SINCE, UNTIL)
+    assert (tier["open"], tier["cleared"][0]["raised_ms"]) == ([], NOW + HOUR // 2)
+
+
+# --- the command
+
+WRONG = {
+    ("--since", "yesterday"): "--since: 'yesterday' is neither a time nor a position; write one"
+    " such as 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40",
+    ("--since", "journal.v1/0:4"): "--since: a shift begins at a time; write 8h or an RFC 3339"
+    " time",
+    ("--since", "1h", "--at", "2h ago"): "--since: 1h is not before the end; name an earlier time",
+}
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_is_no_shift_is_told(line: tuple[str, ...]) -> None:
+    ended = run("--bootstrap", NOWHERE, "digest", *line)
+    assert (ended.code, ended.sentence) == (Code.USAGE, WRONG[line])

@@ -1,0 +1,77 @@
+"""What is asked of a log that lies in memory: now, at any instant, over time; threads end."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.laws.played import log_of
+from turbine.views.decisions import CLASSES, Wanted
+from turbine.views.live import Live
+from turbine.views.past import view_at
+from turbine.views.source import topics_of
+
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def live(tmp_path: Path) -> Iterator[Live]:
+    found = Live(log=log_of(2), directory=tmp_path)
+    assert found.ready(WAIT_S)
+    yield found
+    found.close()
+    assert not [one for one in threading.enumerate() if one.name == "views"]
+
+
+def test_all_of_it_is_told(live: Live) -> None:
+    log = live.log
+    view = view_at(log, log.source.ends(log.places(topics_of(log))))
+    now = live.view()
+    assert (dict(now.jobs), now.alerts, now.at_ms) == (dict(view.jobs), view.alerts, view.at_ms)
+    assert live.progress().trouble == ""
+    assert live.progress().behind == 0
+    assert live.wait({}, 0.0) is now
+    assert live.wait(now.at, 0.0) is None
+
+
+def test_an_instant_is_told_by_time_and_by_position(live: Live) -> None:
+    now = live.view()
+    assert live.at(now.at_ms) is now
+    assert live.at(now.at) is now
+    before = live.at(now.at_ms - 60_000)
+    assert before.at_ms <= now.at_ms - 60_000
+    assert before.records < now.records
+    assert live.at(before.at).digest == before.digest != now.digest
+
+
+def test_the_journal_has_what_the_log_says_with_what_stands(live: Live) -> None:
+    name = max(live.view().jobs.values(), key=lambda one: one.notes.decisions).job.name
+    theirs = live.log.decisions(job=name)
+    assert len(theirs) > 3
+    first = live.journal(Wanted(job=name), 2)
+    rest = live.journal(Wanted(job=name), 1_000, first.next)
+    ours = [one for page in (rest, first) for one in reversed(page.items)]
+    assert ours == theirs
+    assert rest.next == ""
+    spot = live.find(theirs[0].read.record.id)
+    assert spot is not None
+    assert spot.position == f"{theirs[0].read.place}:{theirs[0].read.offset}"
+    void = live.journal(Wanted(void=True), 1_000)
+    assert all(not one.stands for one in void.items)
+    begin_ms, end_ms = 0, live.view().at_ms + 1
+    told = live.markers(begin_ms, end_ms, 3)
+    every = live.journal(Wanted(), 10_000)
+    assert sum(sum(told[name]) for name in CLASSES) == len(every.items)
+
+
+def test_a_series_covers_what_was_reported(live: Live) -> None:
+    view = live.view()
+    end_ms = view.at_ms + 60_000
+    tasks = {name: live.series(name, 0, end_ms, 1)["tasks"] for name in view.jobs}
+    name = next(name for name, some in tasks.items() if some != [None])
+    told = live.series(name, end_ms - 1_800_000, end_ms, 30)
+    assert len(told["t_ms"]) == 30
+    assert any(one is not None for one in told["rate_in"])

@@ -1,0 +1,91 @@
+"""The app: all routes behind the guard, over one reading, one feed and one writer."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI
+from starlette.staticfiles import StaticFiles
+
+from turbine.api import (
+    changes,
+    documents,
+    fleet,
+    jobs,
+    journal,
+    platform,
+    problems,
+    stream,
+    tiers,
+    whatif,
+)
+from turbine.api.asking import Desk, Known, known
+from turbine.api.guard import Guard, Rules
+
+PAGE = Path(__file__).resolve().parents[1] / "dashboard"
+PREFIX = "/api/v1"
+VERSION = "1.0.0"
+ABOUT = """\
+What a Turbine fleet's log says, now and at any instant: every GET takes `at`. Answers carry the
+position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are problems
+(RFC 9457). What changes something needs the token that the server printed when it started; with
+`dry_run` it answers with a plan, which is applied by its id as long as nothing has moved.
+"""
+_IMPORT_MAP = re.compile(
+    rb"<script[^>]*\btype=[\"']?importmap[\"']?[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE
+)
+
+
+def make_app(
+    desk: Desk,
+    rules: Rules,
+    *,
+    page: Path = PAGE,
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
+) -> Guard:
+    """The whole of it, as what a server runs."""
+    app = FastAPI(
+        title="Turbine",
+        version=VERSION,
+        description=ABOUT,
+        openapi_url=None,  # served by a route of ours, as are the docs: none needs a CDN
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        generate_unique_id_function=lambda route: route.name,
+    )
+    app.state.desk = desk
+    problems.install(app)
+    app.add_exception_handler(Known, known)
+    api = APIRouter(prefix=PREFIX)
+    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream):
+        api.include_router(one.router)
+    app.include_router(api)
+    app.include_router(documents.roots)
+    if (page / "index.html").is_file():
+        app.mount("/", StaticFiles(directory=page, html=True), name="page")
+    hashes = hashes_of(page / "index.html")
+    return Guard(app, replace(rules, script_hashes=hashes))
+
+
+def hashes_of(page: Path) -> tuple[str, ...]:
+    """Of the import maps in the page, which browsers only take inline; nothing else may be."""
+    if not page.is_file():
+        return ()
+    return tuple(
+        "sha256-" + base64.b64encode(hashlib.sha256(found).digest()).decode()
+        for found in _IMPORT_MAP.findall(page.read_bytes())
+    )
+
+
+def openapi_of(guard: Guard) -> dict[str, Any]:
+    """The document of the app behind a guard."""
+    assert isinstance(guard.app, FastAPI)
+    return guard.app.openapi()

@@ -1,0 +1,188 @@
+"""What every question has in common: the moment it is about, the position it is answered at, and
+whether the asker has the answer already.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import Depends, Query, Request, Response
+from starlette.responses import Response as Plain
+
+from components.runtime.settings import BadSettings
+from events.positions import format_vector
+from events.topics import JOURNAL, TIERS
+from turbine.api.problems import Refusal
+from turbine.api.reading import Reading
+from turbine.api.rows import Lines, totals
+from turbine.cli.failures import Failed
+from turbine.cli.moments import Moment, now_ms, parse_moment
+from turbine.views.view import View
+
+if TYPE_CHECKING:
+    from turbine.api.annals import Annals
+    from turbine.api.feed import Feed
+    from turbine.api.plans import Plans
+    from turbine.api.writing import Writer
+
+AT_MAX = 40_000
+BUCKETS_MAX = 2000
+HEADER_MAX = 8000
+"""Of a position in a header: what is longer, proxies refuse; then it names the decisions' places
+alone."""
+
+At = Annotated[
+    str | None,
+    Query(
+        max_length=AT_MAX,
+        description="As it was then: an RFC 3339 time, a span such as '10m ago', or a position"
+        " vector such as Turbine-Position has it.",
+        examples=["2026-01-31T09:00:00Z"],
+    ),
+]
+Limit = Annotated[int, Query(ge=1, le=1000, description="Of the items on a page.")]
+Cursor = Annotated[
+    str | None, Query(max_length=1000, description="`next` of the page before this one.")
+]
+
+
+@dataclass(slots=True)
+class Desk:
+    """What all questions are answered from."""
+
+    reading: Reading
+    feed: Feed
+    annals: Annals
+    plans: Plans
+    writer: Writer
+    scoreboard: Path | None = None
+    now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
+    lines: Lines = field(default_factory=Lines)
+
+    def decided(self) -> dict[str, int]:
+        """Where the decisions end now."""
+        log = self.reading.log
+        return log.ends(log.places(topic for topic in (JOURNAL, TIERS) if topic in log.counts))
+
+    def summary(self) -> dict[str, Any]:
+        """The fleet in one line."""
+        view = self.reading.view(None)
+        decided = {at: n for at, n in view.at.items() if at.rpartition("/")[0] in (JOURNAL, TIERS)}
+        return {
+            "position": format_vector(decided),
+            "totals": totals(self.lines.of(view)),
+            "alerts": len(view.alerts),
+            "dead_letters": view.dead_letters,
+        }
+
+
+class Known(Exception):
+    """The asker has this answer already."""
+
+    def __init__(self, headers: Mapping[str, str]) -> None:
+        super().__init__("not modified")
+        self.headers = dict(headers)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """The desk, and what the log says at the moment that was asked about."""
+
+    desk: Desk
+    view: View
+
+    def lines(self) -> list[dict[str, Any]]:
+        """A line for each job that ever was."""
+        return self.desk.lines.of(self.view)
+
+
+def desk_of(request: Request) -> Desk:
+    """The desk of this server."""
+    desk: Desk = request.app.state.desk
+    return desk
+
+
+def moment_of(text: str | None, now: int, what: str = "at", where: str = "query") -> Moment | None:
+    """The moment that a text means."""
+    if text is None:
+        return None
+    try:
+        return parse_moment(text, now, what)
+    except Failed as bad:
+        raise Refusal(422, "invalid-request", str(bad), f"{where}.{what}") from None
+
+
+def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str = "query") -> int:
+    """A moment that has to be a time."""
+    found = moment_of(text, now, what, where)
+    if found is None:
+        return usual_ms
+    if isinstance(found, int):
+        return found
+    raise Refusal(
+        422,
+        "invalid-request",
+        f"{what}: a position is no time here; write one such as '1h ago'",
+        f"{where}.{what}",
+    )
+
+
+def check_span(begin_ms: int, end_ms: int) -> None:
+    """A span has a length."""
+    if begin_ms >= end_ms:
+        raise Refusal(
+            422,
+            "invalid-request",
+            "from: it has to be before to; name an earlier time",
+            "query.from",
+        )
+
+
+def look(
+    request: Request,
+    response: Response,
+    desk: Annotated[Desk, Depends(desk_of)],
+    at: At = None,
+) -> Looked:
+    """What the log says at the moment that is asked about; `Known` where nothing is new."""
+    try:
+        view = desk.reading.view(moment_of(at, desk.now_ms()))
+    except (Failed, BadSettings) as bad:  # a position beyond the log, a time before a file's
+        if at is None:
+            raise
+        raise Refusal(422, "invalid-request", str(bad), "query.at") from None
+    headers = headers_at(view.at)
+    if matches(request.headers.get("if-none-match", ""), headers["ETag"]):
+        raise Known(headers)
+    response.headers.update(headers)
+    return Looked(desk, view)
+
+
+def headers_at(at: Mapping[str, int]) -> dict[str, str]:
+    """The position of an answer, and its digest."""
+    text = format_vector(at)
+    digest = hashlib.sha256(text.encode()).hexdigest()[:32]
+    if len(text) > HEADER_MAX:
+        decided = {one: n for one, n in at.items() if one.rpartition("/")[0] in (JOURNAL, TIERS)}
+        text = format_vector(decided)
+    return {"ETag": f'W/"{digest}"', "Turbine-Position": text}
+
+
+def matches(asked: str, etag: str) -> bool:
+    """Is the tag among those that the asker has?"""
+    own = etag.removeprefix("W/")
+    return any(one.strip().removeprefix("W/") in (own, "*") for one in asked.split(","))
+
+
+def known(_: Request, error: Exception) -> Plain:
+    """304: nothing but the headers."""
+    assert isinstance(error, Known)
+    return Plain(status_code=304, headers=error.headers)
+
+
+Seen = Annotated[Looked, Depends(look)]
+AtDesk = Annotated[Desk, Depends(desk_of)]

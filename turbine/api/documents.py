@@ -1,0 +1,159 @@
+"""Policies, contract, scoreboard, and the pages by which programs and people find their way."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import json
+from typing import Any
+
+from fastapi import APIRouter, Request
+from prometheus_client import CONTENT_TYPE_LATEST
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from events.policies.table import SETTINGS
+from events.topics import JOURNAL
+from turbine.api.asking import AtDesk, Desk, Known, matches
+from turbine.api.metrics import exposition
+from turbine.api.problems import Refusal, told
+from turbine.api.shapes import Json
+from turbine.api.shapes_more import PoliciesAnswer, TopicsAnswer
+from turbine.contract import Installation, document
+from turbine.policies import rows_of
+
+SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
+
+router = APIRouter(tags=["documents"], responses=told(422, 503))
+roots = APIRouter(include_in_schema=False)
+
+
+@router.get("/policies", response_model=PoliciesAnswer, summary="Policies and their settings")
+def policies() -> Any:
+    """Each setting with its default, what it may be, and what it means."""
+    return {"items": [{"policy": name, "settings": rows_of(name)} for name in SETTINGS]}
+
+
+@router.get("/topics", response_model=TopicsAnswer, summary="The topics and where they end")
+def topics(desk: AtDesk) -> Any:
+    """What lies on each, by whose hand, and how far it reaches."""
+    return {"items": desk.reading.topics()}
+
+
+@router.get("/contract", response_model=Json, summary="What a stranger may publish and read")
+def contract(request: Request, desk: AtDesk) -> Any:
+    """Topics and schemas as AsyncAPI 3, with the brokers of this installation."""
+    return _tagged(request, contract_of(desk))
+
+
+def contract_of(desk: Desk) -> dict[str, Any]:
+    """The contract, for what is known of the installation: of a file, no broker."""
+    source = desk.reading.log.source
+    usual = Installation()
+    bootstrap = source.settings.bootstrap if source.name == "the broker" else usual.bootstrap
+    return document(Installation(bootstrap, desk.reading.log.counts[JOURNAL]))
+
+
+@router.get(
+    "/scoreboard",
+    response_model=Json,
+    summary="How the policies score",
+    responses=told(404),
+)
+def scoreboard(request: Request, desk: AtDesk) -> Any:
+    """The last scoreboard, from the file that this server was given."""
+    path = desk.scoreboard
+    if path is None:
+        raise Refusal(
+            404,
+            "no-scoreboard",
+            "this server was given no scoreboard; make one with `turbine scoreboard -o json >"
+            " FILE`, and start it with --scoreboard FILE",
+        )
+    try:
+        if path.stat().st_size > SCOREBOARD_BYTES_MAX:
+            raise Refusal(
+                404,
+                "no-scoreboard",
+                f"{path.name} has more than {SCOREBOARD_BYTES_MAX} bytes, so it is no scoreboard;"
+                " name another file",
+            )
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        raise Refusal(
+            404,
+            "no-scoreboard",
+            f"{path.name} cannot be read as JSON; make it anew with `turbine scoreboard -o json`",
+        ) from None
+    plain = found if isinstance(found, dict) else {"rows": found}
+    return _tagged(request, plain)
+
+
+def _tagged(request: Request, value: dict[str, Any]) -> Response:
+    """With a tag of its content."""
+    body = json.dumps(value, ensure_ascii=False).encode()
+    etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
+    if matches(request.headers.get("if-none-match", ""), etag):
+        raise Known({"ETag": etag})
+    return Response(body, media_type="application/json", headers={"ETag": etag})
+
+
+# --- beside the API
+
+
+@roots.get("/asyncapi.json")
+def asyncapi(request: Request, desk: AtDesk) -> Response:
+    """The contract once more, where tools look for it."""
+    return _tagged(request, contract_of(desk))
+
+
+@roots.get("/openapi.json")
+def openapi(request: Request) -> Response:
+    """This API."""
+    return JSONResponse(request.app.openapi())
+
+
+@roots.get("/metrics")
+def metrics(desk: AtDesk) -> Response:
+    """What the fleet and this process tell Prometheus."""
+    return Response(exposition(desk), media_type=CONTENT_TYPE_LATEST)
+
+
+@roots.get("/docs")
+def docs(request: Request) -> HTMLResponse:
+    """The operations of the API, as a page that needs nothing from elsewhere."""
+    return HTMLResponse(page_of(request.app.openapi()))
+
+
+def page_of(openapi: dict[str, Any]) -> str:
+    """A page that lists each operation with its parameters."""
+    rows = [
+        _operation(path, method, one)
+        for path, some in openapi["paths"].items()
+        for method, one in some.items()
+    ]
+    info = openapi["info"]
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f"<title>{_text(info['title'])}</title></head><body><main>"
+        f"<h1>{_text(info['title'])}</h1><p>{_text(info['description'])}</p>"
+        '<p>The whole of it: <a href="openapi.json">openapi.json</a>,'
+        ' <a href="asyncapi.json">asyncapi.json</a>.</p>'
+        f"{''.join(rows)}</main></body></html>"
+    )
+
+
+def _operation(path: str, method: str, one: dict[str, Any]) -> str:
+    named = "".join(
+        f"<li><code>{_text(each['name'])}</code> ({_text(each['in'])})"
+        f"{' ' + _text(each['description']) if each.get('description') else ''}</li>"
+        for each in one.get("parameters", ())
+    )
+    return (
+        f"<section><h2><code>{_text(method.upper())} {_text(path)}</code></h2>"
+        f"<p>{_text(one.get('summary', ''))}. {_text(one.get('description', ''))}</p>"
+        f"{f'<ul>{named}</ul>' if named else ''}</section>"
+    )
+
+
+def _text(text: str) -> str:
+    return html.escape(text)

@@ -1,0 +1,82 @@
+"""`/journal`, `/decisions/ID`, `/markers`: what was decided, newest first, and why."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from events.strict_json import shorten
+from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen, check_span, time_of
+from turbine.api.entries import entry_to_plain
+from turbine.api.paging import position_of
+from turbine.api.problems import Refusal, told
+from turbine.api.shapes import DecisionsAnswer, MarkersAnswer, WhyAnswer
+from turbine.views.decisions import Wanted
+
+DAY_MS = 24 * 3_600_000
+router = APIRouter(tags=["decisions"], responses=told(422, 503))
+
+
+@router.get("/journal", response_model=DecisionsAnswer, summary="All decisions, newest first")
+def journal(
+    *,
+    seen: Seen,
+    job: Annotated[str | None, Query(max_length=128)] = None,
+    kind: Annotated[
+        str | None,
+        Query(max_length=1000, description="Kinds, or classes of them, separated by commas."),
+    ] = None,
+    component: Annotated[str | None, Query(max_length=128)] = None,
+    void: Annotated[
+        bool | None, Query(description="Only those that are void, or only those that stand.")
+    ] = None,
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> Any:
+    """About jobs and tiers; of one job, some kinds, one component."""
+    kinds = None if kind is None else frozenset(kind.split(","))
+    wanted = Wanted(job, None, component, void, seen.view.at, kinds)
+    annals = seen.desk.annals
+    items, after = annals.page(wanted, limit, position_of(cursor, annals.knows))
+    return {"items": [entry_to_plain(one) for one in items], "next": after or None}
+
+
+@router.get(
+    "/decisions/{id}",
+    response_model=WhyAnswer,
+    response_model_exclude_unset=True,
+    summary="What stands behind a decision",
+    responses=told(404),
+)
+def why(
+    seen: Seen,
+    id: Annotated[  # noqa: A002 - the word of the contract
+        str, Path(max_length=200, description="Of a decision, or of the change that was asked.")
+    ],
+) -> Any:
+    """Its evidence, the request it answers, what it changed, and what became of it."""
+    found = seen.desk.annals.explain(id, seen.view.at)
+    if found is None:
+        raise Refusal(
+            404,
+            "no-such-decision",
+            f"no decision and no request has the id {shorten(id)}; GET journal lists all",
+            "path.id",
+        )
+    return found
+
+
+@router.get("/markers", response_model=MarkersAnswer, summary="What was decided when")
+def markers(
+    seen: Seen,
+    since: Annotated[str | None, Query(alias="from", max_length=100)] = None,
+    until: Annotated[str | None, Query(alias="to", max_length=100)] = None,
+    buckets: Annotated[int, Query(ge=1, le=BUCKETS_MAX)] = 240,
+) -> Any:
+    """How many decisions that stand of each class lie in each bucket; the last day by default."""
+    end_ms = time_of(until, seen.desk.now_ms(), "to", max(seen.view.now_ms, seen.view.at_ms, 1))
+    begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - DAY_MS))
+    check_span(begin_ms, end_ms)
+    wanted = Wanted(void=False, upto=seen.view.at)
+    return seen.desk.reading.views.decisions.markers(begin_ms, end_ms, buckets, wanted)

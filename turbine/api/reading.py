@@ -1,0 +1,115 @@
+"""Where the API reads: views of a log that is followed or held, and facts from the log itself."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
+from turbine.cli.moments import Moment, position_at
+from turbine.log import Log
+from turbine.monitoring.tally import Tally
+from turbine.views.decisions import Decisions
+from turbine.views.view import View
+
+Row = dict[str, Any]
+Vector = Mapping[str, int]
+
+PAST_KEPT = 4
+"""Views of the past that are kept: what a person looks back at, one page after the other."""
+
+
+class Views(Protocol):
+    """Tells what the log says, now and then, as `turbine.views.live.Live` does."""
+
+    @property
+    def decisions(self) -> Decisions:
+        """Where they lie, as far as was read."""
+
+    def view(self) -> View:
+        """Now, as far as it was read."""
+
+    def tally(self) -> Tally:
+        """What has happened so far, as far as it was read."""
+
+    def at(self, moment: int | Mapping[str, int]) -> View:
+        """At an instant, or at a position."""
+
+    def wait(self, after: Mapping[str, int], timeout_s: float) -> View | None:
+        """The view once it has read beyond that position; None where it has not in time."""
+
+    def series(
+        self, job: str, begin_ms: int, end_ms: int, buckets: int
+    ) -> Mapping[str, Sequence[float | None]]:
+        """What a job did over a span of time; None where nothing is known."""
+
+
+class Reading:
+    """What the log says, for the API. Asked from several threads at once."""
+
+    def __init__(self, log: Log, views: Views) -> None:
+        self.log, self.views = log, views
+        self._past: OrderedDict[tuple[tuple[str, int], ...], View] = OrderedDict()
+        self._lock = threading.Lock()  # one reads the past, the others wait for what it finds
+
+    def view(self, moment: Moment | None) -> View:
+        """What the log says at that moment; now, for None."""
+        if moment is None:
+            return self.views.view()
+        topics = {at.rpartition("/")[0] for at in self.views.view().at}
+        end = position_at(self.log, moment, topics.intersection(self.log.counts), "at")
+        named = tuple(sorted(end.items()))
+        with self._lock:
+            found = self._past.pop(named, None) or self.views.at(end)
+            self._past[named] = found
+            while len(self._past) > PAST_KEPT:
+                self._past.popitem(last=False)
+        return found
+
+    # --- facts
+
+    def topics(self) -> Sequence[Row]:
+        """Each topic of the table, and where its places end."""
+        counts = self.log.counts
+        ends = self.log.ends(self.log.places(topic for topic in BY_SHORT if topic in counts))
+        return [
+            {
+                "topic": PREFIX + short,
+                "kind": topic.kind,
+                "key": topic.key,
+                "written_by": topic.written_by,
+                "records": list(topic.records),
+                "doc": topic.doc,
+                "partitions": counts.get(short, 0),
+                "ends": {at: end for at, end in ends.items() if at.rpartition("/")[0] == short},
+            }
+            for short, topic in BY_SHORT.items()
+        ]
+
+    def letters(self, most: int) -> Sequence[Row]:
+        """The last dead letters, the newest first."""
+        if DEAD_LETTERS not in self.log.counts:
+            return ()
+        ends = self.log.ends(self.log.places([DEAD_LETTERS]))
+        start = {at: max(0, end - most) for at, end in ends.items()}
+        found = [
+            _letter(dict(message.headers or ()), message.at_ms)
+            for message in self.log.messages([DEAD_LETTERS], start=start, end=ends)
+        ]
+        return found[::-1]
+
+
+def _letter(headers: Mapping[str, bytes | None], at_ms: int) -> Row:
+    def text(name: str) -> str:
+        return (headers.get(f"dead_letter_{name}") or b"").decode(errors="replace")
+
+    offset = text("offset")
+    return {
+        "at_ms": at_ms,
+        "place": text("place"),
+        "offset": int(offset) if offset.isascii() and offset.isdigit() else -1,
+        "reason": text("reason"),
+        "sentence": text("sentence"),
+    }

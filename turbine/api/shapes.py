@@ -1,0 +1,301 @@
+"""The form of the answers about jobs, decisions and alerts: the document /openapi.json is of these.
+
+Named as the command line's `-o json` names them. What is unknown is null, never 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Json = dict[str, Any]
+
+
+class Shape(BaseModel):
+    """Part of an answer. A newer build may say more than is told here; a test sees that this one
+    does not."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+
+class Alert(Shape):
+    """Something that needs a person."""
+
+    alert: str = Field(description="Which kind, such as job-quarantined.")
+    subject: str = Field(description="The job or tier that it is about.")
+    severity: str
+    cause: str
+    runbook: str = Field(description="The page that says what to do.")
+    since_ms: int
+    cleared_ms: int | None = Field(description="When it was over; null while it stands.")
+    explanation: str = Field(description="Why it is over.")
+    id: str = Field(description="Of the decision that raised it.")
+    position: str
+    source: str = Field(description="The component that raised it.")
+
+
+class Share(Shape):
+    """A number of tasks, and of how many."""
+
+    count: int
+    percent: float = Field(description="Of the tasks that are wanted; 0 where none is.")
+
+
+class Totals(Shape):
+    """The three numbers of a fleet, and what they are counted of."""
+
+    jobs: int = Field(description="Jobs that are not deleted.")
+    tasks_wanted: int
+    tasks_running: int
+    tasks_not_running: Share
+    tasks_lagging: Share = Field(description="Behind by more than their job's slo.lag_seconds.")
+    tasks_unhealthy: Share = Field(description="Failed, or started again and again.")
+    jobs_by_state: dict[str, int]
+
+
+class Override(Shape):
+    """A value that does not come from the base."""
+
+    path: str
+    layer: str
+    expires_ms: int | None
+
+
+class JobLine(Shape):
+    """A job in a list."""
+
+    job: str
+    state: str = Field(
+        description="running, paused, deleted or none; or what is in the way of it: syncing,"
+        " behind, failing, quarantined."
+    )
+    tasks: int = Field(description="That are wanted.")
+    running: int
+    not_running: int
+    lagging: int
+    unhealthy: int
+    lag_seconds: float | None
+    lag_records: int | None
+    rate_in: float | None = Field(description="Records a second.")
+    policy: str
+    mode: str
+    tier: str
+    priority: int
+    overrides: list[Override]
+    alerts: int
+    updated_ms: int | None = Field(description="When it was decided about last.")
+
+
+class Offender(JobLine):
+    """A job that needs to be looked at, and why."""
+
+    why: str
+
+
+class TierLine(Shape):
+    """A tier in the fleet's summary."""
+
+    tier: str
+    state: str | None
+    containers: dict[str, int] = Field(description="By state.")
+    shards: dict[str, int] = Field(description="By stage.")
+    resources: Json
+    jobs: int | None
+    jobs_waiting: int | None
+    preempted: list[str]
+
+
+class FleetAnswer(Shape):
+    """The whole fleet at a glance."""
+
+    at_ms: int
+    now_ms: int = Field(description="The log's own time: its greatest tick.")
+    totals: Totals
+    offenders: list[Offender]
+    alerts: list[Alert]
+    tiers: list[TierLine]
+    dead_letters: int
+
+
+class JobsAnswer(Shape):
+    """A page of jobs."""
+
+    items: list[JobLine]
+    next: str | None = Field(description="The cursor of the next page; null on the last one.")
+    total: int
+
+
+class Layer(Shape):
+    """What one authority wants of a job, and who said so last."""
+
+    version: int
+    author: str
+    reason: str
+    change_id: str
+    expires_ms: int | None
+    config: Json
+
+
+class Decision(Shape):
+    """A decision, without what only an audit needs."""
+
+    id: str
+    kind: str
+    job: str
+    stands: bool
+    position: str
+    at_ms: int
+    change_id: str = Field(description="Of the change that it answers, or that it makes.")
+    body: Json | None
+
+
+class Entry(Decision):
+    """A decision in the journal."""
+
+    tier: str | None = Field(description="Of a decision about a tier; its job is empty.")
+    component: str
+    summary: str
+
+
+class JobAnswer(Shape):
+    """One job in full, as `turbine describe job -o json` shows it."""
+
+    job: str
+    alive: bool
+    versions: dict[str, int]
+    expected: Json
+    origins: dict[str, str]
+    layers: dict[str, Layer]
+    sync: Json = Field(description="Its way from expected to running; empty where nobody told.")
+    scaling: Json
+    decisions: list[Decision]
+    line: JobLine
+    open_alerts: list[Alert]
+
+
+class PartitionLine(Shape):
+    """One input partition of a task, as it was reported."""
+
+    topic: str
+    partition: int
+    lag_records: int | None
+    lag_bytes: int | None
+    lag_ms: int | None
+    records_in_per_s: float | None
+
+
+class TaskLine(Shape):
+    """One task: how it stands, and what it reported last."""
+
+    job: str
+    task: int
+    name: str
+    state: str
+    container: str | None
+    generation: int | None
+    shard_generation: int | None
+    attempt: int | None
+    since_ms: int | None
+    cause: str
+    explanation: str
+    reported_ms: int | None
+    records_in_per_s: float | None
+    records_out_per_s: float | None
+    bytes_in_per_s: float | None
+    bytes_out_per_s: float | None
+    lag_records: int | None
+    lag_bytes: int | None
+    lag_seconds: float | None
+    cpu_cores: float | None
+    memory_bytes: int | None
+    state_bytes: int | None
+    busy_share: float | None
+    partitions: list[PartitionLine]
+
+
+class TasksAnswer(Shape):
+    """The tasks of a job."""
+
+    job: str
+    items: list[TaskLine]
+    next: str | None
+    total: int
+
+
+class SeriesAnswer(Shape):
+    """How a job did over time; null where nothing was reported."""
+
+    job: str
+    t_ms: list[int] = Field(description="Where each bucket begins.")
+    rate_in: list[float | None]
+    rate_out: list[float | None]
+    lag_seconds: list[float | None]
+    lag_records: list[float | None]
+    tasks: list[float | None]
+    cores: list[float | None]
+
+
+class DecisionsAnswer(Shape):
+    """A page of decisions, the newest first."""
+
+    items: list[Entry]
+    next: str | None
+
+
+class WhyNotAnswer(Shape):
+    """What stood against an action, the newest first."""
+
+    job: str
+    alive: bool
+    action: str
+    policy: str
+    mode: str
+    settings: Json
+    layer: Json
+    last: Json | None
+    reasons: list[Json]
+    asked: Json | None = Field(description="The last verdict asked again, where that is wanted.")
+
+
+class WhyAnswer(Shape):
+    """What stands behind a decision, as `turbine why ID -o json` shows it. Of a request that nobody
+    has answered it has `request` alone."""
+
+    id: str | None = None
+    kind: str | None = None
+    job: str | None = None
+    tier: str | None = None
+    stands: bool | None = None
+    instead: str | None = None
+    position: str | None = None
+    at_ms: int | None = None
+    parent: str | None = None
+    evidence: dict[str, int] | None = None
+    tick_ms: int | None = None
+    source: str | None = None
+    logic: str | None = None
+    request: Json | None = None
+    before: Json | None = None
+    after: Json | None = None
+    body: Json | None = None
+    differences: list[Json] | None = None
+    scaling: Json | None = None
+
+
+class MarkersAnswer(Shape):
+    """What was decided when, for a bar of time."""
+
+    t_ms: list[int]
+    config: list[int]
+    sync: list[int]
+    scaling: list[int]
+    placement: list[int]
+    alert: list[int]
+
+
+class AlertsAnswer(Shape):
+    """Alerts that stand, and the last that were cleared."""
+
+    open: list[Alert]
+    cleared: list[Alert]

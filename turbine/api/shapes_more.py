@@ -1,0 +1,357 @@
+"""The form of the answers about tiers, policies, the platform and changes."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from turbine.api.shapes import Json, Shape
+
+# --- tiers
+
+
+class Loan(Shape):
+    """Containers that one tier lends another."""
+
+    loan_id: str
+    lender: str
+    borrower: str
+    containers: list[str]
+    since_ms: int
+
+
+class Tier(Shape):
+    """A tier, as `turbine get tiers -o json` shows it."""
+
+    tier: str
+    key: str
+    shards: int
+    regions: list[str]
+    preempted: list[str]
+    limits: Json
+    loans: list[Loan]
+    state: str | None
+    containers: int | None
+    jobs: int | None
+    jobs_waiting: int | None
+    resources: dict[str, Json]
+    reported_ms: int | None
+
+
+class TiersAnswer(Shape):
+    """All tiers."""
+
+    items: list[Tier]
+
+
+class Container(Shape):
+    """A container, as `turbine get containers -o json` shows it."""
+
+    container: str
+    tier: str
+    state: str
+    drain: Json | None
+    region: str
+    epoch: int
+    shards: int
+    moving: int
+    tasks: int | None
+    load: dict[str, Json]
+    silence_ms: int | None
+    since_ms: int | None
+
+
+class ContainersAnswer(Shape):
+    """The containers of a tier."""
+
+    tier: str
+    items: list[Container]
+
+
+class Shard(Shape):
+    """A shard, as `turbine get shards -o json` shows it."""
+
+    shard: int
+    tier: str
+    container: str | None
+    to: str | None
+    generation: int
+    stage: str
+    since_ms: int | None
+    deadline_ms: int | None
+    unplaced: str | None
+    regions: list[str]
+    tasks: int | None
+    job: str | None
+    load: dict[str, float] | None
+
+
+class ShardsAnswer(Shape):
+    """A page of a tier's shards."""
+
+    tier: str
+    items: list[Shard]
+    next: str | None
+    total: int
+
+
+class Move(Shape):
+    """A shard on its way, as `turbine get moves -o json` shows it."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
+
+    tier: str
+    shard: int
+    plan: str | None
+    origin: str | None = Field(alias="from")
+    to: str | None
+    stage: str
+    reason: str
+    asked_ms: int
+    killed_ms: int | None
+    dropped_ms: int | None
+    given_ms: int | None
+    added_ms: int | None
+    took_ms: int | None
+    decision: str
+    position: str
+
+
+class MovesAnswer(Shape):
+    """The last moves, the newest last."""
+
+    tier: str
+    items: list[Move]
+
+
+class Balance(Shape):
+    """How a container's load compares with the tier's mean in one resource."""
+
+    container: str
+    resource: str
+    of_mean: float
+    low: float
+    high: float
+    in_band: bool
+
+
+class Spread(Shape):
+    """The fullest and the emptiest container, in thousandths of the mean."""
+
+    fullest: float
+    emptiest: float
+
+
+class BalanceAnswer(Shape):
+    """A tier's balance now, and what its last plan found and wanted."""
+
+    tier: str
+    items: list[Balance]
+    plan: str | None
+    plan_at_ms: int | None
+    explanation: str | None
+    before: dict[str, Spread]
+    after: dict[str, Spread]
+
+
+# --- policies, contract, platform
+
+
+class Setting(Shape):
+    """A setting of a policy."""
+
+    setting: str
+    default: Any
+    values: str
+    meaning: str
+
+
+class PolicyLine(Shape):
+    """A scaling policy."""
+
+    policy: str
+    settings: list[Setting]
+
+
+class PoliciesAnswer(Shape):
+    """All policies."""
+
+    items: list[PolicyLine]
+
+
+class TopicLine(Shape):
+    """A topic and where its places end."""
+
+    topic: str
+    kind: str
+    key: str
+    written_by: str
+    records: list[str]
+    doc: str
+    partitions: int = Field(description="0 where the broker does not have it.")
+    ends: dict[str, int]
+
+
+class TopicsAnswer(Shape):
+    """All topics of the table."""
+
+    items: list[TopicLine]
+
+
+class ComponentLine(Shape):
+    """A component by its last words."""
+
+    component: str
+    decisions: int = Field(description="That stand.")
+    last_at_ms: int
+    last_position: str
+    silent_ms: int = Field(description="Since then, by the log's own time.")
+    tick_behind_ms: int | None = Field(
+        description="How far the tick that its last decision names lay before its appending."
+    )
+
+
+class Reconcile(Shape):
+    """How far running is from expected."""
+
+    jobs_in_sync: int
+    jobs_behind: int
+    jobs_syncing: int
+    jobs_failing: int
+    jobs_quarantined: int
+    oldest_behind_ms: int | None
+
+
+class Letter(Shape):
+    """What could not be read."""
+
+    at_ms: int
+    place: str
+    offset: int
+    reason: str
+    sentence: str
+
+
+class Projection(Shape):
+    """How far this server has read."""
+
+    position: dict[str, int]
+    behind_records: int = Field(description="Records after that position, by the places' ends.")
+    at_ms: int
+
+
+class PlatformAnswer(Shape):
+    """How the control plane itself does, as far as the log tells."""
+
+    now_ms: int
+    components: list[ComponentLine]
+    reconcile: Reconcile
+    projection: Projection
+    dead_letters: int
+    dead_letters_by_reason: dict[str, int]
+    last_dead_letters: list[Letter]
+    stream_readers: int
+    topics: list[TopicLine]
+
+
+# --- changes
+
+
+class Asked(BaseModel):
+    """What is sent to this server: nothing that it does not know."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ChangeAsked(Asked):
+    """A change of one layer of a job's config."""
+
+    job: str = Field(min_length=1, max_length=128)
+    layer: Literal["base", "provisioner", "scaler", "oncall"] = "base"
+    set: dict[str, Any] = Field(default_factory=dict)
+    clear: list[str] = Field(default_factory=list, max_length=256)
+    reason: str = Field(default="", max_length=1000)
+    expires: str | None = Field(default=None, description="A span such as 2h; of oncall changes.")
+    author: str = Field(default="", max_length=200, description="By default this server's user.")
+    expected_version: int | None = Field(default=None, ge=0, lt=2**31)
+    dry_run: bool = Field(default=False, description="Only plan it; apply the plan by its id.")
+    wait_s: float = Field(default=30.0, ge=0.1, le=120)
+
+
+class WishAsked(Asked):
+    """What an operator asks for about a job or a container."""
+
+    reason: str = Field(min_length=1, max_length=1000)
+    author: str = Field(default="", max_length=200)
+    dry_run: bool = False
+    wait_s: float = Field(default=30.0, ge=0.1, le=120)
+
+
+class ApplyAsked(Asked):
+    """How long to wait for the verdict on a plan."""
+
+    wait_s: float = Field(default=30.0, ge=0.1, le=120)
+
+
+class VerdictAnswer(Shape):
+    """What became of a change, or, with `plan`, what would become of it."""
+
+    verdict: str = Field(
+        description="accepted, rejected, unknown or planned; asked, of what needs none."
+    )
+    job: str | None = None
+    container: str | None = None
+    layer: str | None = None
+    version: int | None = None
+    change_id: str | None = None
+    decision_id: str | None = None
+    position: str | None = None
+    effect: str | None = None
+    reason: str | None = None
+    path: str | None = None
+    explanation: str | None = None
+    plan: str | None = Field(default=None, description="Id of the plan; POST /plans/{id}/apply.")
+    base: str | None = Field(default=None, description="The position that it was planned on.")
+    expires_ms: int | None = Field(default=None, description="When the plan is forgotten.")
+    command: str | None = Field(default=None, description="The same, on the command line.")
+    differences: list[Json] | None = None
+    before: Json | None = None
+    after: Json | None = None
+
+
+class WhatIfAsked(Asked):
+    """A policy to play on what a job was recorded to read."""
+
+    job: str = Field(min_length=1, max_length=128)
+    policy: str | None = Field(
+        default=None, max_length=64, description="By default the job's own, with other settings."
+    )
+    settings: dict[str, Any] = Field(default_factory=dict)
+    since: str | None = Field(default=None, alias="from", max_length=100)
+    until: str | None = Field(default=None, alias="to", max_length=100)
+
+
+class WhatIfSide(Shape):
+    """What really happened, or what the plant did under a policy."""
+
+    side: str = Field(description="recorded, replayed or other.")
+    policy: Json
+    figures: dict[str, float | None]
+    decisions: list[Json]
+
+
+class WhatIfAnswer(Shape):
+    """What another policy would have done, as `turbine whatif -o json` shows it."""
+
+    job: str
+    from_ms: int
+    to_ms: int
+    minutes: int
+    interval_ms: int
+    slo_s: float
+    sides: list[WhatIfSide]
+    honesty: Json = Field(description="How far the model is off where both ran the same policy.")
+    nature: list[Json] = Field(description="What was learnt of the job.")
+    notes: list[str]
+    series: Json

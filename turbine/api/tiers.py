@@ -1,0 +1,122 @@
+"""`/tiers` and all that is below one: containers, shards, moves, and how evenly it is loaded."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query
+
+from events.strict_json import shorten
+from projections.fleet import Fleet
+from turbine.api.asking import Cursor, Limit, Looked, Seen
+from turbine.api.fleet import tier_row
+from turbine.api.paging import page
+from turbine.api.problems import Refusal, told
+from turbine.api.shapes_more import (
+    BalanceAnswer,
+    ContainersAnswer,
+    MovesAnswer,
+    ShardsAnswer,
+    TiersAnswer,
+)
+from turbine.placing import compared, spread_of
+from turbine.shards import containers_to_plain, shards_to_plain
+
+router = APIRouter(tags=["tiers"], responses=told(422, 503))
+Name = Annotated[str, Path(max_length=200, description="Of a tier.")]
+
+
+def tier_of(seen: Looked, name: str) -> Fleet:
+    """The tier's row; a refusal where there is none."""
+    found = seen.view.tiers.get(name)
+    if found is None or not found.defined:
+        raise Refusal(
+            404,
+            "no-such-tier",
+            f"there is no tier {shorten(name)} at this position;"
+            " `turbine tier create NAME --shards N` makes one",
+            "path.tier",
+        )
+    return found
+
+
+@router.get("/tiers", response_model=TiersAnswer, summary="All tiers")
+def tiers(seen: Seen) -> Any:
+    """What each holds, what is left and lent, who waits and who was stopped."""
+    return {"items": [tier_row(seen.view, name) for name in sorted(seen.view.defined)]}
+
+
+@router.get(
+    "/tiers/{tier}/containers",
+    response_model=ContainersAnswer,
+    summary="The containers of a tier",
+    responses=told(404),
+)
+def containers(
+    seen: Seen,
+    tier: Name,
+    gone: Annotated[bool, Query(description="Also those that hold nothing any more.")] = False,
+) -> Any:
+    """How they stand, what they hold, how full they are."""
+    row = tier_of(seen, tier)
+    return {"tier": tier, "items": list(containers_to_plain(row, gone=gone))}
+
+
+@router.get(
+    "/tiers/{tier}/shards",
+    response_model=ShardsAnswer,
+    summary="The shards of a tier",
+    responses=told(404),
+)
+def shards(
+    *,
+    seen: Seen,
+    tier: Name,
+    moving: Annotated[bool, Query(description="Only those about which something is to come.")] = (
+        False
+    ),
+    container: Annotated[str | None, Query(max_length=128)] = None,
+    limit: Limit = 500,
+    cursor: Cursor = None,
+) -> Any:
+    """Who holds each, how far its move is, what it uses."""
+    row = tier_of(seen, tier)
+    found = list(shards_to_plain(row, container=container, moving=moving))
+    items, after = page(found, lambda one: (one["shard"],), (0,), limit, cursor)
+    return {"tier": tier, "items": items, "next": after, "total": len(found)}
+
+
+@router.get(
+    "/tiers/{tier}/moves",
+    response_model=MovesAnswer,
+    summary="The last moves of a tier's shards",
+    responses=told(404),
+)
+def moves(seen: Seen, tier: Name, last: Annotated[int, Query(ge=1, le=1000)] = 50) -> Any:
+    """From where to where, why, how far, how long."""
+    tier_of(seen, tier)
+    return {"tier": tier, "items": seen.desk.annals.moves(tier, last, seen.view)}
+
+
+@router.get(
+    "/tiers/{tier}/balance",
+    response_model=BalanceAnswer,
+    summary="How evenly a tier is loaded",
+    responses=told(404),
+)
+def balance(seen: Seen, tier: Name) -> Any:
+    """Each container's load as a share of the mean, and what the last plan found and wanted."""
+    row = tier_of(seen, tier)
+    last = seen.desk.annals.last_plan(tier, seen.view.at)
+    spread = {} if last is None else spread_of(last.first.measures_json)
+    return {
+        "tier": tier,
+        "items": [
+            {"container": name, **one} for name, some in compared(row).items() for one in some
+        ],
+        "plan": None if last is None else last.plan_id,
+        "plan_at_ms": None if last is None else last.at_ms,
+        "explanation": None if last is None else last.first.explanation,
+        "before": {name: one["before"] for name, one in spread.items()},
+        "after": {name: one["after"] for name, one in spread.items()},
+    }

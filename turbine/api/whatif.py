@@ -1,0 +1,55 @@
+"""`POST /whatif`: a job's recorded input under another policy. It computes, and writes nothing."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from fastapi import APIRouter
+
+from events.strict_json import shorten
+from turbine.api.asking import AtDesk, Desk, time_of
+from turbine.api.changes import invalid, strict
+from turbine.api.problems import Refusal, told
+from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
+from turbine.whatif import BadWhatIf, what_if
+
+router = APIRouter(tags=["whatif"], responses=told(400, 403, 404, 411, 413, 415, 422, 503))
+
+_playing = threading.Lock()
+"""One at a time: each takes a processor for seconds, and pages are to be answered meanwhile."""
+
+
+@router.post("/whatif", response_model=WhatIfAnswer, summary="What another policy would have done")
+def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
+    """The recorded input drives a model of the job: what really happened, the same policy on the
+    model, which tells how far the model is off, and the other policy, side by side."""
+    settings = strict(asked.settings, "settings")
+    if asked.policy is None and not settings:
+        raise invalid("nothing would be otherwise; name a policy or a setting", "body.policy")
+    known = desk.reading.view(None).jobs.get(asked.job)
+    if known is None or not known.existed:
+        raise Refusal(
+            404,
+            "no-such-job",
+            f"there is no job {shorten(asked.job)}; GET jobs lists all",
+            "body.job",
+        )
+    span = _time(desk, asked.since, "from"), _time(desk, asked.until, "to")
+    if not _playing.acquire(blocking=False):
+        raise Refusal(
+            503,
+            "busy",
+            "another what-if is being played; ask again in a few seconds",
+            **{"Retry-After": "5"},
+        )
+    try:
+        return what_if(desk.reading.log, asked.job, asked.policy, settings, *span).to_plain()
+    except BadWhatIf as bad:
+        raise invalid(str(bad), "body") from None
+    finally:
+        _playing.release()
+
+
+def _time(desk: Desk, text: str | None, name: str) -> int | None:
+    return None if text is None else time_of(text, desk.now_ms(), name, 0, where="body")

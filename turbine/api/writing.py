@@ -1,0 +1,146 @@
+"""How what is asked here reaches the log: as any author's change, by the same publisher."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from components.runtime.settings import Settings
+from events.records import DrainRequested, UndrainRequested
+from turbine.log import Log
+from turbine.publish import Publisher, Unheard
+from turbine.tiers import ask, new_id
+from turbine.verdicts import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What is asked of one layer."""
+
+    job: str
+    layer: str
+    set: Mapping[str, Any]
+    clear: Sequence[str]
+    reason: str
+    author: str
+    expected_version: int | None
+    expires_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What an operator asks for: of a job to pause, resume or release, of a container to drain or
+    undrain."""
+
+    verb: str
+    subject: str
+    reason: str
+    author: str
+
+
+class Writer(Protocol):
+    """Writes requests to the log, and waits for what becomes of them."""
+
+    def change(self, change: Change, wait_s: float) -> Verdict:
+        """Asks for a change of a layer."""
+
+    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+        """Asks for something about a job."""
+
+    def tell(self, wish: Wish) -> str:
+        """Writes a wish about a container, which needs no verdict; its id."""
+
+    def close(self) -> None:
+        """Leaves the broker."""
+
+
+class LogWriter:
+    """Writes to the log of an installation. The publisher is made when it is needed first."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._publisher: Publisher | None = None
+
+    def change(self, change: Change, wait_s: float) -> Verdict:
+        """Sends it, and waits for the verdict."""
+        publisher = self._open()
+        try:
+            return publisher.change(
+                change.job,
+                change.set,
+                change.clear,
+                layer=change.layer,
+                expected_version=change.expected_version,
+                reason=change.reason,
+                expires_ms=change.expires_ms,
+                author=change.author,
+                wait_s=wait_s,
+                valid_s=min(max(60.0, wait_s), 600.0),
+            )
+        except Unheard:
+            self._drop(publisher)
+            raise
+
+    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+        """Sends it, and waits for the verdict."""
+        publisher = self._open()
+        verbs = {
+            "pause": publisher.pause,
+            "resume": publisher.resume,
+            "release": publisher.release,
+        }
+        try:
+            return verbs[wish.verb](
+                wish.subject, reason=wish.reason, author=wish.author, wait_s=wait_s
+            )
+        except Unheard:
+            self._drop(publisher)
+            raise
+
+    def tell(self, wish: Wish) -> str:
+        """Writes it."""
+        kind = DrainRequested if wish.verb == "drain" else UndrainRequested
+        name = new_id()
+        ask(Log(self._settings), wish.subject, kind(name, wish.subject, wish.author, wish.reason))
+        return name
+
+    def _open(self) -> Publisher:
+        with self._lock:
+            if self._publisher is None:
+                self._publisher = Publisher(self._settings)
+            return self._publisher
+
+    def _drop(self, lost: Publisher) -> None:
+        with self._lock:
+            if self._publisher is lost:
+                self._publisher = None
+        lost.close()
+
+    def close(self) -> None:
+        """Leaves the broker."""
+        with self._lock:
+            publisher, self._publisher = self._publisher, None
+        if publisher is not None:
+            publisher.close()
+
+
+class NoWriter:
+    """Of a log to which nobody writes: the guard lets no request come so far."""
+
+    def change(self, change: Change, wait_s: float) -> Verdict:
+        """Never."""
+        raise AssertionError(f"{change.job} is asked to change, with {wait_s} s for it")
+
+    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+        """Never."""
+        raise AssertionError(f"{wish.verb} is asked for, with {wait_s} s for it")
+
+    def tell(self, wish: Wish) -> str:
+        """Never."""
+        raise AssertionError(f"{wish.verb} is asked for")
+
+    def close(self) -> None:
+        """Nothing is open."""

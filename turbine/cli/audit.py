@@ -1,0 +1,155 @@
+"""`audit`: every decision of the log made again, or those since the last time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import At, open_log
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from components.auditor.bulk import LogAudit
+    from components.runtime.judging import Finding
+    from turbine.log import Log
+
+Row = dict[str, Any]
+
+DIFFERENCES_MOST = 1_000
+"""That are told one by one; all of them are counted."""
+
+
+def audit(
+    context: typer.Context,
+    *,
+    at: At = None,
+    resume: Annotated[
+        Path | None,
+        typer.Option(
+            "--resume", metavar="FILE", help="Go on from there, and keep there how far it came."
+        ),
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="TIME|POSITION", help="Only what was decided from there on."
+        ),
+    ] = None,
+    output: Annotated[
+        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+    ] = "table",
+) -> int:
+    """Make every decision again, and compare.
+
+    From its evidence and byte by byte. Exit code 5 where one comes out otherwise. What claims to
+    have known the future is impossible, and void; what a logic made that this build does not have,
+    or what rests on records that have expired, is not checkable.
+
+    With --resume only what was said since the last time is judged. --from reads all that lies
+    before, too, since decisions rest on it.
+    """
+    from turbine.cli.moments import given_moment, log_at, position_at
+    from turbine.logics import AUDITED
+
+    moment, until = given_moment(start, "--from"), given_moment(at)
+    log = log_at(open_log(context), until)
+    topics = log.audited()
+    since = {} if moment is None else position_at(log, moment, topics, "--from")
+    counts, found = _run(log, resume, since)
+    rows = [_row(family[0].name, counts.get(family[0].name)) for family in AUDITED]
+    _show(rows, found, output)
+    return Code.FINDINGS if any(row["differs"] for row in rows) else Code.OK
+
+
+def _run(
+    log: Log, resume: Path | None, since: dict[str, int]
+) -> tuple[dict[str, Counter[str]], list[Row]]:
+    """The verdicts of this time, and the differences among them."""
+    from collections import Counter, defaultdict
+
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    found: list[Row] = []
+    with _opened(log, resume, since) as audit:
+        for finding in audit.run():
+            counts[finding.component][finding.verdict] += 1
+            if finding.verdict == "differs" and len(found) < DIFFERENCES_MOST:
+                found.append(_difference(finding))
+        if resume is not None:
+            _keep(resume, audit, log.cluster)
+    return counts, found
+
+
+def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
+    from components.auditor.kept import Misfit, open_kept
+    from events.topics import JOURNAL
+    from turbine.logics import AUDITED
+
+    kept = None
+    if resume is not None:
+        try:
+            kept = open_kept(resume, AUDITED, log.counts[JOURNAL], log.cluster)
+        except Misfit as misfit:
+            raise Failed(Code.USAGE, str(misfit)) from None
+    return log.open_audit(kept=kept, since=since)
+
+
+def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
+    from components.auditor.kept import keep
+
+    try:
+        keep(path, audit.audit, audit.counts, cluster)
+    except OSError as error:
+        raise Failed(
+            Code.FAILED,
+            f"{path} cannot be written ({error.strerror}); the audit is done, and name another"
+            " file to go on from the next time",
+        ) from None
+
+
+def _row(name: str, counts: Counter[str] | None) -> Row:
+    from components.runtime.judging import VERDICTS
+
+    return {
+        "component": name,
+        **{one.replace(" ", "_"): counts[one] if counts else 0 for one in VERDICTS},
+    }
+
+
+def _difference(finding: Finding) -> Row:
+    read, record = finding.read, finding.read.record
+    return {
+        "position": f"{read.place}:{read.offset}",
+        "component": finding.component,
+        "job": record.key,
+        "kind": record.kind,
+        "id": record.id,
+        "logic": record.logic,
+        "byte": finding.byte,
+        "field": finding.field,
+        "sentence": finding.sentence,
+    }
+
+
+def _show(rows: list[Row], found: list[Row], output: str) -> None:
+    from turbine.cli.output import Column, show_value, table_text, write
+
+    if output != "table":
+        show_value({"components": rows, "differences": found}, output)
+        return
+    for one in found:
+        write(f"{one['position']} {one['kind']} {one['id']}: {one['sentence']}")
+    left = sum(row["differs"] for row in rows) - len(found)
+    if left:
+        write(f"and {left} more")
+    columns = [
+        Column("COMPONENT", lambda row: row["component"]),
+        Column("SAME", lambda row: row["same"]),
+        Column("DIFFERS", lambda row: row["differs"]),
+        Column("IMPOSSIBLE", lambda row: row["impossible"]),
+        Column("NOT CHECKABLE", lambda row: row["not_checkable"]),
+    ]
+    write(table_text(rows, columns))

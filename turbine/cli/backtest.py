@@ -1,0 +1,215 @@
+"""`backtest`: what a scaling policy would have done about a load, what it cost, and each reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Shown
+
+if TYPE_CHECKING:
+    from simulation.plant.backtest import Case
+    from turbine.backtest import Played
+
+Row = dict[str, Any]
+
+DAYS_MAX = 3_650
+ACTIONS_MAX = 1_000_000
+
+Trace = Annotated[
+    str | None,
+    typer.Option(
+        "--trace",
+        metavar="FILE|NAME",
+        help="Events: minute_index,rate per minute, .csv or .csv.gz.",
+    ),
+]
+Traces = Annotated[
+    Path | None, typer.Option("--traces", metavar="DIR", help="Where a trace's NAME is looked up.")
+]
+Scenario = Annotated[
+    str | None, typer.Option("--scenario", metavar="S", help="What goes wrong with a usual job.")
+]
+PolicyName = Annotated[
+    str, typer.Option("--policy", metavar="P", help="Turbine's own is turbine; others are peers.")
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same one draws the same.")]
+Days = Annotated[
+    int | None,
+    typer.Option(
+        "--days", min=1, max=DAYS_MAX, metavar="N",
+        help="The last of a trace; those before are the job's history.",
+    ),
+]  # fmt: skip
+Best = Annotated[
+    bool, typer.Option("--optimum", help="Beside what a planner who knows the future needs; slow.")
+]
+Actions = Annotated[
+    int, typer.Option("--actions", min=0, max=ACTIONS_MAX, metavar="N", help="The last so many.")
+]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draws the run over time.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
+
+
+def backtest(
+    *,
+    policy: PolicyName,
+    trace: Trace = None,
+    scenario: Scenario = None,
+    traces: Traces = None,
+    set_: Sets = None,
+    seed: Seed = 0,
+    days: Days = None,
+    optimum: Best = False,
+    actions: Actions = 20,
+    plot: Plot = None,
+    output: Shown = "table",
+    json_: AsJson = False,
+) -> int:
+    """Play a trace or a scenario under a scaling policy, and keep the score.
+
+    No broker takes part: the job is a model of one that fits the load.
+    """
+    from dataclasses import replace
+
+    from turbine.backtest import BadBackTest, chosen_policy, play, to_plain
+    from turbine.cli.documents import parse_assignments
+
+    check_plot(plot)
+    try:
+        chosen = chosen_policy(policy, parse_assignments(set_ or ()))
+        case = replace(_case(trace, traces, scenario, days), seed=seed)
+    except BadBackTest as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+    played = play(case, chosen, with_optimum=optimum)
+    row = {"trace": trace, "scenario": scenario, **to_plain(played, chosen, actions)}
+    if plot is not None:
+        _draw(played, f"{trace or scenario} under {policy}", plot)
+    show(row, "json" if json_ else output)
+    return Code.OK
+
+
+# --- what is asked for
+
+
+def _case(trace: str | None, traces: Path | None, scenario: str | None, days: int | None) -> Case:
+    from turbine.backtest import case_of_scenario, case_of_trace, find_trace
+
+    if trace is not None and scenario is not None:
+        raise Failed(
+            Code.USAGE, "--trace and --scenario both say what is played; leave one of them out"
+        )
+    if trace is not None:
+        return case_of_trace(find_trace(trace, traces), days)
+    if scenario is None:
+        raise Failed(Code.USAGE, "nothing is played; name a load with --trace or --scenario")
+    for name, given in (("--traces", traces), ("--days", days)):
+        if given is not None:
+            raise Failed(
+                Code.USAGE, f"{name} is of a trace; name one with --trace, or leave it out"
+            )
+    return case_of_scenario(scenario)
+
+
+def check_plot(path: Path | None) -> None:
+    """Refuses what cannot be written, before a long run rather than after it."""
+    if path is None:
+        return
+    if path.suffix != ".svg":
+        raise Failed(
+            Code.USAGE, f"--plot: {path} does not end with .svg, which it will be; name it so"
+        )
+    if path.is_dir() or not path.parent.is_dir():
+        what = "is a directory" if path.is_dir() else "lies in no directory that is there"
+        raise Failed(Code.USAGE, f"--plot: {path} {what}; name a file to write")
+
+
+def _draw(played: Played, title: str, path: Path) -> None:
+    from turbine.backtest import picture_of
+    from turbine.cli.output import tell
+    from turbine.plot import draw
+
+    try:
+        path.write_text(draw(picture_of(played, title)), encoding="utf-8")
+    except OSError as error:
+        raise Failed(
+            Code.FAILED, f"--plot: {path} cannot be written ({error.strerror}); name another file"
+        ) from None
+    tell(f"{path} shows the run")
+
+
+# --- what is told
+
+
+def show(row: Row, output: str) -> None:
+    """The score and the last actions, in the form that was asked for."""
+    from turbine.cli.output import facts, show_value, tell, write
+
+    if output != "table":
+        show_value(row, output)
+        return
+    write(_scores(row["scores"]))
+    if row["optimum"] is not None:
+        write("\n" + facts(_optimum(row["optimum"])))
+    if row["actions"]:
+        write("\n" + _actions(row["actions"]))
+    hidden = row["actions_taken"] - len(row["actions"])
+    if hidden:
+        tell(f"{hidden} earlier actions are not shown; --actions {row['actions_taken']} shows all")
+
+
+def _scores(scores: dict[str, Row]) -> str:
+    """A line for each field, beside each other the whole and its parts."""
+    from turbine.cli.output import Column, table_text
+
+    rows = [
+        {"score": name, **{part: one[name] for part, one in scores.items()}}
+        for name in scores["whole"]
+    ]
+
+    def column(part: str) -> Column:
+        return Column(part.replace("_", " ").upper(), lambda row: _number(row[part]))
+
+    columns = [Column("SCORE", lambda row: row["score"]), *(column(part) for part in scores)]
+    return table_text(rows, columns)
+
+
+def _optimum(best: Row) -> list[tuple[str, object]]:
+    ratio = best["cost_ratio"]
+    return [
+        ("least cost", _number(best["cost"])),
+        ("this run", None if ratio is None else f"{ratio:.4g} times that"),
+        ("least violation_s", _number(best["violation_s"])),
+    ]
+
+
+def _number(value: float) -> str:
+    """Hundredths are enough for people; the JSON has all of it."""
+    return f"{round(value, 2):,.15g}"
+
+
+def _actions(actions: list[Row]) -> str:
+    from components.auto_scaler.verdict import Size
+    from turbine.backtest import size_text
+    from turbine.cli.output import Column, table_text
+    from turbine.plot import moment
+
+    columns = [
+        Column("MINUTE", lambda row: row["minute"]),
+        Column("AT", lambda row: moment(row["minute"])),
+        Column("ACTION", lambda row: row["action"]),
+        Column("SIZE", lambda row: size_text(Size(**row["before"]), Size(**row["after"]))),
+        Column("SYMPTOM", lambda row: row["symptom"]),
+        Column("CAUSE", lambda row: row["diagnosis"]),
+        Column("EXPLANATION", lambda row: row["explanation"]),
+    ]
+    return table_text(actions, columns)

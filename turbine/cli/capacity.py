@@ -1,0 +1,100 @@
+"""`get tiers`: what each tier holds, what is left of it and lent, and who waits or is stopped."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from turbine.cli.failures import Code
+from turbine.cli.hosted import SHORT, amount
+from turbine.cli.options import At, Listed, open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from turbine.cli.output import Column
+
+Row = dict[str, Any]
+
+
+def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table") -> int:
+    """List the tiers: how they stand, what is left in them, what is lent, who waits.
+
+    A tier is told once its capacity manager runs; what it tells is at most half an hour old.
+    """
+    from events.topics import TIERS
+    from turbine.capacity import tiers_to_plain
+    from turbine.cli.moments import given_moment, position_at
+    from turbine.cli.output import show_rows, tell
+
+    moment = given_moment(at)
+    log = open_log(context)
+    end = None if moment is None else position_at(log, moment, [TIERS])
+    rows = tiers_to_plain(log, end=end)
+    if output not in ("table", "wide"):
+        show_rows(rows, output, [], name="tier")
+        return Code.OK
+    if not rows:
+        tell("there is no tier; `turbine tier create NAME --shards N` makes one")
+        return Code.OK
+    show_rows(list(_lines(rows)), output, _columns())
+    for row in rows:
+        if row["state"] is None:
+            name = row["tier"]
+            tell(
+                f"tier {name}: nothing tells what it holds; `turbine serve capacity-manager"
+                f" --tier {name}` does"
+            )
+        if row["preempted"]:
+            tell(f"tier {row['tier']}: stopped for others: {', '.join(row['preempted'])}")
+    return Code.OK
+
+
+def _lines(rows: list[Row]) -> Iterator[Row]:
+    """A line for each resource; what is said of the tier as a whole stands in the first."""
+    for row in rows:
+        names = [name for name in SHORT if name in row["resources"]]
+        for number, name in enumerate(names or [None]):
+            use = row["resources"].get(name, {})
+            yield {"first": number == 0, "resource": name, "use": use, **row}
+
+
+def _columns() -> list[Column]:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column
+
+    def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
+        return lambda row: cell(row) if row["first"] else ""
+
+    def of(name: str) -> Callable[[Row], object]:
+        return lambda row: amount(row["resource"], row["use"].get(name))
+
+    def held(name: str) -> Callable[[Row], object]:
+        # No container says how much it holds of it: that is unknown, and not full.
+        return lambda row: of(name)(row) if row["use"].get("capacity") else ""
+
+    def lent(row: Row) -> str:
+        if row["use"].get("borrowed"):
+            return f"has {amount(row['resource'], row['use']['borrowed'])}"
+        return amount(row["resource"], row["use"].get("lent") or None)
+
+    return [
+        Column("TIER", whole(lambda row: row["tier"])),
+        Column("STATE", whole(lambda row: row["state"])),
+        Column("CONTAINERS", whole(lambda row: row["containers"])),
+        Column("JOBS", whole(lambda row: row["jobs"])),
+        Column("WAITING", whole(lambda row: row["jobs_waiting"])),
+        Column("STOPPED", whole(lambda row: len(row["preempted"]))),
+        Column("LIMITED", whole(lambda row: len(row["limits"])), wide=True),
+        Column("RESOURCE", lambda row: SHORT.get(row["resource"], "")),
+        Column("CAPACITY", held("capacity")),
+        Column("RESERVED", of("reserved")),
+        Column("USED", of("used")),
+        Column("LEFT", held("left")),
+        Column("LACKING", lambda row: amount(row["resource"], row["use"].get("lacking") or None)),
+        Column("LENT", lent),
+        Column("SHARDS", whole(lambda row: row["shards"]), wide=True),
+        Column("REGIONS", whole(lambda row: ", ".join(row["regions"])), wide=True),
+        Column("SAID", whole(lambda row: show_time(row["reported_ms"]))),
+    ]

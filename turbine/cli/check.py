@@ -1,0 +1,89 @@
+"""`check`: finds what is wrong with the operators of a file's jobs before anything runs."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Shown, chosen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from components.runtime.settings import Settings
+    from turbine.checked import Trial, Wrong
+    from turbine.cli.documents import Wish
+
+Row = dict[str, Any]
+
+Source = Annotated[str, typer.Argument(metavar="FILE", help="YAML; - is standard input.")]
+Timeout = Annotated[
+    str, typer.Option("--timeout", metavar="SPAN", help="Patience with each job, such as 90s.")
+]
+
+
+def check(
+    context: typer.Context, *, file: Source, timeout: Timeout = "60s", output: Shown = "table"
+) -> int:
+    """See whether the jobs of a file could run: their configs, operators, columns and queries.
+
+    Each operator is called as its first task would call it, on an empty stream, in a process of its
+    own. No broker is needed, and nothing is sent.
+    """
+    from turbine.checked import trial_of
+    from turbine.cli.documents import read_wishes
+    from turbine.cli.moments import parse_span
+
+    patience_s = parse_span(timeout, "--timeout") / 1000
+    wishes = read_wishes(file)
+    for wish in wishes:
+        if not wish.whole:
+            raise Failed(
+                Code.USAGE,
+                f"{wish.where}: `set` and `clear` change a job that is there; give `check` whole"
+                " configs",
+            )
+    trials = [trial_of(wish.job, wish.set) for wish in wishes]
+    rows = list(_rows(wishes, trials, chosen(context).settings(), patience_s))
+    return _show(rows, output)
+
+
+def _rows(
+    wishes: Sequence[Wish], trials: Sequence[Trial | Wrong], settings: Settings, patience_s: float
+) -> Iterator[Row]:
+    from turbine.checked import Trial, Wrong, try_all
+
+    due = [one for one in trials if isinstance(one, Trial)]
+    with closing(try_all(due, settings.spark, patience_s)) as answers:
+        for wish, trial in zip(wishes, trials, strict=True):
+            found = trial if isinstance(trial, Wrong) else next(answers)
+            row: Row = {"job": wish.job, "place": wish.where}
+            if isinstance(found, Wrong):
+                wrong = {"path": found.path, "explanation": found.explanation}
+                yield row | {"verdict": "wrong"} | wrong
+            else:
+                known = {name: found[name] for name in ("stateful", "columns")}
+                yield row | {"verdict": "ok"} | known
+
+
+def _show(rows: Sequence[Row], output: str) -> int:
+    from turbine.cli.output import show_value, write
+
+    if output == "table":
+        write("\n".join(_sentence(row) for row in rows))
+    else:
+        show_value(list(rows), output)
+    return Code.OK if all(row["verdict"] == "ok" for row in rows) else Code.FAILED
+
+
+def _sentence(row: Row) -> str:
+    from events.strict_json import printable
+
+    if row["verdict"] == "wrong":
+        return printable(f"{row['job']}: wrong, {row['place']}: {row['explanation']}")
+    columns = ", ".join(f"{one['name']} {one['type']}" for one in row["columns"])
+    kept = "keeps state" if row["stateful"] else "keeps no state"
+    return printable(f"{row['job']}: ok, {kept}, writes {columns}")

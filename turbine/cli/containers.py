@@ -1,0 +1,316 @@
+"""`get containers|shards|moves` and `describe container`: where shards are, and where they go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.hosted import (
+    SHORT,
+    amount,
+    container_columns,
+    list_text,
+    move_columns,
+    percent,
+    said_state,
+    shard_columns,
+    span,
+)
+from turbine.cli.options import At, Listed, Shown, Tier, open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from projections.fleet import Fleet
+    from turbine.cli.moments import Moment
+    from turbine.cli.output import Column
+    from turbine.log import Log, Standing
+    from turbine.moves import Move
+
+Row = dict[str, Any]
+Of = Annotated[
+    str | None, typer.Option("--container", metavar="NAME", help="That it holds or is to get.")
+]
+
+MOVES_SHOWN = 20
+MOVES_OF_ONE = 10
+
+
+# --- what is read
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A tier, its chain, and the end of the log to which both were read."""
+
+    log: Log
+    row: Fleet
+    end: dict[str, int] | None  # None: the end now
+    chain: list[Standing]
+
+
+def look(context: typer.Context, tier: str, at: str | None) -> Looked:
+    """A tier with its chain."""
+    log, row, end = read_fleet(context, tier, at)
+    return Looked(log, row, end, log.chain(tier, end=end))
+
+
+def read_fleet(
+    context: typer.Context, tier: str, at: str | None
+) -> tuple[Log, Fleet, dict[str, int] | None]:
+    """The log, the tier as it stands there, and the end that was read to."""
+    from turbine.cli.moments import given_moment
+
+    moment = given_moment(at)
+    log = open_log(context)
+    end = None if moment is None else end_at(log, moment)
+    return log, existing_tier(log.fleet(tier, end=end), tier, at), end
+
+
+def end_at(log: Log, moment: Moment) -> dict[str, int]:
+    """The position vector of an instant, for what a tier is told by."""
+    from events.topics import CONTAINERS, OPERATOR, TIERS
+    from turbine.cli.moments import position_at
+
+    return position_at(log, moment, [TIERS, CONTAINERS, OPERATOR])
+
+
+def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
+    """The row, where it is a tier's."""
+    if row is None or not row.defined:
+        when = f" at {at}" if at else ""
+        raise Failed(
+            Code.NOT_FOUND,
+            f"there is no tier {tier}{when}; `turbine tier create {tier} --shards N` makes one",
+        )
+    return row
+
+
+def known_container(row: Fleet, name: str) -> Row:
+    """The container as JSON; Failed where nobody has heard of it."""
+    from turbine.shards import container_to_plain
+
+    life = row.lives.get(name)
+    if life is None or life.tier != row.tier:
+        raise Failed(
+            Code.NOT_FOUND,
+            f"tier {row.tier} has no container {name};"
+            " `turbine get containers --gone` lists all that ever were",
+        )
+    return container_to_plain(row, life)
+
+
+def moves_in(
+    looked: Looked, pick: Callable[[Move], bool], *, last: int | None = None
+) -> list[Move]:
+    """The moves that are wanted, with what containers said of them."""
+    from turbine.moves import moves_of, timed, windows
+
+    row = looked.row
+    found = [move for move in moves_of(looked.chain) if pick(move)]
+    found = found if last is None else found[-last:]
+    kinds = frozenset({"ShardDropped", "ShardAdded"})
+    spans = windows(found, row)
+    return timed(found, row, looked.log.spoken(spans, kinds, end=looked.end))
+
+
+# --- lists
+
+
+def get_containers(
+    context: typer.Context,
+    *,
+    tier: Tier = "default",
+    gone: Annotated[
+        bool, typer.Option("--gone", help="Also those that are gone and hold nothing.")
+    ] = False,
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List the containers: how they stand, what they hold, how full they are."""
+    from turbine.cli.output import show_rows, tell
+    from turbine.shards import containers_to_plain
+
+    _, row, _ = read_fleet(context, tier, at)
+    rows = list(containers_to_plain(row, gone=gone))
+    if not rows and output in ("table", "wide"):
+        tell(f"no container of tier {tier} lives; `python -m turbine.container NAME` starts one")
+        return Code.OK
+    show_rows(rows, output, container_columns(), name="container")
+    tell_alerts(row, output)
+    return Code.OK
+
+
+def get_shards(
+    context: typer.Context,
+    *,
+    tier: Tier = "default",
+    container: Of = None,
+    moving: Annotated[
+        bool, typer.Option("--moving", help="Only those about which something is to come.")
+    ] = False,
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List the shards: who holds each, how far its move is, what it uses."""
+    from turbine.cli.output import show_rows, tell
+    from turbine.shards import shards_to_plain
+
+    _, row, _ = read_fleet(context, tier, at)
+    if container is not None:
+        known_container(row, container)
+    rows = list(shards_to_plain(row, container=container, moving=moving))
+    if not rows and output in ("table", "wide"):
+        what = "moves" if moving else "is held"
+        tell(f"no shard {what}" + (f" on {container}" if container else f" in tier {tier}"))
+        return Code.OK
+    show_rows(rows, output, shard_columns(), name="shard")
+    tell_alerts(row, output)
+    return Code.OK
+
+
+def get_moves(
+    context: typer.Context,
+    *,
+    tier: Tier = "default",
+    plan: Annotated[
+        str | None, typer.Option("--plan", metavar="PLAN", help="Of this plan only.")
+    ] = None,
+    last: Annotated[int, typer.Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List the last moves of shards: from where to where, why, how far, how long."""
+    from turbine.cli.output import show_rows, tell
+
+    looked = look(context, tier, at)
+    moves = moves_in(looked, lambda one: plan in (None, one.plan), last=last)
+    if not moves and output in ("table", "wide"):
+        whose = f"plan {plan}" if plan else f"tier {tier}"
+        tell(f"no shard of {whose} was moved; `turbine placement show PLAN` shows a plan")
+        return Code.OK
+    rows = [move.to_plain(tier) for move in moves]
+    show_rows(rows, output, move_columns(), name="shard")
+    return Code.OK
+
+
+def tell_alerts(row: Fleet, output: str) -> None:
+    """What stands against the tier, beside any list of it."""
+    from turbine.cli.output import tell
+
+    if output not in ("table", "wide"):
+        return
+    if row.brake is not None and not row.brake.released:
+        tell(
+            "mass-failure: so many containers are silent at once that none is failed over; if"
+            f" they are gone, `turbine placement apply {row.brake.plan_id} --reason R`"
+        )
+    if row.unplaced:
+        shard, why = min(row.unplaced.items())
+        more = "at least " if row.more_unplaced else ""
+        tell(
+            f"shards-unplaced: {more}{len(row.unplaced)} shards have no container; shard {shard}:"
+            f" {why}"
+        )
+
+
+# --- one container
+
+
+def describe_container(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    *,
+    tier: Tier = "default",
+    at: At = None,
+    output: Shown = "table",
+) -> int:
+    """Show one container: its state, loads and windows, shards, last moves and fail-overs."""
+    from turbine.cli.output import show_value, write
+    from turbine.moves import fail_overs_of
+    from turbine.placing import compared
+    from turbine.shards import shards_to_plain
+
+    looked = look(context, tier, at)
+    row = looked.row
+    plain = known_container(row, name)
+    moves = moves_in(looked, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
+    plain["balance"] = compared(row).get(name, [])
+    plain["fail_overs"] = fail_overs_of(looked.chain, row, name)
+    plain["last_moves"] = [move.to_plain(tier) for move in moves]
+    plain["holds"] = list(shards_to_plain(row, container=name))
+    if output == "table":
+        write(_description(plain))
+    else:
+        show_value(plain, output)
+    return Code.OK
+
+
+def _description(row: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, facts, table_text
+
+    parts = [
+        facts(
+            [
+                ("container", row["container"]),
+                ("state", said_state(row)),
+                ("tier", f"{row['tier']}, region {row['region'] or '-'}"),
+                ("epoch", f"{row['epoch']}, since {show_time(row['since_ms'])}"),
+                ("silent for", span(row["silence_ms"])),
+                ("shards", f"{row['shards']}, of which {row['moving']} on their way"),
+                ("tasks", row["tasks"]),
+            ]
+        )
+    ]
+    rows = _resources(row)
+    parts += [table_text(rows, _resource_columns())] if rows else []
+    if row["fail_overs"]:
+        columns = [
+            Column("FAIL-OVER", lambda one: show_time(one["at_ms"])),
+            Column("EPOCH", lambda one: one["epoch"]),
+            Column("OUTCOME", lambda one: one["outcome"]),
+            Column("WHY", lambda one: one["why"]),
+        ]
+        parts.append(table_text(row["fail_overs"], columns))
+    parts += [list_text(row["last_moves"], move_columns())] if row["last_moves"] else []
+    parts += [list_text(row["holds"], shard_columns())] if row["holds"] else []
+    return "\n\n".join(parts)
+
+
+def _resources(row: Row) -> list[Row]:
+    """What is used of what there is, and how that compares with the tier's mean."""
+    balance = {one["resource"]: one for one in row["balance"]}
+    names = [name for name in SHORT if name in row["load"] or name in balance]
+    return [
+        {"resource": name} | row["load"].get(name, {}) | balance.get(name, {}) for name in names
+    ]
+
+
+def _resource_columns() -> list[Column]:
+    from turbine.cli.output import Column
+
+    def window(one: Row) -> str:
+        return f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
+
+    def judged(one: Row) -> str:
+        if "in_band" not in one:
+            return ""
+        if one["high"] <= 0:
+            return "gets nothing" if not one["of_mean"] else "is being emptied"
+        if one["in_band"]:
+            return "in band"
+        return "over" if one["of_mean"] > one["high"] else "under"
+
+    return [
+        Column("RESOURCE", lambda one: one["resource"]),
+        Column("USED", lambda one: amount(one["resource"], one.get("used"))),
+        Column("CAPACITY", lambda one: amount(one["resource"], one.get("capacity"))),
+        Column("SHARE", lambda one: percent(one.get("share"))),
+        Column("OF THE MEAN", lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else ""),
+        Column("WINDOW", window),
+        Column("BAND", judged),
+    ]

@@ -1,0 +1,58 @@
+"""`contract` and `schema serve`: what strangers read to publish and subscribe."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import chosen
+
+
+def contract(
+    context: typer.Context,
+    *,
+    output: Annotated[
+        Literal["yaml", "json"], typer.Option("-o", "--output", help="Form of the document.")
+    ] = "yaml",
+) -> int:
+    """Print the contract: every topic with its records, as AsyncAPI 3.
+
+    Brokers and numbers of partitions are those of the settings; no broker is asked.
+    """
+    if context.invoked_subcommand is not None:
+        return Code.OK
+    from turbine.cli.output import show_value, write
+    from turbine.contract import Installation, document, to_yaml
+
+    of = chosen(context).settings()
+    made = document(Installation(of.bootstrap, of.partitions, of.replication))
+    if output == "json":
+        show_value(made, output)
+    else:
+        write(to_yaml(made).rstrip("\n"))
+    return Code.OK
+
+
+def serve_schemas(
+    *,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
+    ] = 8081,
+) -> int:
+    """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""
+    from turbine.cli.output import write
+    from turbine.registry_server import RegistryServer
+
+    try:
+        server = RegistryServer(port)
+    except OSError as error:
+        raise Failed(
+            Code.FAILED,
+            f"nothing can listen at 127.0.0.1:{port} ({error.strerror}); name another --port",
+        ) from None
+    with server:
+        write(server.url)
+        server.serve_forever()
+    return Code.OK

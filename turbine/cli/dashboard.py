@@ -1,0 +1,111 @@
+"""`dashboard`: the page and the API of an installation, or of a log's file, to this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import chosen
+
+if TYPE_CHECKING:
+    from turbine.log_file import LogFile
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+Opened = Annotated[
+    Path | None,
+    typer.Option("--open", metavar="FILE", help="A log that `turbine log export` wrote."),
+]
+Port = Annotated[
+    int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
+]
+Listen = Annotated[
+    str, typer.Option("--listen", metavar="ADDRESS", help="Of this machine; not for others.")
+]
+Remote = Annotated[
+    bool, typer.Option("--allow-remote", help="Let other machines in; --listen says where.")
+]
+Named = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--allow-host", metavar="NAME", help="A name under which it may be asked; repeatable."
+    ),
+]
+ReadOnly = Annotated[bool, typer.Option("--read-only", help="Nothing can be changed through it.")]
+Scores = Annotated[
+    Path | None,
+    typer.Option("--scoreboard", metavar="FILE", help="To show, of `turbine scoreboard`."),
+]
+
+
+def dashboard(
+    context: typer.Context,
+    *,
+    open_: Opened = None,
+    port: Port = 8090,
+    listen: Listen = "127.0.0.1",
+    allow_remote: Remote = False,
+    allow_host: Named = None,
+    read_only: ReadOnly = False,
+    scoreboard: Scores = None,
+) -> int:
+    """Serve the dashboard and the HTTP API to this machine, until Ctrl-C.
+
+    To change anything takes the token that is printed; whoever may read the settings' directory
+    finds it in the file api-token there. Of a log in a file nothing can be changed.
+    """
+    from components.runtime.loop import Stop
+    from turbine.api.server import Serving, serve, serve_file
+
+    names = _names(listen, allow_host or (), allow_remote=allow_remote)
+    if scoreboard is not None and not scoreboard.is_file():
+        raise Failed(
+            Code.USAGE,
+            f"--scoreboard {scoreboard} is no file; make one with `turbine scoreboard -o json`",
+        )
+    serving = Serving(listen, port, names=names, read_only=read_only, scoreboard=scoreboard)
+    file = chosen(context).log if open_ is None else _opened(open_)
+    if file is not None:
+        return serve_file(file, serving, Stop().listen(), _tell)
+    return serve(chosen(context).connected(), serving, Stop().listen(), _tell)
+
+
+def _opened(path: Path) -> LogFile:
+    from turbine.cli.moments import set_now
+    from turbine.log_file import LogFile
+
+    found = LogFile(path)
+    set_now(found.now_ms)
+    return found
+
+
+def _names(listen: str, given: Iterable[str], *, allow_remote: bool) -> tuple[str, ...]:
+    """Under which it may be asked, beside loopback's."""
+    if listen not in LOOPBACK and not allow_remote:
+        raise Failed(
+            Code.USAGE,
+            f"--listen {listen} lets other machines read all that the log says, without a password"
+            " and without TLS; add --allow-remote if that is meant, or put a proxy before it",
+        )
+    own = () if listen in LOOPBACK else (f"[{listen}]" if ":" in listen else listen,)
+    return (*map(_name, given), *own)
+
+
+def _name(given: str) -> str:
+    if not given or "/" in given or given.partition("]")[2] or ":" in given.partition("[")[0]:
+        raise Failed(
+            Code.USAGE, f"--allow-host {given}: a name without scheme and port; write it so"
+        )
+    return given.lower()
+
+
+def _tell(url: str, token: str) -> None:
+    from turbine.cli.output import tell, write
+
+    write(url)
+    told = f"to change things it asks for this token: {token}; " if token else ""
+    tell(f"{told}end: Ctrl-C")

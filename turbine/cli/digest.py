@@ -1,0 +1,225 @@
+"""`digest`: what changed since a shift began, for who takes over. Worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import At, Shown, check_job, open_log
+
+if TYPE_CHECKING:
+    from events.codec import Read
+    from turbine.log import Log
+
+Row = dict[str, Any]
+
+SHOWN = 5
+"""Of one sort of one job: the newest, with how many there are beside them."""
+TEXT_MAX = 160
+
+
+def digest(
+    context: typer.Context,
+    *,
+    since: Annotated[
+        str, typer.Option("--since", metavar="SPAN|TIME", help="When the shift began.")
+    ] = "8h",
+    job: Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")] = (
+        None
+    ),
+    at: At = None,
+    output: Shown = "table",
+) -> int:
+    """Tell what changed since a shift began, by job, what needs somebody first.
+
+    Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
+    """
+    from turbine.cli.moments import given_moment, now_ms
+    from turbine.cli.output import show_value, write
+
+    if job is not None:
+        check_job(job)
+    begin, end = given_moment(since, "--since"), given_moment(at)
+    if not isinstance(begin, int):
+        raise Failed(Code.USAGE, "--since: a shift begins at a time; write 8h or an RFC 3339 time")
+    until_ms = end if isinstance(end, int) else now_ms()
+    if begin >= until_ms:
+        raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
+    row = _read(open_log(context), job, begin, end, until_ms)
+    if output == "table":
+        write("\n".join(text_of(row)))
+    else:
+        show_value(row, output)
+    return Code.OK
+
+
+def _read(
+    log: Log, job: str | None, begin_ms: int, moment: int | dict[str, int] | None, until_ms: int
+) -> Row:
+    from events.topics import JOURNAL, OPERATOR, TIERS
+    from turbine import digest_tiers
+    from turbine.cli.moments import position_at
+    from turbine.digest import KINDS
+    from turbine.digest import digest as digest_of
+
+    topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
+    end = None if moment is None else position_at(log, moment, topics)
+    decisions = log.decisions(job=job, end=end, kinds=KINDS)
+    turns: list[Row] = []
+    if job is None and TIERS in topics:
+        chain = log.of_tiers(digest_tiers.KINDS, end=end)
+        turns = digest_tiers.turns(chain, _wishes(log, begin_ms, end), begin_ms, until_ms)
+    return digest_of(decisions, turns, begin_ms, until_ms)
+
+
+def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
+    from events.topics import OPERATOR
+
+    if OPERATOR in log.counts:
+        start = log.at(begin_ms - 1, [OPERATOR])
+        kinds = frozenset({"DrainRequested", "UndrainRequested"})
+        yield from log.read([OPERATOR], kinds=kinds, start=start, end=end)
+
+
+# --- telling
+
+
+def text_of(row: Row) -> Iterator[str]:
+    """For people: a headline, then each tier and job with what happened to it."""
+    from turbine.cli.moments import show_time
+    from turbine.digest import FINE, LOOK, NEEDS
+
+    stands = [one["stands"] for one in row["jobs"]]
+    needing = stands.count(NEEDS)
+    yield (
+        f"since {show_time(row['since_ms'])}: {_jobs(needing)} {_verb(needing)} you,"
+        f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row['quiet']} quiet"
+    )
+    for turn in row["tiers"]:
+        name = f"tier {turn['tier']}" if turn["tier"] else "containers"
+        yield from ("", name, *_lines(_about_tier(turn)))
+    for one in row["jobs"]:
+        yield from ("", f"{one['job']}  {one['stands']}", *_lines(_about_job(one)))
+
+
+def _jobs(count: int) -> str:
+    from turbine.scaled import count_text
+
+    return count_text(count, "job")
+
+
+def _verb(count: int) -> str:
+    return "needs" if count == 1 else "need"
+
+
+def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
+    from events.strict_json import printable
+
+    for name, text in told:
+        plain = printable(text)
+        short = plain if len(plain) <= TEXT_MAX else plain[: TEXT_MAX - 1] + "…"
+        yield f"  {name:<10}{short}"
+
+
+def _about_job(row: Row) -> Iterator[tuple[str, str]]:
+    from turbine.cli.moments import show_time
+
+    yield from _open(row["open"])
+    if held := row["quarantine"]:
+        yield "held", f"{show_time(held['at_ms'])} {held['cause']}: {held['explanation']}"
+    if failed := row["failed"]:
+        where = f"{failed['name'] or 'the plan'}: {failed['cause']}: {failed['explanation']}"
+        yield "failed", f"{show_time(failed['at_ms'])} {where}"
+    if row["waits_ms"] is not None:
+        yield "waits", f"{show_time(row['waits_ms'])} what is expected since then is not in effect"
+    yield from _newest("scaling", row["scaling"], _scaling)
+    yield from _newest("config", row["config"], _config)
+    yield from _newest("rejected", row["rejected"], _rejected)
+    yield from _newest("released", row["released"], _released)
+    yield from _cleared(row["cleared"])
+    if row["syncs"]:
+        text = ", ".join(f"{count} {what}" for what, count in row["syncs"].items())
+        yield "plans", text
+
+
+def _about_tier(row: Row) -> Iterator[tuple[str, str]]:
+    yield from _open(row["open"])
+    if row["moves"] or row["killed"]:
+        parts = [f"{count} {reason}" for reason, count in row["moves"].items()]
+        parts += [f"{row['killed']} killed"] if row["killed"] else []
+        yield "moves", f"{sum(row['moves'].values())}: {', '.join(parts)}"
+    if row["plans"]:
+        yield "plans", str(row["plans"])
+    yield from _newest("event", row["events"], lambda one: iter([one["text"]]))
+    yield from _cleared(row["cleared"])
+
+
+def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
+    from turbine.cli.moments import show_time
+
+    for one in alerts:
+        text = f"{one['severity']} {one['alert']} since {show_time(one['at_ms'])}: {one['cause']}"
+        yield "open", text
+        yield "", one["runbook"]
+
+
+def _cleared(alerts: list[Row]) -> Iterator[tuple[str, str]]:
+    def about(one: Row) -> Iterator[str]:
+        yield f"{one['alert']}: {one['explanation']}"
+
+    yield from _newest("cleared", alerts, about)
+
+
+def _newest(name: str, rows: list[Row], about: Any) -> Iterator[tuple[str, str]]:
+    """The newest first: what was decided last holds."""
+    from turbine.cli.moments import show_time
+
+    for row in reversed(rows[-SHOWN:]):
+        first, *rest = about(row)
+        yield name, f"{show_time(row['at_ms'])} {first}"
+        yield from (("", f"  {line}") for line in rest)
+    if len(rows) > SHOWN:
+        yield "", f"and {len(rows) - SHOWN} before them; -o json tells all"
+
+
+def _scaling(row: Row) -> Iterator[str]:
+    from turbine.scaled import count_text
+
+    if row["tasks"] is None:
+        yield f"{row['outcome']}, decided earlier: {row['because']}"
+        return
+    mode = "" if row["mode"] == "act" else f" ({row['mode']})"
+    before = "?" if row["tasks_before"] is None else row["tasks_before"]
+    size = f"{before} -> {count_text(row['tasks'], 'task')}"
+    yield f"{row['action']}, {size}{mode}: {row['explanation']}"
+    yield f"{row['outcome']}: {row['because']}" if row["outcome"] else "no outcome yet"
+
+
+def _config(row: Row) -> Iterator[str]:
+    from turbine.cli.differences import ABSENT, Difference
+    from turbine.cli.moments import show_time
+
+    layer = "" if row["layer"] is None else f" {row['layer']} {row['version']}"
+    who = f" by {row['author']}" if row["author"] else ""
+    until = f", until {show_time(row['expires_ms'])}" if row["expires_ms"] else ""
+    why = f": {row['reason']}" if row["reason"] else ""
+    yield f"{row['what']}{layer}{who}{until}{why}"
+    if row["what"] not in ("created", "deleted"):
+        for one in row["differences"]:
+            before, after = one.get("before", ABSENT), one.get("after", ABSENT)
+            yield str(Difference(one["path"], before, after))
+        if row["more"]:
+            yield f"and {row['more']} more paths"
+
+
+def _rejected(row: Row) -> Iterator[str]:
+    who = f" by {row['author']}" if row["author"] else ""
+    yield f"{row['ingress']}{who}, {row['reason']}: {row['explanation']}"
+
+
+def _released(row: Row) -> Iterator[str]:
+    who = f"by {row['author']}: {row['reason']}" if row["author"] else row["explanation"]
+    yield who

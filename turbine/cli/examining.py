@@ -1,0 +1,161 @@
+"""`contract check`: what is the matter with a message that a program of somebody's would send."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Shown, chosen
+
+if TYPE_CHECKING:
+    from turbine.examine import Examined
+
+Form = Literal["hex", "base64", "file"]
+
+BYTES_MAX = 2 * 1024 * 1024
+"""Of a file; a value may be an eighth of it, and who sends more reads that here too."""
+_SPACE = re.compile(r"[\s:]+|\b0x", re.ASCII)
+_HEX = re.compile(r"(?:[0-9a-fA-F]{2})+", re.ASCII)
+
+
+def check_message(
+    context: typer.Context,
+    message: Annotated[
+        str, typer.Argument(metavar="MESSAGE", help="The value: hex, base64, a file, or -.")
+    ],
+    *,
+    topic: Annotated[str, typer.Option(help="Where it would be sent.")] = "changes.base.v1",
+    key: Annotated[str | None, typer.Option("--key", help="Text, or 0x and hex.")] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option("--header", metavar="NAME=VALUE", help="Repeatable; text, or 0x and hex."),
+    ] = None,
+    partition: Annotated[
+        int | None, typer.Option("--partition", min=0, help="Where its producer put it.")
+    ] = None,
+    partitions: Annotated[
+        int | None,
+        typer.Option("--partitions", min=1, help="How many there are; by default, the settings'."),
+    ] = None,
+    form: Annotated[
+        Form | None, typer.Option("--as", help="What MESSAGE is, where that can be mistaken.")
+    ] = None,
+    output: Shown = "table",
+) -> int:
+    """Say what is the matter with a message: framing, schema, key, partition, headers.
+
+    Sends nothing and asks no broker. Exit code 5 where it would not be read as a request.
+    """
+    from turbine.cli.moments import now_ms
+    from turbine.examine import examine
+    from turbine.finding import Sent
+
+    headers = tuple(_header(one) for one in header or ())
+    key_bytes = None if key is None else _bytes(key, "--key")
+    sent = Sent(_topic(topic), key_bytes, _value(message, form), headers, partition)
+    count = partitions or chosen(context).settings().partitions
+    examined = examine(sent, count, now_ms())
+    _show(examined, output)
+    return Code.OK if examined.taken else Code.FINDINGS
+
+
+def _topic(name: str) -> str:
+    from components.runtime.reading import Unreadably
+    from events.topics import BY_SHORT
+    from turbine.cli.records import BYTES_ONLY
+    from turbine.log import topic_of
+
+    try:
+        short = topic_of(name)
+    except Unreadably as unknown:
+        raise Failed(Code.USAGE, f"--topic: {unknown}") from None
+    if BY_SHORT[short].kind in BYTES_ONLY:
+        raise Failed(Code.USAGE, f"--topic: {short} holds bytes, no records; name another")
+    return short
+
+
+def _value(text: str, form: Form | None) -> bytes:
+    if form == "file" or text == "-" or (form is None and _is_file(text)):
+        return _read(text)
+    plain = _SPACE.sub("", text)
+    if form != "base64" and _HEX.fullmatch(plain):
+        return bytes.fromhex(plain)
+    try:
+        found = base64.b64decode(plain, validate=True)
+    except (binascii.Error, ValueError):
+        found = b""
+    if form == "hex" or not found:
+        what = "hex" if form == "hex" else "base64" if form else "hex, base64 or a file that exists"
+        raise Failed(
+            Code.USAGE, f"MESSAGE is not {what}; give the bytes of the value, or - to read them"
+        )
+    return found
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or with a zero byte
+        return False
+
+
+def _read(name: str) -> bytes:
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(BYTES_MAX)
+        with Path(name).open("rb") as file:
+            return file.read(BYTES_MAX)
+    except OSError as bad:
+        raise Failed(
+            Code.USAGE, f"{name} cannot be read ({bad.strerror}); name a file with the value"
+        ) from None
+
+
+def _header(text: str) -> tuple[str, bytes]:
+    name, is_there, value = text.partition("=")
+    if not name or not is_there:
+        raise Failed(Code.USAGE, f"--header {text!r}: write NAME=VALUE, such as ce_id=17")
+    return name, _bytes(value, f"--header {name}")
+
+
+def _bytes(text: str, what: str) -> bytes:
+    if not text.startswith("0x"):
+        return text.encode(errors="surrogateescape")
+    if not _HEX.fullmatch(text[2:]):
+        raise Failed(Code.USAGE, f"{what}: what follows 0x is no hex; write two digits a byte")
+    return bytes.fromhex(text[2:])
+
+
+def _show(examined: Examined, output: str) -> None:
+    from turbine.cli.output import facts, indented, show_value, to_line, write
+
+    body = None if examined.body is None else examined.body.to_plain()
+    if output != "table":
+        row: dict[str, Any] = {
+            "taken": examined.taken,
+            "kind": examined.kind,
+            "partition": examined.partition,
+            "body": body,
+            "findings": [one.to_plain() for one in examined.findings],
+        }
+        show_value(row, output)
+        return
+    told = [
+        ("kind", examined.kind),
+        ("partition", examined.partition),
+        ("says", None if body is None else to_line(body)),
+    ]
+    write(facts(told))
+    for one in examined.findings:
+        mark = "wrong" if one.weight == "refused" else "note"
+        write(f"{mark}, {one.part} ({one.reason}):")
+        write(indented(one.sentence))
+    if examined.taken:
+        write("it would be read as this")

@@ -1,0 +1,182 @@
+"""`up` and `down`: a whole fleet on this machine, with a broker if none answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.local import port_of
+from turbine.cli.options import chosen
+
+if TYPE_CHECKING:
+    from components.runtime.loop import Stop
+    from components.runtime.settings import Settings
+    from turbine.members import Hosts
+
+LOCAL_SHARDS = 64
+ADDRESS_S = 20.0
+LOCAL_SETTINGS = {"load_max": 1000, "moves_max": 1000}
+"""Of the tier that `up` makes: with two containers, a budget of a tenth of all shards for each plan
+would let nobody empty one in an afternoon."""
+
+
+Engine = Annotated[
+    Literal["spark", "process"],
+    typer.Option("--engine", help="What runs tasks: Spark, or processes that only count."),
+]
+
+
+def up(
+    context: typer.Context,
+    *,
+    detach: Annotated[
+        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
+    ] = False,
+    containers: Annotated[
+        int, typer.Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
+    ] = 2,
+    engine: Engine = "spark",
+) -> int:
+    """Run a whole fleet on this machine: all components, a tier and containers.
+
+    Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
+    """
+    from components.runtime.loop import Stop
+    from turbine.cli.output import tell
+    from turbine.local import LocalFailed, ask_broker, broker_directory
+    from turbine.members import Hosts
+
+    settings, hosts = _alone(context), Hosts(containers, engine)
+    # Listened for from here on: a signal amid the start must not leave the broker behind.
+    stop = Stop() if detach else Stop().listen()
+    ours = False
+    try:
+        ours = _prepare_broker(settings)
+        _prepare(context, settings, hosts)
+        if detach:
+            return _detach(context, settings, hosts)
+        _supervise(context, settings, hosts, stop)
+    except LocalFailed:
+        if not stop.wanted:
+            raise
+        return Code.INTERRUPTED  # a terminal's Ctrl-C is for the programs that we ask, too
+    finally:
+        if ours and not detach:
+            ask_broker("stop", broker_directory(settings))
+    tell("all components have ended" + (", and the broker" if ours else ""))
+    return Code.OK
+
+
+def _prepare(context: typer.Context, settings: Settings, hosts: Hosts) -> None:
+    _prepare_topics(context)
+    _prepare_tier(settings)
+    _prepare_engine(settings, hosts)
+
+
+def _alone(context: typer.Context) -> Settings:
+    from turbine.cli.webhooks import hooks_in
+    from turbine.fleet import FleetRuns, lives
+
+    settings = chosen(context).settings()
+    hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
+    if lives(settings.directory):
+        raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
+    return settings
+
+
+def _detach(context: typer.Context, settings: Settings, hosts: Hosts) -> int:
+    from turbine.cli.output import tell
+    from turbine.fleet import await_address, detach_fleet
+
+    detach_fleet(settings.directory, chosen(context).flags(), hosts=hosts)
+    tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
+    address = await_address(settings.directory, ADDRESS_S)
+    if address is not None:
+        tell(f"dashboard and API: {address}")
+    return Code.OK
+
+
+def _supervise(context: typer.Context, settings: Settings, hosts: Hosts, stop: Stop) -> None:
+    from turbine.cli.output import tell
+    from turbine.fleet import run_fleet
+
+    directory, flags = settings.directory, chosen(context).flags()
+    tell(f"all components are started; their logs: {directory}/logs; end: Ctrl-C")
+    told = bool(settings.webhooks)
+    run_fleet(directory, settings.bootstrap, flags, tell, stop, hosts=hosts, webhooks=told)
+
+
+def _prepare_broker(settings: Settings) -> bool:
+    """A broker that answers; True when it was started for this."""
+    from turbine.cli.output import tell
+    from turbine.local import ask_broker, broker_directory, knock
+
+    if not knock(settings):
+        return False
+    row = ask_broker("start", broker_directory(settings), port_of(settings))
+    tell(f"a broker runs at {row['bootstrap']}")
+    return bool(row["started"])
+
+
+def _prepare_topics(context: typer.Context) -> None:
+    """Creates what is missing; a sentence about the first that differs."""
+    from turbine.cli.output import tell
+    from turbine.local import ask_topics
+
+    steps = ask_topics("apply", chosen(context).flags())
+    created = sum(step["kind"] == "create" for step in steps)
+    if created:
+        tell(f"{created} topics are created")
+    differing = next((step for step in steps if step["kind"] == "differs"), None)
+    if differing is not None:
+        raise Failed(
+            Code.FINDINGS,
+            f"{differing['topic']}: {differing['what']} should be {differing['expected']} and is"
+            f" {differing['found']}; `turbine topics plan` shows all that differs",
+        )
+
+
+def _prepare_tier(settings: Settings) -> None:
+    """A tier for the containers, where there is none."""
+    from turbine.cli.output import tell
+    from turbine.log import Log
+    from turbine.members import LOCAL_REGION, LOCAL_TIER
+    from turbine.tiers import define, definition_of
+
+    log = Log(settings)
+    if definition_of(log.chain(LOCAL_TIER)) is None:
+        define(log, LOCAL_TIER, LOCAL_SHARDS, (LOCAL_REGION,), LOCAL_SETTINGS)
+        tell(f"tier {LOCAL_TIER} is created, with {LOCAL_SHARDS} shards")
+
+
+def _prepare_engine(settings: Settings, hosts: Hosts) -> None:
+    """What containers would otherwise each wait for."""
+    from turbine.cli.output import tell
+    from turbine.local import ask_spark
+
+    if hosts.containers and hosts.engine == "spark" and "jars" not in settings.spark:
+        tell("Spark is made ready (the first time, that takes a minute)")
+        ask_spark(at_once=False)
+
+
+def down(context: typer.Context) -> int:
+    """End what `up` runs, and the broker.
+
+    The log stays.
+    """
+    from turbine.cli.output import write
+    from turbine.fleet import end_fleet
+    from turbine.local import ask_broker, broker_directory
+
+    settings = chosen(context).settings()
+    fleet = end_fleet(settings.directory)
+    broker = ask_broker("stop", broker_directory(settings))["stopped"]
+    if not fleet and not broker:
+        raise Failed(
+            Code.NOT_FOUND, f"nothing runs in {settings.directory}; `turbine up` starts it"
+        )
+    ended = ["all components"] * fleet + ["the broker"] * broker
+    write(f"ended: {', '.join(ended)}; the log stays")
+    return Code.OK

@@ -1,0 +1,288 @@
+"""`history write`, `compact`, `profile`: what tasks reported is kept, and each job's day told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Listed, Shown, check_job, chosen
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from components.runtime.settings import Settings
+    from events.codec import Record
+    from events.records import WorkloadProfiled
+    from spark_streaming.history.writing import Wrote
+    from turbine.history import Span, Written
+
+Row = dict[str, Any]
+
+DAYS_MAX = 366
+EVERY_MS_MIN = 1_000
+"""Each batch is a directory of its own: more of them a day than seconds help nobody."""
+
+Directory = Annotated[
+    str | None,
+    typer.Option(
+        "--directory",
+        metavar="DIR",
+        help="Of the history, or a URI that all workers see; by default history/ beside the logs.",
+    ),
+]
+Master = Annotated[
+    str | None,
+    typer.Option("--master", metavar="URL", help="Spark's; by default that of the settings."),
+]
+Once = Annotated[bool, typer.Option("--once", help="End with what there is now.")]
+Every = Annotated[str, typer.Option("--every", metavar="SPAN", help="Between two batches.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
+Days = Annotated[
+    int, typer.Option("--days", min=1, max=DAYS_MAX, metavar="N", help="Back from the end.")
+]
+To = Annotated[
+    str | None,
+    typer.Option("--to", metavar="TIME", help="The end; by default the last midnight, UTC."),
+]
+Publish = Annotated[bool, typer.Option("--publish", help="Say what is found to the log.")]
+
+
+def write(
+    context: typer.Context,
+    *,
+    once: Once = False,
+    every: Every = "1m",
+    directory: Directory = None,
+    master: Master = None,
+    output: Shown = "table",
+) -> int:
+    """Write what tasks report into the history, each report once.
+
+    Until Ctrl-C, or with --once until it has all that there is now.
+    """
+    from components.runtime.loop import Stop
+    from turbine.cli.moments import parse_span
+
+    every_ms = parse_span(every, "--every")
+    if every_ms < EVERY_MS_MIN:
+        raise Failed(Code.USAGE, f"--every: {every} is less than 1s; write more")
+    settings = chosen(context).connected()
+    partitions, place = _partitions(settings), _place(settings, directory)
+    with _spark(settings, master) as spark:
+        from turbine.history import write as carry
+
+        stop = Stop().listen()
+        found = carry(
+            spark,
+            settings,
+            place,
+            partitions=partitions,
+            every_ms=None if once else every_ms,
+            stop=stop,
+            heed=_told,
+        )
+    show_written(place, found, output)
+    return Code.INTERRUPTED if once and stop.wanted else Code.OK
+
+
+def _told(one: Wrote) -> None:
+    from turbine.cli.output import tell
+
+    if one.unreadable:
+        tell(f"batch {one.number}: {one.unreadable} are no reports; {one.why}")
+
+
+def show_written(place: str, found: Written, output: str) -> None:
+    """What a run has brought."""
+    from turbine.cli.output import facts, show_value
+    from turbine.cli.output import write as put
+
+    row = {
+        "directory": place,
+        "batches": found.batches,
+        "reports": found.reports,
+        "unreadable": found.unreadable,
+        "why": found.why or None,
+    }
+    if output == "table":
+        put(facts((name, value) for name, value in row.items() if value is not None))
+    else:
+        show_value(row, output)
+
+
+def compact(
+    context: typer.Context,
+    *,
+    directory: Directory = None,
+    master: Master = None,
+    output: Listed = "table",
+) -> int:
+    """Make few files of the many of each day that is over, an hour after its end.
+
+    Readers see each report once all the while; files that are replaced go a compaction later.
+    """
+    from turbine.cli.moments import now_ms
+    from turbine.cli.output import Column, show_rows, tell
+
+    settings = chosen(context).settings()
+    place = _place(settings, directory)
+    with _spark(settings, master) as spark:
+        from turbine.history import compact_days
+
+        done = list(compact_days(spark, place, now_ms()))
+    if not done and output in ("table", "wide"):
+        tell(f"no day of {place} that is over has anything to compact")
+        return Code.OK
+    columns = [
+        Column("DAY", lambda row: row["day"]),
+        Column("REPORTS", lambda row: f"{row['reports']:,}"),
+    ]
+    rows = ({"day": day, "reports": reports} for day, reports in done)
+    show_rows(rows, output, columns, name="day")
+    return Code.OK
+
+
+def profile(
+    context: typer.Context,
+    names: Names = None,
+    *,
+    days: Days = 14,
+    to: To = None,
+    publish: Publish = False,
+    directory: Directory = None,
+    master: Master = None,
+    output: Listed = "table",
+) -> int:
+    """Fold the last days of each job, or of those that are named, into slots of a day.
+
+    With --publish also on the profiles' topic; what it has already is not said again.
+    """
+    from turbine.cli.output import tell
+
+    for name in names or ():
+        check_job(name)
+    end_ms = _end_ms(to)
+    settings = chosen(context).connected() if publish else chosen(context).settings()
+    place = _place(settings, directory)
+    with _spark(settings, master) as spark:
+        from turbine.history import span_of
+
+        span = span_of(end_ms, days)
+        rows = _rows(spark, settings, place, span, names or [], publish=publish)
+        shown = show_profiles(rows, output, publish=publish)
+    if not shown:
+        tell(f"{place} has no reports of {'these jobs' if names else 'any job'} in that span")
+    return Code.OK if shown or not names else Code.NOT_FOUND
+
+
+def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
+    """Profiles in the form that was asked for; how many they are."""
+    from turbine.cli.output import show_rows, to_line, write
+
+    if output != "jsonl":
+        held = list(rows)
+        if held or output not in ("table", "wide"):
+            show_rows(held, output, _columns(publish=publish), name="job")
+        return len(held)
+    shown = 0
+    for row in rows:  # as they come: ten thousand jobs are not held for it
+        write(to_line(row))
+        shown += 1
+    return shown
+
+
+def _end_ms(to: str | None) -> int:
+    from turbine.cli.moments import now_ms, parse_moment
+
+    now = now_ms()
+    if to is None:
+        return now - now % 86_400_000
+    moment = parse_moment(to, now, "--to")
+    if not isinstance(moment, int):
+        raise Failed(Code.USAGE, f"--to: {to} is a position; a history is of days, so write a time")
+    return moment
+
+
+def _partitions(settings: Settings) -> int:
+    from turbine.history import partitions_of_loads
+
+    return partitions_of_loads(settings)
+
+
+def _place(settings: Settings, directory: str | None) -> str:
+    from turbine import history
+
+    try:
+        return history.place_of(settings, directory)
+    except history.HistoryFailed as failed:
+        raise Failed(Code.USAGE, f"--directory: {failed}") from None
+
+
+@contextmanager
+def _spark(settings: Settings, master: str | None) -> Iterator[SparkSession]:
+    """A session; what goes wrong with it ends the command with its sentence."""
+    from turbine import history
+
+    try:
+        with history.spark_of(settings, master) as spark:
+            yield spark
+    except history.HistoryFailed as failed:
+        raise Failed(Code.FAILED, str(failed)) from None
+
+
+def _rows(
+    spark: SparkSession,
+    settings: Settings,
+    place: str,
+    span: Span,
+    jobs: list[str],
+    *,
+    publish: bool,
+) -> Iterator[Row]:
+    from turbine.history import profiles, to_record
+    from turbine.history import publish as say
+
+    found = profiles(spark, place, span, jobs)
+    if publish:
+        for one, record, new in say(settings, found, span):
+            yield to_plain(one, record, published=new)
+    else:
+        for one in found:
+            yield to_plain(one, to_record(one))
+
+
+def to_plain(found: WorkloadProfiled, record: Record, *, published: bool | None = None) -> Row:
+    """A profile as JSON; `published` is false where the topic had it already."""
+    row = {"id": record.id, **found.to_plain()}
+    return row if published is None else {**row, "published": published}
+
+
+def _columns(*, publish: bool) -> list[Any]:
+    from turbine.cli.output import Column
+
+    def of(name: str, row: Row) -> list[float]:
+        return [one[name] for one in row["slots"] if one[name] is not None]
+
+    def most(name: str) -> Any:
+        return lambda row: f"{max(of(name, row)):,.1f}" if of(name, row) else None
+
+    def mean(row: Row) -> str:
+        means = of("records_in_per_s_mean", row)
+        return f"{sum(means) / len(means):,.1f}"
+
+    columns = [
+        Column("JOB", lambda row: row["job"]),
+        Column("SLOTS", lambda row: len(row["slots"])),
+        Column("DAYS", lambda row: max(of("days", row))),
+        Column("MEAN IN", mean),
+        Column("PEAK IN", most("records_in_per_s_peak")),
+        Column("PEAK CORES", most("cpu_cores_peak")),
+        Column("ID", lambda row: row["id"], wide=True),
+    ]
+    if publish:
+        columns.append(Column("PUBLISHED", lambda row: "new" if row["published"] else "known"))
+    return columns

@@ -1,0 +1,101 @@
+"""`get lag`: which jobs are behind their input, by how much, and which of their tasks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code
+from turbine.cli.options import At, Listed, check_job, chosen, open_log
+
+if TYPE_CHECKING:
+    from turbine.cli.output import Column
+
+Row = dict[str, Any]
+
+Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
+Each = Annotated[
+    Literal["job", "task", "partition"],
+    typer.Option("--by", help="A line for each of these."),
+]
+
+
+def get_lag(
+    context: typer.Context,
+    names: Names = None,
+    by: Each = "job",
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List how far the jobs are behind their input, or those that are named, the worst first.
+
+    What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
+    past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
+    """
+    from turbine.cli.moments import given_moment, log_at, now_ms
+    from turbine.cli.output import show_rows, tell
+    from turbine.cli.syncs import existing
+    from turbine.lag import look, look_back, to_plain
+
+    for name in names or ():
+        check_job(name)
+    moment = given_moment(at)
+    log = log_at(open_log(context), moment)
+    if moment is None and chosen(context).log is None:
+        syncs, found = look(log, names or (), now_ms())
+    else:
+        now = now_ms() if moment is None else moment
+        syncs, found = look_back(log, names or (), now if isinstance(now, int) else None)
+    for name in names or ():
+        existing(syncs, name, at)
+    rows = [row for one in found for row in to_plain(one, by)]
+    if not rows and output in ("table", "wide"):
+        tell("there are no jobs that read anything; `turbine apply` makes one")
+        return Code.OK
+    show_rows(rows, output, _columns(by), name="job" if by == "job" else "name")
+    return Code.OK
+
+
+def _columns(by: str) -> list[Column]:
+    from turbine.cli.hosted import amount, percent, span
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column
+
+    lag = [
+        Column("LAG", lambda row: row["lag_records"]),
+        Column("BYTES", lambda row: amount("lag_bytes", row["lag_bytes"])),
+        Column("TIME", lambda row: span(row["lag_ms"])),
+    ]
+    if by == "partition":
+        return [
+            Column("JOB", lambda row: row["job"]),
+            Column("PARTITION", lambda row: f"{row['topic']}/{row['partition']}"),
+            Column("TASK", lambda row: row["task"]),
+            Column("COMMITTED", lambda row: row["committed"]),
+            Column("END", lambda row: row["end"]),
+            *lag,
+            Column("IN", lambda row: _rate(row["records_in_per_s"])),
+        ]
+    ahead = [Column("TASK", lambda row: row["name"])]
+    if by == "job":
+        ahead = [
+            Column("JOB", lambda row: row["job"]),
+            Column("STATE", lambda row: row["state"]),
+            Column("TASKS", lambda row: row["tasks"]),
+        ]
+    return [
+        *ahead,
+        *lag,
+        Column("IN", lambda row: _rate(row["records_in_per_s"])),
+        Column("BUSY", lambda row: percent(row["busy_share"])),
+        Column("PARTITIONS", lambda row: row["partitions"]),
+        Column("UNKNOWN", lambda row: row["unknown_partitions"] or ""),
+        Column("AT LEAST", lambda row: row["lag_records_min"], wide=True),
+        Column("CHECKPOINT", lambda row: span(row["checkpoint_age_ms"]), wide=True),
+        Column("REPORTED", lambda row: show_time(row["reported_ms"]), wide=True),
+    ]
+
+
+def _rate(per_s: float | None) -> str:
+    return "" if per_s is None else f"{per_s:,.1f}/s"

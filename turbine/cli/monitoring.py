@@ -1,0 +1,56 @@
+"""`monitoring export`: the board and the alert rules of a fleet, for Grafana and Prometheus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+
+BOARD, RULES = "turbine.json", "turbine-rules.yaml"
+
+
+def export(
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Into two files there; else on standard output."),
+    ] = None,
+    runbooks: Annotated[
+        str, typer.Option("--runbooks", metavar="BASE", help="Where the runbooks' pages are.")
+    ] = "docs/runbooks",
+) -> int:
+    """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML."""
+    from turbine.cli.output import tell, write
+
+    files = documents(runbooks)
+    if out is None:
+        for name, text in files.items():
+            write(f"--- # {name}\n{text.rstrip()}")  # YAML, of which JSON is a part
+        return Code.OK
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        for name, text in files.items():
+            (out / name).write_text(text)
+    except OSError as bad:
+        raise Failed(
+            Code.FAILED, f"--out: {out} cannot be written ({bad.strerror}); name a folder of yours"
+        ) from None
+    tell(f"written: {', '.join(str(out / name) for name in files)}")
+    return Code.OK
+
+
+def documents(runbooks: str) -> dict[str, str]:
+    """Both, by the names of their files."""
+    import json
+
+    import yaml
+
+    from turbine.monitoring.board import board
+    from turbine.monitoring.rules import rules
+
+    head = "# Made by `turbine monitoring export`. Change turbine/monitoring/rules.py instead.\n"
+    told = yaml.safe_dump(rules(runbooks), sort_keys=False, allow_unicode=True, width=100)
+    return {BOARD: json.dumps(board(), indent=2) + "\n", RULES: head + told}

@@ -1,0 +1,359 @@
+"""`placement plan`, `apply` and `show`: what would move, to have it moved, and how far it came."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
+from turbine.cli.failures import Code, Failed
+from turbine.cli.hosted import list_text, move_columns
+from turbine.cli.options import At, Author, Shown, Tier, Wait, author_or_user, open_log
+
+if TYPE_CHECKING:
+    from events.codec import Read
+    from events.records import PlacementApplyRequested
+    from projections.fleet import Fleet
+    from turbine.log import Log
+    from turbine.tiers import Answer
+
+Row = dict[str, Any]
+PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
+Most = Annotated[
+    int | None,
+    typer.Option(
+        "--moves",
+        min=1,
+        metavar="N",
+        help="At most about so many; what nobody holds is not counted.",
+    ),
+]
+
+STALE = ("world-moved", "unknown-plan")
+MOVES_SHOWN = 40
+REASONS_SHOWN = 12
+
+
+# --- plan
+
+
+def plan_placement(
+    context: typer.Context,
+    *,
+    tier: Tier = "default",
+    moves: Most = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="As always: nothing is sent by this command.")
+    ] = True,
+    at: At = None,
+    output: Shown = "table",
+) -> int:
+    """Show what the shard manager would move now, and why.
+
+    Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
+    """
+    from turbine.cli.output import show_value, write
+    from turbine.placing import draft_of, draft_to_plain
+
+    del dry_run
+    _, row, _ = read_fleet(context, tier, at)
+    plain = draft_to_plain(row, draft_of(row, moves))
+    if output == "table":
+        write(_plan_text(plain, moves))
+        tell_alerts(row, output)
+    else:
+        show_value(plain, output)
+    return Code.OK
+
+
+def _plan_text(row: Row, most: int | None) -> str:
+    from turbine.cli.output import Column, facts, table_text
+
+    count = len(row["moves"])
+    head: list[tuple[str, object]] = [
+        ("plan", row["plan"] or "none is needed"),
+        ("says", row["explanation"]),
+        ("moves", f"{count} of {row['shards']} shards, over {row['containers']} containers"),
+    ]
+    if row["unplaced"]:
+        head.append(("unplaced", f"{row['unplaced']} shards fit nowhere"))
+    parts = [facts(head)]
+    if row["spread"]:
+        parts.append(table_text(_spread(row), _spread_columns()))
+    parts += [text for text in (_out_text(row), _unplaced_text(row)) if text]
+    if count:
+        columns = [
+            Column("SHARD", lambda one: one["shard"]),
+            Column("FROM", lambda one: one["from"]),
+            Column("TO", lambda one: one["to"]),
+            Column("REASON", lambda one: one["reason"]),
+        ]
+        parts.append(table_text(row["moves"][:MOVES_SHOWN], columns) + _more(count))
+        further = f" --moves {most}" if most is not None else ""
+        parts.append(
+            f"to have it done: turbine placement apply '{row['plan']}'{further} --reason R"
+        )
+    return "\n\n".join(parts)
+
+
+def _more(count: int) -> str:
+    return f"\n… and {count - MOVES_SHOWN} more; -o json has all" if count > MOVES_SHOWN else ""
+
+
+def _spread(row: Row) -> list[Row]:
+    return [{"resource": name} | both for name, both in row["spread"].items()]
+
+
+def _spread_columns() -> list[Any]:
+    from turbine.cli.output import Column
+
+    def cell(when: str, which: str) -> Any:
+        return lambda one: f"{one[when][which] / 1000:.2f}"
+
+    return [
+        Column("OF THE MEAN", lambda one: one["resource"]),
+        Column("FULLEST NOW", cell("before", "fullest")),
+        Column("THEN", cell("after", "fullest")),
+        Column("EMPTIEST NOW", cell("before", "emptiest")),
+        Column("THEN", cell("after", "emptiest")),
+    ]
+
+
+CAUSES = {
+    "budget": "the plan may not have more moves",
+    "immovable": "none of its shards may move now: they moved a while ago, or are moving",
+    "one_shard": "one of its shards is larger than what it should have",
+    "stuck": "no move and no exchange helps it without harm to another",
+}
+"""Why a container stays out of band, in words."""
+
+
+def _out_text(row: Row) -> str:
+    from turbine.cli.output import Column, table_text
+
+    if not row["out_of_band"]:
+        return ""
+    columns = [
+        Column("OUT OF BAND", lambda one: one["container"]),
+        Column("IN", lambda one: one["resource"]),
+        Column("BY", lambda one: f"{one['beyond'] / 10:g} % of the mean"),
+        Column("AND STAYS SO BECAUSE", lambda one: CAUSES.get(one["cause"], one["cause"])),
+    ]
+    return table_text(row["out_of_band"], columns)
+
+
+def _unplaced_text(row: Row) -> str:
+    from turbine.cli.output import Column, table_text
+
+    counts = Counter(one["why"] for one in row["unplaced_shards"])
+    firsts: Row = {}
+    for one in row["unplaced_shards"]:
+        firsts.setdefault(one["why"], one["shard"])
+    rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
+    columns = [
+        Column("UNPLACED", lambda one: one["count"]),
+        Column("FIRST", lambda one: one["first"]),
+        Column("BECAUSE", lambda one: one["why"]),
+    ]
+    return table_text(rows[:REASONS_SHOWN], columns) if rows else ""
+
+
+# --- apply
+
+
+def apply_placement(
+    context: typer.Context,
+    plan: PlanId,
+    *,
+    reason: Annotated[str, typer.Option("--reason", help="Why; it stands beside the plan.")],
+    moves: Most = None,
+    author: Author = None,
+    wait: Wait = 30.0,
+    output: Shown = "table",
+) -> int:
+    """Have a plan carried out: one that was shown, or one that waits to be confirmed.
+
+    A plan that was shown is made again first; where it comes out otherwise nothing is sent.
+    """
+    from events.records import PlacementApplyRequested
+    from events.topics import TIERS
+    from turbine.tiers import answer_to, new_id
+
+    tier, shown = _tier_of(plan)
+    who = author_or_user(author)
+    log = open_log(context)
+    row = existing_tier(log.fleet(tier), tier)
+    text = _moves_again(row, plan, moves) if shown else _held(row, plan)
+    body = PlacementApplyRequested(new_id(), tier, plan, who, reason, moves_json=text)
+    since = log.ends(log.places([TIERS]))
+    _send(log, body)
+    found = answer_to(log, tier, body.change_id, since, wait)
+    if found is None:
+        raise Failed(
+            Code.TIMEOUT,
+            f"no answer in {wait:g} s; is the shard manager running? The request may yet be"
+            f" carried out: `turbine why {body.change_id}` asks again",
+        )
+    return _show_answer(*found, body, output)
+
+
+def _tier_of(plan: str) -> tuple[str, bool]:
+    """Whose plan it is, and whether it is one that was only shown."""
+    for mark in ("!", "#"):
+        tier, found, rest = plan.rpartition(mark)
+        if found and tier and rest:
+            return tier, mark == "!"
+    raise Failed(
+        Code.USAGE,
+        f"{plan} is no plan's id; `turbine placement plan` shows one such as default!1f3a0c9e2b7d,"
+        " and an alert that waits for you names one such as default#12",
+    )
+
+
+def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
+    """The moves of the plan, if it comes out as it was shown."""
+    from projections.plans import write_moves
+    from turbine.placing import draft_of
+
+    draft = draft_of(row, most)
+    if not draft.moves:
+        raise Failed(
+            Code.CONFLICT, f"the world moved since {plan} was shown: there is nothing to move now"
+        )
+    if draft.plan_id != plan:
+        further = f" --moves {most}" if most is not None else ""
+        raise Failed(
+            Code.CONFLICT,
+            f"the world moved since {plan} was shown: the plan is {draft.plan_id} now, with"
+            f" {len(draft.moves)} moves; look at it with `turbine placement plan{further}`",
+        )
+    return write_moves(draft.moves)
+
+
+def _held(row: Fleet, plan: str) -> str:
+    """No moves, where the plan is the one that waits for a person."""
+    if row.brake is None or row.brake.plan_id != plan:
+        waits = f"; {row.brake.plan_id} does" if row.brake is not None else ", and none does"
+        raise Failed(
+            Code.CONFLICT,
+            f"plan {plan} does not wait to be confirmed{waits};"
+            f" `turbine placement show '{plan}'` tells how far it came",
+        )
+    if row.brake.released:
+        raise Failed(Code.CONFLICT, f"plan {plan} was confirmed already; it is being carried out")
+    return "{}"
+
+
+def _send(log: Log, body: PlacementApplyRequested) -> None:
+    from turbine.publish import TooLarge
+    from turbine.tiers import ask
+
+    try:
+        ask(log, body.tier, body)
+    except TooLarge:
+        raise Failed(
+            Code.USAGE,
+            f"plan {body.plan_id} has more moves than one request can hold; make it smaller with"
+            " `turbine placement plan --moves N`, and apply that",
+        ) from None
+
+
+def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
+    from events.records import PlacementRejected
+    from turbine.cli.output import show_value, write
+
+    rejected = isinstance(answer, PlacementRejected)
+    if output == "table":
+        write(answer_text(answer, asked.plan_id))
+    else:
+        row = {
+            "verdict": "rejected" if rejected else "planned",
+            "plan": asked.plan_id,
+            "change_id": asked.change_id,
+            "id": read.record.id,
+            "position": f"{read.place}:{read.offset}",
+        }
+        show_value(row | {"body": answer.to_plain()}, output)
+    return _code_of(answer)
+
+
+def _code_of(answer: Answer) -> Code:
+    from events.records import PlacementRejected
+
+    if not isinstance(answer, PlacementRejected):
+        return Code.OK
+    return Code.CONFLICT if answer.reason in STALE else Code.FAILED
+
+
+def answer_text(body: Answer, plan: str) -> str:
+    """What the shard manager answered, for people."""
+    from events.records import PlacementRejected
+    from events.strict_json import printable
+
+    if isinstance(body, PlacementRejected):
+        return printable(f"{plan}: rejected, {body.reason}: {body.explanation}")
+    if not body.moves:
+        return printable(
+            f"{plan}: confirmed: {body.explanation}; what was silent is failed over now,"
+            " `turbine get containers` shows it"
+        )
+    return printable(
+        f"{plan}: planned, {body.moves} moves: {body.explanation};"
+        f" `turbine placement show '{body.plan_id}'` shows how far they are"
+    )
+
+
+# --- show
+
+
+def show_placement(
+    context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
+) -> int:
+    """Show a plan of the log, and how far its moves have come."""
+    from turbine.cli.output import show_value, write
+    from turbine.moves import plan_to_plain, plans_of
+
+    tier, shown = _tier_of(plan)
+    looked = look(context, tier, at)
+    found = plans_of(looked.chain).get(plan)
+    if found is None:
+        remedy = (
+            "it was shown to somebody and not applied; `turbine placement plan` shows today's"
+            if shown
+            else "`turbine get moves` names the plans of the last moves"
+        )
+        raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
+    moves = moves_in(looked, lambda one: one.plan == plan)
+    plain = plan_to_plain(found, moves, looked.row)
+    if output == "table":
+        write(_shown_text(plain))
+    else:
+        show_value(plain, output)
+    return Code.OK
+
+
+def _shown_text(row: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+
+    stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
+    total = len(row["moves"])
+    head: list[tuple[str, object]] = [
+        ("plan", row["plan"]),
+        ("planned", f"{show_time(row['at_ms'])}, called for by {row['trigger']}"),
+        ("says", row["explanation"]),
+        ("moves", f"{total}: {stages}" if total else "none"),
+        ("at", f"{row['position']}, decision {row['decision']}"),
+    ]
+    if row["held"]:
+        head.insert(
+            1, ("waits", f"for a person: turbine placement apply '{row['plan']}' --reason R")
+        )
+    if row["unplaced"]:
+        head.append(("unplaced", f"{row['unplaced']} shards fit nowhere"))
+    parts = [facts(head)]
+    if total:
+        parts.append(list_text(row["moves"][:MOVES_SHOWN], move_columns()) + _more(total))
+    return "\n\n".join(parts)

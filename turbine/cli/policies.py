@@ -1,0 +1,37 @@
+"""`describe policy`: what a scaling policy lets itself be told."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Shown
+
+
+def describe_policy(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as turbine, flink or keda.")],
+    output: Shown = "table",
+) -> int:
+    """Show the settings of a scaling policy: defaults, what they may be, what they mean."""
+    from events.policies.table import SETTINGS
+    from events.strict_json import canonical_json, shorten
+    from turbine.cli.output import Column, show_value, table_text, write
+    from turbine.policies import rows_of
+
+    if name not in SETTINGS:
+        known = ", ".join(SETTINGS)
+        raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
+    rows = rows_of(name)
+    if output == "table":
+        columns = [
+            Column("SETTING", lambda row: row["setting"]),
+            Column("DEFAULT", lambda row: canonical_json(row["default"])),
+            Column("VALUES", lambda row: row["values"]),
+            Column("MEANING", lambda row: row["meaning"]),
+        ]
+        write(table_text(rows, columns))
+    else:
+        show_value({"policy": name, "settings": rows}, output)
+    return Code.OK

@@ -1,0 +1,316 @@
+"""What the auto scaler said, for people: `why` of its records and of a job."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from turbine.cli.failures import Code
+
+if TYPE_CHECKING:
+    from turbine.log import Log
+
+Row = dict[str, Any]
+
+INSTANT_MS = 10**12
+"""Of 2001: what is less is no instant of any log, but a length of time."""
+CELL_CHARS = 100
+"""Of a list in the evidence: all of it stands in the JSON."""
+
+
+# --- one record
+
+
+def text_of(row: Row) -> str:
+    """All that a record of the scaler says, and what became of it."""
+    body, scaling = row["body"], row["scaling"]
+    match row["kind"]:
+        case "ScalingDecided":
+            parts = _decided(body, row["before"])
+        case "ScalingDeclined":
+            parts = [_declined(body), *_constraints(body)]
+        case _:
+            parts = [_closed(row["kind"], body, scaling["decided"])]
+    parts += _values("EVIDENCE", scaling["evidence"]) + _measured(scaling["measures"])
+    if scaling["became"]:
+        parts.append(_became(scaling["became"]))
+    elif row["kind"] == "ScalingDecided" and row["stands"]:
+        parts.append(_nothing_yet(body))
+    return "\n\n".join(parts)
+
+
+def _decided(body: Row, before: Row) -> list[str]:
+    from turbine.cli.output import Column, facts, table_text
+    from turbine.scaled import size_of
+
+    pairs: list[tuple[str, object]] = [
+        ("action", body["action"]),
+        ("of", size_of(before)),
+        ("policy", f"{body['policy'] or '-'}, mode {body['mode']}"),
+        ("because", body["explanation"]),
+        ("symptom", body["symptom"]),
+        ("cause", body["diagnosis"]),
+        ("tasks", _tasks(body)),
+        ("set", body["set_json"]),
+        *([("clear", ", ".join(body["clear"]))] if body["clear"] else []),
+        ("expected", _expected(body)),
+        ("change", body["change_id"] if body["mode"] == "act" else None),
+    ]
+    parts = [facts(pairs), *_constraints(body)]
+    if body["alternatives"]:
+        columns = [
+            Column("NOT TAKEN", lambda one: one["action"]),
+            Column("BECAUSE", lambda one: one["reason"]),
+        ]
+        parts.append(table_text(body["alternatives"], columns))
+    return parts
+
+
+def _constraints(body: Row) -> list[str]:
+    """What each made of the number, in order."""
+    from turbine.cli.output import Column, table_text
+
+    columns = [
+        Column("CONSTRAINT", lambda one: one["name"]),
+        Column("BEFORE", lambda one: _number(one["before"])),
+        Column("AFTER", lambda one: _number(one["after"])),
+        Column("NOTE", lambda one: one["note"]),
+    ]
+    return [table_text(body["constraints"], columns)] if body["constraints"] else []
+
+
+def _tasks(body: Row) -> str:
+    """Those of another size are not so many of the size before."""
+    from turbine.scaled import parsed
+
+    resized = "threads_per_task" in parsed(body["set_json"])
+    more = " of the size before" if resized else ""
+    return f"{body['raw_tasks']}{more} wanted, {body['final_tasks']} decided"
+
+
+def _expected(body: Row) -> str:
+    from turbine.cli.moments import show_time
+
+    rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
+    if body["mode"] != "act":
+        by_ms = None  # what is only shown is held against nothing
+    wanted = "" if rate is None else f"{_number(rate)} records/s can be read"
+    by = "" if by_ms is None else f"looked at again {show_time(by_ms)}"
+    return ", ".join(filter(None, (wanted, by))) or "nothing that is looked at later"
+
+
+def _declined(body: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+    from turbine.scaled import ACTIONS
+
+    return facts(
+        [
+            *([("action", f"{body['action']}, not taken")] if body["action"] in ACTIONS else []),
+            ("reason", body["reason"]),
+            ("because", body["explanation"]),
+            ("policy", f"{body['policy'] or '-'}, mode {body['mode']}"),
+            ("symptom", body["symptom"]),
+            ("cause", body["diagnosis"]),
+            *([("until", show_time(body["until_ms"]))] if body["until_ms"] else []),
+            *([("gave up", f"change {body['change_id']}")] if body["change_id"] else []),
+        ]
+    )
+
+
+def _closed(kind: str, body: Row, decided: Row | None) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+
+    if kind == "ScalingVerified":
+        outcome = "it helped"
+    elif body.get("revert_change_id"):
+        outcome = "it did not help, and is taken back"
+    else:
+        outcome = "it did not do what was expected; nothing is proposed to take it back"
+    pairs: list[tuple[str, object]] = [("outcome", outcome), ("because", body["explanation"])]
+    if decided is not None:
+        was = decided["body"]
+        pairs += [
+            ("of", f"{was['action']}, decided {show_time(decided['at_ms'])} ({decided['id']})"),
+            ("which said", was["explanation"]),
+            ("expected", _expected(was)),
+        ]
+    pairs.append(("change", body["change_id"]))
+    if body.get("revert_change_id"):
+        pairs.append(("taken back by", f"change {body['revert_change_id']}"))
+    return facts(pairs)
+
+
+def _measured(measures: Row) -> list[str]:
+    """Before and after side by side, where it has both and they are objects."""
+    from turbine.cli.output import Column, table_text
+    from turbine.scaled import flat
+
+    before, after = measures.get("before"), measures.get("after")
+    if not isinstance(before, dict) or not isinstance(after, dict):
+        return _values("MEASURED", measures)
+    sides = dict(flat(before)), dict(flat(after))
+    rows = [{"name": name} for name in dict.fromkeys([*sides[0], *sides[1]])]
+    columns = [
+        Column("MEASURED", lambda one: one["name"]),
+        Column("BEFORE", lambda one: _number(sides[0].get(one["name"]))),
+        Column("AFTER", lambda one: _number(sides[1].get(one["name"]))),
+    ]
+    rest = {name: value for name, value in measures.items() if name not in ("before", "after")}
+    return [*([table_text(rows, columns)] if rows else []), *_values("MEASURED", rest)]
+
+
+def _values(title: str, values: Row) -> list[str]:
+    from turbine.cli.output import Column, table_text
+    from turbine.scaled import EVIDENCE_ROWS, flat
+
+    rows = [{"name": name, "value": value} for name, value in flat(values)]
+    if not rows:
+        return []
+    columns = [
+        Column(title, lambda one: one["name"]),
+        Column("VALUE", lambda one: _value(one["name"], one["value"])),
+    ]
+    text = table_text(rows[:EVIDENCE_ROWS], columns)
+    hidden = len(rows) - EVIDENCE_ROWS
+    return [text + (f"\nand {hidden} more; -o json has all" if hidden > 0 else "")]
+
+
+def _value(name: str, value: object) -> object:
+    """An instant as one; whatever else as it is."""
+    from turbine.cli.moments import show_time
+
+    instant = isinstance(value, int) and name.endswith("_ms") and value >= INSTANT_MS
+    return show_time(value) if instant and isinstance(value, int) else _number(value)
+
+
+def _number(value: object) -> object:
+    """Numbers short; unknown is a dash; lists cut."""
+    from turbine.cli.output import cell_text
+
+    if isinstance(value, float):
+        return f"{value:,.6g}"
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    text = cell_text(value)
+    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
+
+
+def _became(events: list[Row]) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, table_text
+
+    columns = [
+        Column("THEN", lambda one: show_time(one["at_ms"])),
+        Column("KIND", lambda one: one["kind"]),
+        Column("WHAT", lambda one: one["text"]),
+        Column("ID", lambda one: one["id"]),
+    ]
+    return table_text(events, columns)
+
+
+def _nothing_yet(body: Row) -> str:
+    if body["mode"] != "act":
+        return f"nothing came of it: in mode {body['mode']} nothing is proposed"
+    return "nothing came of it yet: its change has no verdict; is the job service running?"
+
+
+# --- a job
+
+
+def why_job(log: Log, name: str, output: str) -> int | None:
+    """The last words about a job's size, the newest in full; None where there is no such job."""
+    from turbine.cli.jobs import decision_to_plain, existed
+    from turbine.cli.output import show_value, write
+    from turbine.scaled import SHOWN, scaling_of, tale_of, words_of
+    from turbine.why import explain_decision
+
+    job = log.job(name)
+    if job is None or not existed(job):
+        return None
+    decisions = log.decisions(job=name)
+    words = words_of(decisions)
+    row = {"job": name, "alive": job.alive, **scaling_of(job, decisions)}
+    row["expected"] = to_expected(job.expected_json)
+    row["decisions"] = [decision_to_plain(one) for one in words[-SHOWN:]]
+    if words:
+        whole = explain_decision(decisions, words[-1], None).to_plain()
+        row["last"] = whole | {"scaling": tale_of(decisions, words[-1])}
+    if output == "table":
+        write(_job_text(row))
+    else:
+        show_value(row, output)
+    return Code.OK
+
+
+def to_expected(text: str) -> Row:
+    """A config that a row keeps as text."""
+    import json
+
+    found: Row = json.loads(text)
+    return found
+
+
+def _job_text(row: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+    from turbine.scaled import size_of
+
+    last = row["last"]
+    parts = [
+        facts(
+            [
+                ("job", row["job"]),
+                ("size", size_of(row["expected"]) if row["alive"] else "none: it is deleted"),
+                ("policy", f"{row['policy']}, mode {row['mode']}" if row["alive"] else None),
+                ("the scaler's layer", row["layer"] or None),
+            ]
+        )
+    ]
+    if last is None:
+        return "\n\n".join([*parts, silence(row)])
+    head = f"{last['kind']}, {show_time(last['at_ms'])} ({last['id']})"
+    parts += [decisions_text(row["decisions"]), f"the last of them: {head}", text_of(last)]
+    return "\n\n".join(parts)
+
+
+def silence(row: Row) -> str:
+    """Why nothing was said."""
+    if not row["alive"]:
+        return "nothing was said about its size"
+    if row["mode"] == "off":
+        return "nobody decides about its size: its policy is off"
+    return "nothing was said about its size yet; is the auto scaler running?"
+
+
+def decisions_text(decisions: list[Row]) -> str:
+    """A line each."""
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, table_text
+    from turbine.cli.summaries import summarise
+
+    columns = [
+        Column("DECIDED", lambda one: show_time(one["at_ms"])),
+        Column("KIND", lambda one: one["kind"]),
+        Column("ABOUT", lambda one: summarise(one["kind"], one["body"])),
+        Column("ID", lambda one: one["id"]),
+    ]
+    return table_text(decisions, columns)
+
+
+def section(row: Row) -> str:
+    """What `describe job` says of scaling."""
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+    from turbine.cli.summaries import summarise
+
+    last = row["last"]
+    pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
+    if last is not None:
+        said = summarise(last["kind"], last["body"])
+        pairs += [
+            ("last word", f"{last['kind']}, {show_time(last['at_ms'])}"),
+            ("which says", said),
+            ("more", f"turbine why {row['job']}"),
+        ]
+    return facts(pairs)

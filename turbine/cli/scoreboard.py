@@ -1,0 +1,274 @@
+"""`scoreboard`: scaling policies against each other, on traces and on what may go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.backtest import DAYS_MAX, AsJson
+from turbine.cli.failures import Code, Failed
+
+if TYPE_CHECKING:
+    from simulation.plant.scoreboard import Row as Played
+    from turbine.cli.output import Column
+    from turbine.scoreboard import Question, Standing
+
+Row = dict[str, Any]
+
+PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
+NO_SCENARIO = "none"
+
+Policies = Annotated[
+    list[str] | None,
+    typer.Option("--policy", metavar="P", help="Repeatable; the first is held against the others."),
+]
+Named = Annotated[
+    list[str] | None,
+    typer.Option("--trace", metavar="FILE|NAME", help="Repeatable; by default all of --traces."),
+]
+Traces = Annotated[
+    Path | None, typer.Option("--traces", metavar="DIR", help="Traces, as .csv or .csv.gz.")
+]
+Scenarios = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scenario", metavar="S", help="Repeatable; by default all; none for traces alone."
+    ),
+]
+Days = Annotated[
+    int | None,
+    typer.Option(
+        "--days", min=1, max=DAYS_MAX, metavar="N",
+        help="The last of each trace; those before are the job's history.",
+    ),
+]  # fmt: skip
+Part = Annotated[
+    Literal["all", "whole", "first", "last"],
+    typer.Option("--part", help="Of the time: what is shown of it."),
+]
+NoOptimum = Annotated[
+    bool, typer.Option("--no-optimum", help="Without the least cost, which takes longest.")
+]
+Plots = Annotated[
+    Path | None, typer.Option("--plots", metavar="DIR", help="A picture of each run, as SVG.")
+]
+Board = Annotated[
+    Literal["table", "wide", "json", "yaml"],
+    typer.Option("-o", "--output", help="Form of the output."),
+]
+
+
+def scoreboard(
+    *,
+    policy: Policies = None,
+    trace: Named = None,
+    traces: Traces = None,
+    scenario: Scenarios = None,
+    days: Days = None,
+    part: Part = "all",
+    no_optimum: NoOptimum = False,
+    plots: Plots = None,
+    output: Board = "table",
+    json_: AsJson = False,
+) -> int:
+    """Play traces and scenarios under scaling policies, each with its defaults, and compare them.
+
+    Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
+    part.
+    """
+    from turbine.backtest import BadBackTest
+    from turbine.scoreboard import answered, check_policies, questions, rows_of
+
+    try:
+        policies = check_policies(policy or ())
+        cases = _cases(trace or (), traces, scenario or (), days)
+    except BadBackTest as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+    asked = questions(cases, policies, bounds=not no_optimum)
+    if plots is not None:
+        _draw_into(plots, asked)
+    found = rows_of(asked, answered(asked, _tell))
+    wanted = found if part == "all" else [one for one in found if one.part == PARTS[part]]
+    show(wanted, policies[0], "json" if json_ else output)
+    return Code.OK
+
+
+# --- what is asked for
+
+
+def _cases(
+    named: Sequence[str], directory: Path | None, scenarios: Sequence[str], days: int | None
+) -> list[Question]:
+    from simulation.plant.cases import SCENARIOS
+    from turbine.cli.output import tell
+    from turbine.scoreboard import check_scenarios, check_traces, scenarios_of, traces_of
+
+    files = _files(named, directory)
+    if days is not None and not files:
+        raise Failed(Code.USAGE, "--days is of traces; name some with --traces or --trace")
+    if NO_SCENARIO in scenarios:
+        if len(scenarios) > 1 or not files:
+            raise Failed(
+                Code.USAGE,
+                f"--scenario {NO_SCENARIO} leaves {'others' if files else 'nothing'} to be played;"
+                f" {'leave one of them out' if files else 'name traces with --traces or --trace'}",
+            )
+        chosen: Sequence[str] = ()
+    else:
+        chosen = check_scenarios(scenarios) or (() if named else tuple(SCENARIOS))
+    check_traces(files, days)
+    if not files:
+        tell("no trace is named, so scenarios alone are played; --traces DIR adds all of DIR")
+    return [*traces_of(files, days, last=True), *scenarios_of(chosen)]
+
+
+def _files(named: Sequence[str], directory: Path | None) -> list[Path]:
+    from turbine.backtest import find_trace
+    from turbine.scoreboard import files_in
+
+    if named:
+        return [find_trace(name, directory) for name in dict.fromkeys(named)]
+    if directory is None:
+        return []
+    if not directory.is_dir():
+        raise Failed(
+            Code.USAGE, f"--traces: {directory} is no directory; name one that holds traces"
+        )
+    found = files_in(directory)
+    if not found:
+        raise Failed(
+            Code.USAGE,
+            f"--traces: {directory} holds no .csv and no .csv.gz; name a directory that does, or"
+            " leave the option out to play scenarios alone",
+        )
+    return found
+
+
+def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
+    """Names a picture for each run; the directory is made where it is not there."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Failed(
+            Code.USAGE,
+            f"--plots: {directory} cannot be made ({error.strerror}); name another directory",
+        ) from None
+    for one in asked:
+        if one["do"] == "play":
+            one["plot"] = str(directory.resolve() / f"{one['case']}-{one['policy']}.svg")
+
+
+def _tell(asked: Question, done: int, count: int) -> None:
+    from turbine.cli.output import tell
+    from turbine.scoreboard import what
+
+    tell(f"{done} of {count}: {what(asked)}")
+
+
+# --- what is told
+
+
+def show(found: Sequence[Played], own: str, output: str) -> None:
+    """All rows, their sums over the traces, and how the first policy stands in each case."""
+    from simulation.plant.scoreboard import to_plain
+    from turbine.cli.output import show_value
+    from turbine.scoreboard import figures_of, standings, totals
+
+    stands = list(standings(found, own))
+    row = {
+        "policy": own,
+        "figures": figures_of(found, own),
+        "standings": [one._asdict() for one in stands],
+        "rows": [to_plain(one) for one in [*found, *totals(found)]],
+    }
+    if output in ("json", "yaml"):
+        show_value(_rounded(row), output)
+    else:
+        _write(row, stands, wide=output == "wide")
+
+
+def _write(row: Row, stands: Sequence[Standing], *, wide: bool) -> None:
+    from turbine.cli.output import facts, table_text, write
+
+    columns = [one for one in _columns() if wide or not one.wide]
+    write(table_text(sorted(row["rows"], key=_place), columns))
+    if not any(one.better_than or one.not_better_than for one in stands):
+        return  # it is alone
+    write(f"\n{row['policy']} against the others")
+    write(table_text(sorted((one._asdict() for one in stands), key=_place), _standing_columns()))
+    write("\n" + facts((name, f"{value:.4g}") for name, value in row["figures"].items()))
+
+
+def _place(row: Row) -> tuple[int, str, int]:
+    """Traces, their sums, scenarios; of a case the parts one after the other."""
+    kinds = ("trace", "all", "scenario")
+    return kinds.index(row["kind"]), row["case"], list(PARTS.values()).index(row["part"])
+
+
+def _columns() -> list[Column]:
+    from turbine.cli.output import Column
+
+    def number(name: str, title: str = "", *, wide: bool = False) -> Column:
+        def cell(row: Row) -> object:
+            value = row.get(name)
+            return None if value is None else _number(value)
+
+        return Column(title or name.replace("_", " ").upper(), cell, wide)
+
+    return [
+        Column("CASE", lambda row: "all traces" if row["kind"] == "all" else row["case"]),
+        Column("PART", lambda row: row["part"]),
+        Column("POLICY", lambda row: row["policy"]),
+        number("minutes", wide=True),
+        number("violation_s"),
+        number("lag_seconds"),
+        number("lag_s_p99"),
+        number("task_hours"),
+        number("cpu_hours"),
+        number("gb_hours"),
+        number("rescales"),
+        number("wrong_ways"),
+        number("converge_minutes", "CONVERGE MIN"),
+        number("explained"),
+        number("false_scale_outs", "FALSE OUTS"),
+        number("cost"),
+        number("least_cost", wide=True),
+        number("least_violation_s", wide=True),
+        number("over_least", "OF LEAST"),
+    ]
+
+
+def _number(value: float) -> str:
+    """Four digits that count; larger ones whole."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
+
+
+def _standing_columns() -> list[Column]:
+    from turbine.cli.output import Column
+
+    def names(field: str) -> Any:
+        return lambda row: ", ".join(row[field])
+
+    return [
+        Column("CASE", lambda row: row["case"]),
+        Column("PART", lambda row: row["part"]),
+        Column("BETTER THAN", names("better_than")),
+        Column("NOT BETTER THAN", names("not_better_than")),
+        Column("WORST IN", names("worst_in")),
+    ]
+
+
+def _rounded(value: Any) -> Any:
+    """Four decimals, as a back-test's."""
+    match value:
+        case float():
+            return round(value, 4)
+        case dict():
+            return {name: _rounded(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_rounded(one) for one in value]
+        case _:
+            return value

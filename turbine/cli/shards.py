@@ -1,0 +1,234 @@
+"""`why shard N`, and `why ID` of a decision about a tier: where a shard is, and why there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from turbine.cli.failures import Code, Failed
+
+if TYPE_CHECKING:
+    import typer
+
+    from turbine.cli.containers import Looked
+    from turbine.log import Log, Standing
+
+Row = dict[str, Any]
+
+SHOWN = 5
+VERDICTS = {
+    "home": "it is here",
+    "region": "not in its regions",
+    "draining": "is being emptied",
+}
+REFUSALS = {
+    "dead": "dead",
+    "draining": "being emptied",
+    "region": "in a region where it may not be",
+    "ceiling": "without enough free",
+}
+
+
+# --- a shard
+
+
+def why_shard(
+    context: typer.Context, number: str, tier: str, at: str | None, output: str, *, every: bool
+) -> int:
+    """Says why a shard is where it is, and how each container is judged for it."""
+    from turbine.cli.containers import look
+    from turbine.cli.output import show_value, write
+    from turbine.placing import judged
+    from turbine.shards import shard_to_plain
+
+    if not number.isdecimal():
+        raise Failed(Code.USAGE, f"{number} is no shard's number; they are numbered from 0")
+    looked = look(context, tier, at)
+    row, shard = looked.row, int(number)
+    if shard >= row.shards:
+        raise Failed(
+            Code.NOT_FOUND, f"tier {tier} has no shard {shard}; it has 0 to {row.shards - 1}"
+        )
+    plain = shard_to_plain(row, shard) | {
+        "move": _last_move(looked, shard),
+        "decision": _last_decision(looked.chain, shard),
+        "judged": judged(row, shard),
+        "placement": row.placing.mode,
+    }
+    if output == "table":
+        write(_shard_text(plain, every=every))
+    else:
+        show_value(plain, output)
+    return Code.OK
+
+
+def _last_move(looked: Looked, shard: int) -> Row | None:
+    from turbine.moves import moves_of, timed
+
+    moves = [move for move in moves_of(looked.chain) if move.shard == shard]
+    # How long it took is for `get moves`: whether it came about is in the row.
+    last = timed(moves[-1:], looked.row, ())
+    return last[0].to_plain(looked.row.tier) if last else None
+
+
+def _last_decision(chain: list[Standing], shard: int) -> Row | None:
+    about = [
+        one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard
+    ]
+    return decision_to_plain(about[-1]) if about else None
+
+
+def decision_to_plain(one: Standing) -> Row:
+    """A decision about a tier as JSON."""
+    read, record = one.read, one.read.record
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "tier": record.key.partition("/")[0],
+        "stands": one.stands,
+        "position": f"{read.place}:{read.offset}",
+        "at_ms": read.at_ms,
+        "parent": record.parent,
+        "evidence": dict(sorted(record.evidence.items())),
+        "tick_ms": record.tick_ms,
+        "source": record.source,
+        "logic": record.logic,
+        "body": None if record.body is None else record.body.to_plain(),
+    }
+
+
+def _shard_text(row: Row, *, every: bool) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+
+    move, decision = row["move"], row["decision"]
+    pairs: list[tuple[str, object]] = [
+        ("shard", f"{row['shard']} of tier {row['tier']}"),
+        ("where", _where(row)),
+        ("since", show_time(row["since_ms"])),
+        ("generation", row["generation"]),
+        ("regions", ", ".join(row["regions"]) or "any"),
+    ]
+    if move is not None:
+        plan = f", plan {move['plan']}" if move["plan"] else ""
+        pairs += [
+            ("because", move["reason"]),
+            ("moved", f"{move['from'] or 'nowhere'} -> {move['to']}, {move['stage']}{plan}"),
+        ]
+    if decision is not None:
+        pairs += [
+            ("decided", f"{decision['kind']} {decision['id']}"),
+            ("at", f"{decision['position']}, {show_time(decision['at_ms'])}"),
+            ("evidence", f"{len(decision['evidence'])} places; `turbine why {decision['id']}`"),
+        ]
+    return facts(pairs) + "\n\n" + _judged_text(row, every=every)
+
+
+def _where(row: Row) -> str:
+    if row["unplaced"]:
+        return f"nowhere: {row['unplaced']}"
+    if row["container"] is None:
+        return "nowhere: no plan has placed it yet"
+    to = f", then it goes to {row['to']}" if row["to"] else ""
+    return f"{row['container']}, {row['stage']}{to}"
+
+
+def _judged_text(row: Row, *, every: bool) -> str:
+    from turbine.cli.output import table_text
+
+    judged = row["judged"]
+    if not judged:
+        return "no container lives"
+    could = [one for one in judged if one["verdict"] in ("home", "possible")]
+    homes = sum(one["verdict"] == "home" for one in could)
+    shown = judged if every else could[: SHOWN + homes]
+    parts = [table_text(shown, _columns(judged))] if shown else []
+    if not every:
+        parts += _left_out(judged, len(could) - len(shown))
+    if row["placement"] != "measured":
+        parts.append("this tier places by a hash of the number: loads and ranks do not count")
+    return "\n".join(parts)
+
+
+def _columns(judged: list[Row]) -> list[Any]:
+    from turbine.cli.hosted import SHORT
+    from turbine.cli.output import Column
+
+    def ratio(resource: str) -> Any:
+        return lambda one: f"{one['of_mean'][resource]:.2f}"
+
+    return [
+        Column("CONTAINER", lambda one: one["container"]),
+        Column("VERDICT", _verdict),
+        Column("RANK", lambda one: one["rank"]),
+        *(Column(f"{SHORT.get(name, name)} WITH IT", ratio(name)) for name in judged[0]["of_mean"]),
+        Column("IN BAND", lambda one: one["in_band"]),
+    ]
+
+
+def _verdict(one: Row) -> str:
+    if one["verdict"] == "ceiling":
+        return f"not enough free {one['resource']}"
+    return VERDICTS.get(one["verdict"], str(one["verdict"]))
+
+
+def _left_out(judged: list[Row], more: int) -> list[str]:
+    told = [f"{more} more possible"] if more > 0 else []
+    counts = Counter(
+        (one["verdict"], one["resource"]) for one in judged if one["verdict"] in REFUSALS
+    )
+    for (verdict, resource), count in counts.most_common():
+        what = f" {resource}" if verdict == "ceiling" else ""
+        told.append(f"{count} {REFUSALS[verdict]}{what}")
+    return [f"not shown: {', '.join(told)}; --all lists them"] if told else []
+
+
+# --- a decision of a tier's chain
+
+
+def why_decided(log: Log, name: str, output: str) -> int | None:
+    """Says on what a decision about a tier was made; None where no tier has that decision."""
+    from turbine.cli.output import show_value, write
+    from turbine.cli.tree import tree_text
+    from turbine.evidence import tree_of_tier
+    from turbine.tiers import decision_in
+
+    found = decision_in(log, name)
+    if found is None:
+        return None
+    tier = found.read.record.key.partition("/")[0]
+    tree = tree_of_tier(log.chain(tier), found)
+    row = decision_to_plain(found) | {"tree": tree.to_plain()}
+    if output == "table":
+        write(f"{_decision_text(row)}\n\n{tree_text(tree)}")
+    else:
+        show_value(row, output)
+    return Code.OK
+
+
+def _decision_text(row: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+
+    evidence = [f"{place}:{offset}" for place, offset in row["evidence"].items()]
+    body = row["body"] or {}
+    said = [
+        (key.replace("_", " "), value)
+        for key, value in body.items()
+        if key not in ("tier", "moves_json", "measures_json", "traceparent") and value is not None
+    ]
+    stands = "yes" if row["stands"] else "no, void: another decision came first on its parent"
+    about = facts(
+        [
+            ("decision", row["id"]),
+            ("kind", row["kind"]),
+            ("tier", row["tier"]),
+            ("stands", stands),
+            ("position", f"{row['position']}, at {show_time(row['at_ms'])}"),
+            ("parent", "none: it is the first" if row["parent"] == "root" else row["parent"]),
+            ("decided by", ", logic ".join(filter(None, (row["source"], row["logic"])))),
+            ("at the tick", show_time(row["tick_ms"])),
+            *(("evidence" if at == 0 else "", one) for at, one in enumerate(evidence)),
+        ]
+    )
+    return about + "\n\n" + facts(said) if said else about

@@ -1,0 +1,231 @@
+"""`subscribe outcomes` and `subscribe alerts`: what was decided, and where to go on."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.following import show
+from turbine.cli.options import Streamed, check_job, chosen, open_log
+
+if TYPE_CHECKING:
+    from turbine.bookmark import Bookmark
+    from turbine.cli.moments import Moment
+    from turbine.subscribe import Outcome, Subscriber
+
+JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option("--kind", metavar="KIND", help="Repeatable; by default all, as ce_type says."),
+]
+From = Annotated[
+    str,
+    typer.Option("--from", metavar="WHERE", help="latest, earliest, a time, or a position vector."),
+]
+Resume = Annotated[
+    Path | None,
+    typer.Option(
+        "--resume", metavar="FILE", help="Keep the position there; where it is there, go on."
+    ),
+]
+Count = Annotated[int | None, typer.Option("--count", min=1, help="End after so many of them.")]
+Execute = Annotated[
+    str | None,
+    typer.Option(
+        "--exec", metavar="COMMAND", help="Run for each of them, with its JSON on its input."
+    ),
+]
+
+
+def outcomes(
+    context: typer.Context,
+    *,
+    job: JobName = None,
+    kind: Kinds = None,
+    start: From = "latest",
+    resume: Resume = None,
+    count: Count = None,
+    execute: Execute = None,
+    output: Streamed = "table",
+) -> int:
+    """Follow what is decided about jobs.
+
+    Each outcome once, and in each job's order; with --resume at least once, each with its id.
+    """
+    wish = _Wish("outcomes", job, kind, start, resume)
+    return _follow(context, wish, count, execute, output)
+
+
+def alerts(
+    context: typer.Context,
+    *,
+    job: JobName = None,
+    kind: Kinds = None,
+    start: From = "latest",
+    resume: Resume = None,
+    count: Count = None,
+    execute: Execute = None,
+    output: Streamed = "table",
+) -> int:
+    """Follow what needs a person, and what does not any more.
+
+    Each alert once, and in each subject's order; with --resume at least once, each with its id.
+    """
+    return _follow(context, _Wish("alerts", job, kind, start, resume), count, execute, output)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is to be followed, and from where."""
+
+    topic: str
+    job: str | None
+    kinds: list[str] | None
+    start: str
+    resume: Path | None
+
+
+@dataclass(slots=True)
+class _Progress:
+    """Up to where all was dealt with."""
+
+    bookmark: Bookmark | None
+    done: dict[str, int]
+    kept: dict[str, int] = field(default_factory=dict)
+
+    def keep(self) -> None:
+        """Writes it down, where there is a file for it and it has changed."""
+        if self.bookmark is not None and self.kept != self.done:
+            self.bookmark.keep(self.done)
+            self.kept = dict(self.done)
+
+    def tell(self) -> None:
+        """How to go on."""
+        from events.positions import format_vector
+        from turbine.cli.output import tell
+
+        if self.bookmark is None:
+            tell(f"go on with --from {format_vector(self.done)}")
+        else:
+            tell(f"go on with --resume {self.bookmark.path}")
+
+
+def _follow(
+    context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
+) -> int:
+    from turbine.bookmark import BadBookmark
+
+    if wish.job is not None:
+        check_job(wish.job)
+    command = None if execute is None else _command(execute)
+    try:
+        subscriber, progress = _begin(context, wish)
+        try:
+            progress.keep()  # a file that cannot be written is told before anything is done
+            _deal(subscriber, progress, count, command, output)
+        except KeyboardInterrupt:
+            progress.tell()
+            raise
+        finally:
+            subscriber.close()
+    except BadBookmark as bad:
+        raise Failed(Code.USAGE, f"--resume: {bad}") from None
+    return Code.OK
+
+
+def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
+    from turbine.bookmark import Bookmark
+    from turbine.subscribe import WORDS, Subscriber, check_kinds
+
+    topic = WORDS[wish.topic]
+    try:
+        kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
+    except ValueError as bad:
+        raise Failed(Code.USAGE, f"--kind: {bad}") from None
+    bookmark = None if wish.resume is None else Bookmark(wish.resume)
+    kept = None if bookmark is None else bookmark.read()
+    moment = _moment(wish.start) if kept is None else kept
+    what = "--from" if kept is None else f"--resume {wish.resume}"
+    settings = chosen(context).connected()
+    start = _start(context, moment, topic, what)
+    subscriber = Subscriber(settings, topic=topic, start=start, kinds=kinds, job=wish.job)
+    return subscriber, _Progress(bookmark, dict(subscriber.positions), kept or {})
+
+
+def _deal(
+    subscriber: Subscriber,
+    progress: _Progress,
+    left: int | None,
+    command: list[str] | None,
+    output: str,
+) -> None:
+    """Deals with what comes, and keeps the position after each command or each batch."""
+    while left is None or left > 0:
+        batch = subscriber.poll(0.5)
+        for outcome in batch[:left]:
+            if command is None:
+                show(outcome.to_plain(), output)
+            else:
+                _run(command, outcome, progress)
+            progress.done[outcome.place] = outcome.offset + 1
+            if command is not None:
+                progress.keep()
+        if left is None or len(batch) <= left:
+            progress.done = dict(subscriber.positions)  # also behind what was not asked for
+        left = None if left is None else left - len(batch[:left])
+        progress.keep()
+
+
+def _moment(text: str) -> Moment | str:
+    from turbine.cli.moments import now_ms, parse_moment
+
+    return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
+
+
+def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
+    """A position is compared with the log; a time is for the subscriber to find."""
+    from turbine.cli.moments import position_at
+
+    if not isinstance(moment, dict):
+        return moment
+    strange = next((place for place in sorted(moment) if place.partition("/")[0] != topic), None)
+    if strange is not None and what != "--from":
+        raise Failed(
+            Code.USAGE, f"{what}: the file is about {strange} and not about {topic}; name another"
+        )
+    return position_at(open_log(context), moment, [topic], what)
+
+
+def _command(text: str) -> list[str]:
+    """A command line as arguments. There is no shell: what an outcome says is never a command."""
+    try:
+        command = shlex.split(text)
+    except ValueError as bad:
+        raise Failed(Code.USAGE, f"--exec: {bad} in {text!r}; close it") from None
+    if not command or shutil.which(command[0]) is None:
+        raise Failed(
+            Code.USAGE,
+            f"--exec: there is no program {' '.join(command[:1])}; name one that is on the PATH,"
+            " or its path",
+        )
+    return command
+
+
+def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
+    line = json.dumps(outcome.to_plain(), ensure_ascii=False) + "\n"
+    ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell
+    if ended.returncode != 0:
+        progress.tell()
+        raise Failed(
+            Code.FAILED,
+            f"{command[0]} ended with {ended.returncode} for {outcome.kind} {outcome.id} at"
+            f" {outcome.place}:{outcome.offset}; it comes again when you go on from before it",
+        )

@@ -1,0 +1,380 @@
+"""`logs`: what is wrong with a task: where it is, how it failed, and what it printed."""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - a person's patience is real time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import check_job, chosen, open_log
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from projections.fleet import Fleet
+    from projections.syncs import Sync
+    from turbine.cli.output import Column
+    from turbine.log import Log
+    from turbine.task_lines import Reader
+
+Row = dict[str, Any]
+Form = Annotated[
+    Literal["table", "json", "jsonl"],
+    typer.Option("-o", "--output", help="json and jsonl are one JSON object a line."),
+]
+Lines = Annotated[
+    int | None,
+    typer.Option(
+        "-n",
+        "--lines",
+        min=0,
+        max=100_000,
+        help="So many of what each task printed; by default 20, or 5 where there are several.",
+    ),
+]
+Timeout = Annotated[
+    str | None, typer.Option("--timeout", metavar="SPAN", help="Follow for so long.")
+]
+Directory = Annotated[
+    Path | None,
+    typer.Option("--directory", help="Of the fleet, or of one container; by default ours."),
+]
+
+WORDS_OF_ONE, WORDS_OF_MANY = 10, 2
+"""Starts, stops and failures of a task that are shown: of one that is named, of each of a job's."""
+LINES_OF_ONE, LINES_OF_MANY = 20, 5
+"""Of what it printed, the same."""
+LOOK_S = 0.5
+TASK_DIGITS = 9
+"""Of a task's index; no job has so many tasks."""
+NAMES_MOST = 5
+NEAR_MS = 60_000
+"""A container's start is looked for so far from the instant that its life has by the ticks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A task, or all of a job's, and where to look for what they said."""
+
+    job: str
+    task: int | None
+    log: Log
+    reader: Reader
+    where: Path
+
+
+def logs(
+    context: typer.Context,
+    name: Annotated[
+        str, typer.Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")
+    ],
+    *,
+    lines: Lines = None,
+    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
+    timeout: Timeout = None,
+    directory: Directory = None,
+    output: Form = "table",
+) -> int:
+    """Show what is wrong with a task: where it is, how it failed, what it printed.
+
+    The newest last. What it printed is read from files of containers on this machine.
+    """
+    from turbine.cli.moments import parse_span
+    from turbine.task_lines import Reader
+
+    job, task = task_of(name)
+    if timeout is not None and not follow:
+        raise Failed(Code.USAGE, "--timeout is how long to follow; add --follow")
+    wait_s = None if timeout is None else parse_span(timeout, "--timeout") / 1000
+    where = directory or chosen(context).settings().directory
+    if directory is not None and not directory.is_dir():
+        raise Failed(Code.USAGE, f"--directory: there is no {directory}; name a fleet's directory")
+    asked = Asked(job, task, open_log(context), Reader(where, job, task), where)
+    show = _shower(output, many=task is None)
+    usual = LINES_OF_MANY if task is None else LINES_OF_ONE
+    ends = _show_what_is(asked, usual if lines is None else lines, show)
+    for row in _follow(asked, ends, wait_s) if follow else ():
+        show([row])
+    return Code.OK
+
+
+def task_of(name: str) -> tuple[str, int | None]:
+    """A job and the index of a task, or None for all of its tasks."""
+    job, slash, index = name.partition("/")
+    check_job(job)
+    if not slash:
+        return job, None
+    if not (index.isascii() and index.isdigit() and len(index) <= TASK_DIGITS):
+        raise Failed(
+            Code.USAGE,
+            f"{name!r} is no task; after the slash stands its index, such as {job}/0",
+        )
+    return job, int(index)
+
+
+# --- what there is
+
+
+def _show_what_is(asked: Asked, lines: int, show: Callable[[list[Row]], None]) -> dict[str, int]:
+    """All but what is to come; the position from which that follows."""
+    from turbine.cli.output import tell
+    from turbine.cli.syncs import existing
+    from turbine.log import SYNC_TOPICS
+    from turbine.running import Sightings
+    from turbine.task_words import Words, tasks_now, tier_of
+
+    log, job, task = asked.log, asked.job, asked.task
+    topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
+    ends = log.ends(log.places(topics, key=job))
+    sightings, words = Sightings(), Words(task)
+
+    def heed(*told: Any) -> None:
+        sightings(*told)
+        words(*told)
+
+    sync = existing(log.syncs(job=job, end=ends, heed=heed), job)
+    fleet = _fleet(log, tier_of(sync)[0])
+    rows = list(tasks_now(sync, sightings, fleet, words, task))
+    said = [one.to_plain() for one in asked.reader.read(lines)]
+    if task is not None and not rows and not said:
+        raise Failed(Code.NOT_FOUND, _no_task(sync, task))
+    shown = WORDS_OF_MANY if task is None else WORDS_OF_ONE
+    told = [row for at in sorted(words.tasks) for row in words.of(at)[-shown:]]
+    show([*rows, *sorted([*told, *said], key=lambda row: row["at_ms"])])
+    if not rows and task is None:
+        tell(f"{job} has no tasks now; `turbine describe job {job}` tells why")
+    for reason, names in _unheard(asked, fleet, rows).items():
+        more = f" and {len(names) - NAMES_MOST} more" if len(names) > NAMES_MOST else ""
+        tell(f"{', '.join(names[:NAMES_MOST])}{more}: {reason}")
+    return ends
+
+
+def _fleet(log: Log, tier: str) -> Fleet | None:
+    """The tier of the job; None where there is none to be read."""
+    from components.shard_manager.decide import component
+
+    if not component.inputs <= set(log.counts):
+        return None
+    row = log.fleet(tier)
+    return row if row is not None and row.defined else None
+
+
+def _no_task(sync: Sync, task: int) -> str:
+    listed = sync.listed
+    count = 0 if listed is None else listed.tasks
+    if not count:
+        return (
+            f"{sync.name} has no task {task}: none of its tasks is to run now;"
+            f" `turbine describe job {sync.name}` tells why"
+        )
+    last = "" if count == 1 else f" to {sync.name}/{count - 1}"
+    return f"{sync.name} has no task {task}; it has {count}, {sync.name}/0{last}"
+
+
+def _unheard(asked: Asked, fleet: Fleet | None, rows: Iterable[Row]) -> dict[str, list[str]]:
+    """Why tasks have no lines here, and what to do, with the names of those of which it is so."""
+    found: dict[str, list[str]] = {}
+    elsewhere: dict[str, str] = {}  # by container: to ask for its host is to read the log
+    for row in rows:
+        container = row["container"]
+        if container is None:
+            reason = _not_yet(row, fleet)
+        elif asked.reader.heard(container, row["task"]):
+            continue
+        elif container in asked.reader.places:
+            reason = f"has printed nothing in {container}"
+        else:
+            if container not in elsewhere:
+                elsewhere[container] = _elsewhere(asked, fleet, container)
+            reason = elsewhere[container]
+        found.setdefault(reason, []).append(row["name"])
+    return found
+
+
+def _not_yet(row: Row, fleet: Fleet | None) -> str:
+    """Why a task has not run under its generation."""
+    tier, shard = row["tier"], row["shard"]
+    if fleet is None:
+        return f"has not run yet, for there is no tier {tier}; see `turbine tier create --help`"
+    if shard is None:
+        return (
+            f"has not run yet, for tier {tier} has none of its allowed_regions; it has"
+            f" {', '.join(fleet.regions)}"
+        )
+    held = f" by {row['shard_container']}" if row["shard_container"] else ""
+    return (
+        f"has not run yet; its shard is {row['shard_stage']}{held}:"
+        f" `turbine why shard {shard} --tier {tier}` tells more"
+    )
+
+
+def _elsewhere(asked: Asked, fleet: Fleet | None, container: str) -> str:
+    """Where the output is that is not here."""
+    host = None if fleet is None else host_of(asked.log, fleet, container)
+    return (
+        f"what it prints is with container {container} on {host or 'a host that nobody knows'},"
+        f" and not in {asked.where}; run `turbine logs` there, or name the fleet's directory with"
+        " --directory"
+    )
+
+
+def host_of(log: Log, fleet: Fleet, container: str) -> str | None:
+    """Where the container began its last life; None: it did not say, or that is no longer there."""
+    from events.records import ContainerStarted
+    from events.topics import CONTAINERS
+    from turbine.shards import container_to_plain
+
+    life, kinds = fleet.lives.get(container), frozenset({"ContainerStarted"})
+    since_ms = None if life is None else container_to_plain(fleet, life)["since_ms"]
+    spans = [] if since_ms is None else [(since_ms - NEAR_MS, since_ms + NEAR_MS)]
+    # By the ticks that is nearly its instant, unless the clock stood still; then all is read.
+    for reads in (log.spoken(spans, kinds), log.read([CONTAINERS], kinds=kinds, key=container)):
+        bodies = [one.record.body for one in reads if one.record.key == container]
+        hosts = [body.host for body in bodies if isinstance(body, ContainerStarted) and body.host]
+        if hosts:
+            return hosts[-1]
+    return None
+
+
+# --- what comes
+
+
+def _follow(asked: Asked, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+    """New words and new lines, until the time is over."""
+    from components.runtime.intake import DeadLetter, take_in
+    from components.runtime.reading import Follower
+    from events.topics import JOURNAL, TASKS
+    from turbine.task_words import word_of
+
+    limit_s = None if wait_s is None else time.monotonic() + wait_s
+    start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
+    follower = Follower(asked.log.settings, start)
+    try:
+        while limit_s is None or time.monotonic() < limit_s:
+            rows = [one.to_plain() for one in asked.reader.read()]
+            for message in follower.poll(LOOK_S):
+                read = take_in(message, asked.log.counts[JOURNAL], None)
+                if isinstance(read, DeadLetter) or read.record.key != asked.job:
+                    continue
+                row = word_of(read, asked.task)
+                rows += [row] if row is not None else []
+            yield from sorted(rows, key=lambda row: row["at_ms"])
+    finally:
+        follower.close()
+
+
+# --- for people
+
+
+def _shower(output: str, *, many: bool) -> Callable[[list[Row]], None]:
+    from turbine.cli.output import to_line, write
+
+    def show(rows: list[Row]) -> None:
+        if output == "table":
+            _show_text(rows, many=many)
+            return
+        for row in rows:
+            write(to_line(row))
+
+    return show
+
+
+def _show_text(rows: list[Row], *, many: bool) -> None:
+    from turbine.cli.output import table_text, write
+
+    tasks = [row for row in rows if row["kind"] == "task"]
+    if tasks:
+        write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
+    for row in rows:
+        if row["kind"] != "task":
+            write(_line(row, many=many))
+
+
+def _facts(row: Row) -> str:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import facts
+
+    attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
+    since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
+    generation, error = row["generation"], row["last_error"]
+    at = None if generation is None else f"{generation}, shard {row['shard_generation']}"
+    told = error and f"{show_time(error['at_ms'])} {' '.join(_words(error))}"
+    ended = row["state"] in ("stopped", "stopping", "gone") and row["cause"]
+    return facts(
+        [
+            ("task", row["name"]),
+            ("state", f"{row['state']}{f' by {ended}' if ended else ''}{attempt}{since}"),
+            ("container", row["container"]),
+            ("shard", _shard(row)),
+            ("generation", at),
+            ("last error", told),
+        ]
+    )
+
+
+def _shard(row: Row) -> str:
+    if row["shard"] is None:
+        return ""
+    held = f" on {row['shard_container']}" if row["shard_container"] else ""
+    return f"{row['shard']} of tier {row['tier']}, {row['shard_stage']}{held}"
+
+
+def _columns() -> list[Column]:
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column
+
+    return [
+        Column("TASK", lambda row: row["name"]),
+        Column("STATE", lambda row: row["state"]),
+        Column("SINCE", lambda row: show_time(row["since_ms"])),
+        Column("CONTAINER", lambda row: row["container"]),
+        Column("SHARD", lambda row: row["shard"]),
+        Column("GENERATION", lambda row: row["generation"]),
+        Column("ATTEMPT", lambda row: row["attempt"]),
+        Column("LAST ERROR", _error),
+    ]
+
+
+def _error(row: Row) -> str | None:
+    """As much of it as a table has room for."""
+    from turbine.cli.moments import show_time
+
+    error = row["last_error"]
+    return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
+
+
+def _line(row: Row, *, many: bool) -> str:
+    from events.strict_json import printable
+    from turbine.cli.moments import show_time
+
+    whose = f"{row['name']}  " if many else ""
+    if row["kind"] == "line":
+        word, text = row["stream"], row["text"].rstrip("\r").expandtabs(4)
+    else:
+        word, text = row["kind"].removeprefix("Task").lower(), " ".join(_words(row))
+    return f"{show_time(row['at_ms'])}  {whose}{word:<7} {printable(text)}".rstrip()
+
+
+def _words(row: Row) -> Iterable[str]:
+    """What a word of the log says, in words."""
+    from turbine.cli.moments import show_time
+
+    attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
+    yield f"in {row['container']}{attempt}"
+    if row.get("cause"):
+        error = row.get("error_class", "")
+        known = "" if error in row.get("explanation", "") else f" ({error})"
+        yield f"by {row['cause']}{known}"
+    if row.get("explanation"):
+        yield f"- {_flat(row['explanation'])}"
+    if "retry_ms" in row:
+        again = row["retry_ms"]
+        yield "- " + ("not tried again" if again is None else f"again at {show_time(again)}")
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,305 @@
+"""`tier create`, `drain container` and `undrain container`: what operators ask of a tier."""
+
+from __future__ import annotations
+
+import json
+import time  # noqa: TID251 - a person's patience is real time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.containers import existing_tier, known_container
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Author, Shown, Tier, author_or_user, open_log
+
+if TYPE_CHECKING:
+    from events.records import TierDefined
+    from projections.fleet import Fleet
+    from turbine.log import Log
+
+Row = dict[str, Any]
+Container = Annotated[str, typer.Argument(metavar="NAME")]
+Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the container reads it.")]
+
+SHARDS_MAX = 2**20
+LOCAL = "default"
+"""The tier whose shard manager is served where no other is named, as by `turbine up`."""
+LOOK_S = 1.0
+READ_S = 10.0
+"""For the log to show what was written into it."""
+TOLD = 4
+
+
+# --- tier create
+
+
+def create_tier(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME")],
+    *,
+    shards: Annotated[
+        int,
+        typer.Option(
+            "--shards", min=1, max=SHARDS_MAX, metavar="N", help="Of each set of regions, for ever."
+        ),
+    ],
+    region: Annotated[
+        list[str] | None, typer.Option("--region", help="Repeatable; at most four.")
+    ] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
+    ] = None,
+    output: Shown = "table",
+) -> int:
+    """Create a tier: containers and shards that are balanced together.
+
+    The number of its shards stands for ever, as a task's shard is told from it.
+    """
+    from turbine.cli.documents import parse_assignments
+    from turbine.cli.output import tell
+
+    _check_label("a tier", name)
+    regions = _regions(region or [])
+    settings = _settings(parse_assignments(assignments or []))
+    found, created = _defined(open_log(context), name, shards, regions, settings)
+    _show(found, output, created=created)
+    if created and name != LOCAL:
+        tell(f"its shards are placed by `turbine serve shard-manager --tier {name}`")
+    return Code.OK
+
+
+def _defined(
+    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row
+) -> tuple[TierDefined, bool]:
+    """What the tier is, and whether it was made for this; Failed where it is another."""
+    from events.records import TierDefined
+    from turbine.tiers import define, definition_of, same_tier
+
+    found = before = definition_of(log.chain(name))
+    if found is None:
+        found = define(log, name, shards, regions, settings)
+    if found is None:
+        raise Failed(
+            Code.FAILED,
+            f"tier {name} was written and does not stand; `turbine log tail --topic tiers` shows"
+            " what was said before it",
+        )
+    if not same_tier(found, TierDefined(name, shards, regions, json.dumps(settings))):
+        raise Failed(
+            Code.FAILED,
+            f"tier {name} exists otherwise: {_said(found)}; the number of a tier's shards never"
+            " changes, so name another tier",
+        )
+    return found, before is None
+
+
+def _regions(named: list[str]) -> tuple[str, ...]:
+    from projections.shards import REGIONS_MAX
+
+    for one in named:
+        _check_label("--region", one)
+        if named.count(one) > 1:
+            raise Failed(Code.USAGE, f"--region {one} is named twice; once is enough")
+    if len(named) > REGIONS_MAX:
+        raise Failed(
+            Code.USAGE,
+            f"{len(named)} regions are too many for one tier; name at most {REGIONS_MAX}, as each"
+            " doubles the number of shards",
+        )
+    return tuple(named)
+
+
+def _settings(settings: Row) -> Row:
+    from projections.settings import trouble_in
+
+    trouble = trouble_in(json.dumps(settings))
+    if trouble:
+        raise Failed(Code.USAGE, f"--set: {trouble}")
+    return settings
+
+
+def _check_label(what: str, text: str) -> None:
+    from events.identity import is_job_id
+    from events.strict_json import shorten
+
+    if not is_job_id(text) or len(text) > 64:
+        raise Failed(
+            Code.USAGE,
+            f"{what}: {shorten(text)} cannot be used; it is a name of up to 64 of a-z, 0-9, '.',"
+            " '_', '-' between letters or digits",
+        )
+
+
+def _show(found: TierDefined, output: str, *, created: bool) -> None:
+    from turbine.cli.output import show_value, write
+
+    if output == "table":
+        how = "is created" if created else "exists already"
+        write(f"tier {found.tier} {how}: {_said(found)}")
+    else:
+        row = {
+            "tier": found.tier,
+            "shards": found.shards,
+            "regions": list(found.regions),
+            "settings": json.loads(found.settings_json),
+            "created": created,
+        }
+        show_value(row, output)
+
+
+def _said(found: TierDefined) -> str:
+    regions = f"regions {', '.join(found.regions)}" if found.regions else "one region"
+    settings = json.loads(found.settings_json or "{}")
+    told = ", ".join(f"{key}={value}" for key, value in sorted(settings.items()))
+    shards = f"{found.shards} shards" + (" of each set of regions" if found.regions[1:] else "")
+    return f"{shards}, {regions}, {told or 'usual settings'}"
+
+
+# --- drain, undrain
+
+
+def drain_container(
+    context: typer.Context,
+    name: Container,
+    *,
+    reason: Why,
+    tier: Tier = "default",
+    author: Author = None,
+    wait: Annotated[
+        bool, typer.Option("--wait", help="Until it holds nothing; see --timeout.")
+    ] = False,
+    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "30m",
+    output: Shown = "table",
+) -> int:
+    """Have a container give all its shards away, and get no new ones.
+
+    It stays so until `turbine undrain container`. Its tasks go on until their shards move.
+    """
+    from events.records import DrainRequested
+    from turbine.cli.moments import parse_span
+    from turbine.tiers import ask, new_id
+
+    who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
+    log = open_log(context)
+    known_container(existing_tier(log.fleet(tier), tier), name)
+    change = new_id()
+    ask(log, name, DrainRequested(change, name, who, reason))
+    row = _read_back(log, tier, name, change, drained=True)
+    if wait:
+        row = _empty(log, tier, name, timeout, patience_s)
+    return _show_drain(row, name, output, change)
+
+
+def undrain_container(
+    context: typer.Context,
+    name: Container,
+    *,
+    reason: Why,
+    tier: Tier = "default",
+    author: Author = None,
+    output: Shown = "table",
+) -> int:
+    """Let a container that was drained get shards again."""
+    from events.records import UndrainRequested
+    from turbine.tiers import ask, new_id
+
+    who = author_or_user(author)
+    log = open_log(context)
+    row = existing_tier(log.fleet(tier), tier)
+    known_container(row, name)
+    change = None
+    if name in row.drains:
+        change = new_id()
+        ask(log, name, UndrainRequested(change, name, who, reason))
+        row = _read_back(log, tier, name, change, drained=False)
+    return _show_drain(row, name, output, change)
+
+
+def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> Fleet:
+    """The tier once the wish counts; a wish of operators needs no verdict, only to be read."""
+    limit_s = time.monotonic() + READ_S
+    while True:
+        row = existing_tier(log.fleet(tier), tier)
+        known = row.ingress.get(name)
+        if known is not None and any(one.id == change for one in known.live):
+            break
+        if time.monotonic() > limit_s:
+            raise Failed(
+                Code.TIMEOUT,
+                f"{name}: the request {change} does not count: it came too late by the broker's"
+                " clock, or with too many others; compare this machine's clock and ask again",
+            )
+        time.sleep(LOOK_S / 4)
+    if (name in row.drains) != drained:
+        raise Failed(
+            Code.CONFLICT,
+            f"{name}: another operator asked for the opposite at the same time; `turbine describe"
+            f" container {name}` tells who",
+        )
+    return row
+
+
+def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> Fleet:
+    """Waits until the container holds nothing; tells how far it is, and what is left in the end."""
+    from turbine.cli.output import tell
+
+    limit_s, told = time.monotonic() + patience_s, -1
+    while True:
+        row = existing_tier(log.fleet(tier), tier)
+        left = len(row.holdings.get(name, ()))
+        if not left:
+            return row
+        if name not in row.drains:
+            raise Failed(Code.CONFLICT, f"{name} is not drained any more, with {left} shards left")
+        if left != told:
+            tell(f"{name}: {_shards(left)} left")
+            told = left
+        if time.monotonic() > limit_s:
+            raise Failed(
+                Code.TIMEOUT, f"{name} is not empty after {timeout}: {what_is_left(row, name)}"
+            )
+        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+
+
+def what_is_left(row: Fleet, name: str) -> str:
+    """The shards that a container still has, by what they wait for."""
+    from components.shard_manager.planning import balance_ms
+    from turbine.cli.moments import show_time
+    from turbine.shards import UNPLANNED, why_left
+
+    told = []
+    for why, shards in sorted(why_left(row, name)["because"].items(), key=lambda one: -len(one[1])):
+        numbers = ", ".join(map(str, shards[:TOLD])) + (", …" if len(shards) > TOLD else "")
+        told.append(f"{_shards(len(shards))} ({numbers}): {why}")
+        if why == UNPLANNED:
+            told[-1] += (
+                f" (the next is due at {show_time(balance_ms(row))}; `turbine placement plan` shows"
+                " what can be had before)"
+            )
+    return "; ".join(told)
+
+
+def _shards(count: int) -> str:
+    return f"{count} shard{'' if count == 1 else 's'}"
+
+
+def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
+    from turbine.cli.output import show_value, write
+    from turbine.shards import why_left
+
+    plain = known_container(row, name) | {"change_id": change}
+    plain["left"] = why_left(row, name) if name in row.drains else None
+    if output != "table":
+        show_value(plain, output)
+    elif name not in row.drains:
+        write(f"{name}: gets shards again" if change else f"{name}: was not being drained")
+    elif plain["shards"]:
+        write(f"{name}: is drained of {_shards(plain['shards'])}; {_how_to_follow(name)}")
+    else:
+        write(f"{name}: is drained and holds nothing")
+    return Code.OK
+
+
+def _how_to_follow(name: str) -> str:
+    return f"`turbine get shards --container {name}` shows what is left"

@@ -1,0 +1,234 @@
+"""`top`: the fleet in a terminal, live, the worst first."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import At, chosen, open_log
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+    from turbine.cli.top_lines import Line
+    from turbine.top import Frame, Look
+    from turbine.views.live import Live as Views
+    from turbine.views.view import View
+
+LOOK_S = 1.0
+"""Between two frames where nobody presses a key: people read no faster."""
+READY_S = 600.0
+STALE_MS = 60_000
+KEYS = {
+    b"\x1b[A": "up",
+    b"\x1b[B": "down",
+    b"\x1b[5~": "page-up",
+    b"\x1b[6~": "page-down",
+    b"\x1b[H": "home",
+    b"\x1b[F": "end",
+    b"\x1bOA": "up",
+    b"\x1bOB": "down",
+    b"\r": "enter",
+    b"\n": "enter",
+    b"\x7f": "backspace",
+    b"\x08": "backspace",
+    b"\x1b": "escape",
+}
+
+
+def top(
+    context: typer.Context,
+    *,
+    once: Annotated[bool, typer.Option("--once", help="One frame, for pipes.")] = False,
+    filter_: Annotated[
+        str,
+        typer.Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X."),
+    ] = "",
+    sort: Annotated[
+        Literal["worst", "lag", "rate", "tasks", "changed", "name"],
+        typer.Option("--sort", help="What stands first."),
+    ] = "worst",
+    at: At = None,
+    output: Annotated[
+        Literal["table", "json", "yaml"],
+        typer.Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
+    ] = "table",
+) -> int:
+    """Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
+
+    Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
+    """
+    from turbine.cli.moments import given_moment
+    from turbine.top import BadFilter, Look, frame_of, test_of
+
+    try:
+        test_of(filter_)
+    except BadFilter as bad:
+        raise Failed(Code.USAGE, f"--filter: {bad}") from None
+    moment = given_moment(at)
+    look = Look(sort=sort, query=filter_.strip())
+    if once or at is not None:
+        _print(frame_of(_view_at(context, moment), look.query, look.sort), look, output)
+        return Code.OK
+    if output != "table":
+        raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise Failed(Code.USAGE, "top needs a terminal; --once prints one frame")
+    return _watch(context, look)
+
+
+def _view_at(context: typer.Context, moment: int | dict[str, int] | None) -> View:
+    """What the log says now, or then."""
+    from turbine.cli.moments import position_at
+    from turbine.views.opening import open_cache
+    from turbine.views.past import view_at
+    from turbine.views.source import topics_of
+
+    log = open_log(context)
+    topics = topics_of(log)
+    end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
+    cache = open_cache(log)
+    try:
+        return view_at(log, end, cache)
+    finally:
+        cache.close()
+
+
+def _print(frame: Frame, look: Look, output: str) -> None:
+    """One frame: all of it in a pipe, as wide as it is."""
+    from rich.console import Console
+
+    from turbine.cli.output import TABLE_WIDTH, show_value, write
+    from turbine.cli.top_lines import layout
+
+    if output != "table":
+        show_value(frame.to_plain(), output)
+        return
+    if sys.stdout.isatty():
+        console = Console(file=sys.stdout, highlight=False)
+        console.print(_styled(layout(frame, look, console.width, None, keys=False)))
+        return
+    for line in layout(frame, look, TABLE_WIDTH, None, keys=False):
+        write("".join(piece.text for piece in line).rstrip())
+
+
+def _styled(lines: list[Line]) -> Group:
+    """As rich shows it; what stands in a cell is text, and no markup."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(
+        *(
+            Text.assemble(*((piece.text, piece.style) for piece in line), no_wrap=True)
+            for line in lines
+        )
+    )
+
+
+# --- live
+
+
+def _watch(context: typer.Context, look: Look) -> int:
+    from rich.console import Console
+    from rich.live import Live
+
+    from turbine.cli.output import tell
+    from turbine.top import frame_of, pressed
+    from turbine.views.live import Live as Views
+
+    views = Views(chosen(context).connected())
+    try:
+        if not views.ready(0.5):
+            tell("the log is read")
+        if not views.ready(READY_S):
+            raise Failed(Code.TIMEOUT, f"the log is not read after {READY_S:g} s; ask again later")
+        console = Console(file=sys.stdout, highlight=False)
+        screen = Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop")
+        with _keys() as next_key, screen as live:
+            while not look.over:
+                frame = frame_of(views.view(), look.query, look.sort)
+                live.update(_framed(console, frame, look, _status(views)), refresh=True)
+                for key in next_key(LOOK_S):
+                    look = pressed(look, key, len(frame.jobs))
+    finally:
+        views.close()
+    return Code.OK
+
+
+def _framed(console: object, frame: Frame, look: Look, status: str) -> Group:
+    from rich.console import Console
+
+    from turbine.cli.top_lines import layout
+
+    assert isinstance(console, Console)
+    return _styled(layout(frame, look, console.width, console.height, status=status))
+
+
+def _status(views: Views) -> str:
+    """How fresh it is: what a person who stares at figures that do not move wants to know."""
+    from turbine.cli.moments import now_ms
+
+    return freshness(views.progress().trouble, views.view().now_ms, now_ms())
+
+
+def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
+    """Live, or why not. A machine's own clock may be a little off, so a minute says nothing."""
+    from turbine.cli.top_lines import ago
+
+    if trouble:
+        return f"no news: {trouble}"
+    if tick_ms and wall_ms - tick_ms > STALE_MS:
+        return f"no tick for {ago(wall_ms - tick_ms)}"
+    return "live"
+
+
+@contextmanager
+def _keys() -> Iterator[Callable[[float], list[str]]]:
+    """Keys as they are pressed, without Enter or an echo; the terminal is left as it was."""
+    import select
+    import termios
+    import tty
+
+    where = sys.stdin.fileno()
+    before = termios.tcgetattr(where)
+
+    def next_key(patience_s: float) -> list[str]:
+        ready, _, _ = select.select([where], [], [], patience_s)
+        return keys_of(_read(where)) if ready else []
+
+    try:
+        tty.setcbreak(where)
+        yield next_key
+    finally:
+        termios.tcsetattr(where, termios.TCSADRAIN, before)
+
+
+def _read(where: int) -> bytes:
+    import os
+
+    return os.read(where, 1024)
+
+
+def keys_of(pressed: bytes) -> list[str]:
+    """Names of the keys behind what a terminal sends; several may come at once."""
+    found: list[str] = []
+    rest = pressed
+    while rest:
+        known = max((code for code in KEYS if rest.startswith(code)), key=len, default=b"")
+        if known == b"\x1b" and len(rest) > 1 and rest[1:2] in (b"[", b"O"):
+            return found  # a key that means nothing here, with all that belongs to it
+        if known:
+            found.append(KEYS[known])
+            rest = rest[len(known) :]
+            continue
+        text = rest.decode(errors="ignore")
+        if not text:
+            return found
+        found.append(text[0])
+        rest = rest[len(text[0].encode()) :]
+    return found

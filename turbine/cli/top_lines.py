@@ -1,0 +1,283 @@
+"""How a frame of `turbine top` is laid out: lines of styled pieces that fit a terminal. Pure.
+
+Calm: colour only where somebody has to look, columns that stay where they are, nothing that blinks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from events.strict_json import printable
+from turbine.cli.hosted import percent, span
+from turbine.cli.moments import show_time
+from turbine.monitoring.figures import Figures
+from turbine.scaled import count_text
+from turbine.top import Frame, Look, gravest
+from turbine.views.view import AlertView
+
+Row = dict[str, Any]
+
+BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"
+ALERTS_MOST, CONTAINERS_MOST = 5, 4
+"""Lines of a small terminal; a tall one has more."""
+SEVERITY_STYLES = {"critical": BAD, "warning": WARN, "info": ""}
+PHASE_STYLES = {"quarantined": BAD, "failing": BAD, "behind": WARN, "syncing": "", "paused": QUIET}
+
+
+class Piece(NamedTuple):
+    """Some text in one style."""
+
+    text: str
+    style: str = ""
+
+
+Line = tuple[Piece, ...]
+
+
+class Column(NamedTuple):
+    """One column of the list of jobs."""
+
+    title: str
+    width: int
+    cell: Callable[[Figures], Piece]
+    right: bool = False
+
+
+def layout(
+    frame: Frame, look: Look, width: int, height: int | None, *, status: str = "", keys: bool = True
+) -> list[Line]:
+    """The lines of a frame. Without a height all is shown, and nothing is cut."""
+    lines = [*_numbers(frame, look, status)]
+    foot = [_foot(look)] if keys else []
+    below = [*_containers(frame, height)]
+    # Alerts get what jobs leave, and in a small terminal a few lines anyway.
+    taken = len(lines) + len(frame.jobs) + 2 + len(below) + 2 + len(foot)
+    below += _alerts(frame, None if height is None else max(ALERTS_MOST, height - taken))
+    room = None if height is None else height - len(lines) - len(below) - len(foot) - 1
+    lines += _jobs(frame, look, width, room)
+    lines += below
+    if height is not None:
+        lines += [()] * (height - len(lines) - len(foot))
+    return [cut(line, width) if height is not None else line for line in lines + foot]
+
+
+def cut(line: Line, width: int) -> Line:
+    """What fits, with a mark where something does not."""
+    found: list[Piece] = []
+    left = width
+    for piece in line:
+        if len(piece.text) > left:
+            found.append(Piece(piece.text[: max(0, left - 1)] + "…" * (left > 0), piece.style))
+            break
+        found.append(piece)
+        left -= len(piece.text)
+    return tuple(found)
+
+
+# --- numbers
+
+
+def _numbers(frame: Frame, look: Look, status: str) -> Iterable[Line]:
+    totals = frame.totals
+    jobs = count_text(totals.jobs, "job")
+    yield (
+        Piece("turbine top", HEAD),
+        Piece(f"  {show_time(frame.at_ms)[:19]}Z" if frame.at_ms else "  no tick yet"),
+        Piece(f"  {jobs}, {totals.running} of {totals.tasks} tasks run"),
+        Piece(f"  {status}" if status else "", QUIET),
+    )
+    parts: list[Piece] = []
+    for name, count, style in (
+        ("not running", totals.not_running, BAD),
+        ("lagging", totals.lagging, WARN),
+        ("unhealthy", totals.unhealthy, BAD),
+    ):
+        share = totals.share(count)
+        text = f"{count}" + ("" if share is None else f" ({share * 100:.1f} %)")
+        parts += [Piece(f"{name} "), Piece(text, style if count else GOOD), Piece("  ")]
+    if totals.unknown:
+        parts.append(Piece(f"{totals.unknown} untold  ", QUIET))
+    yield tuple(parts)
+    if look.query:
+        hidden = f"   {frame.hidden} hidden" if status else ""  # of a fleet that goes on
+        yield (Piece(f"filter: {look.query}", HEAD), Piece(hidden, QUIET))
+
+
+# --- jobs
+
+
+def _jobs(frame: Frame, look: Look, width: int, room: int | None) -> Iterable[Line]:
+    columns = _columns(frame.jobs, width)
+    yield ()
+    yield _head(columns, look.sort)
+    if not frame.jobs:
+        yield (Piece("no job matches" if look.query else "there are no jobs", QUIET),)
+        return
+    rows = frame.jobs
+    if room is not None:
+        count = max(1, room - 1)
+        first = max(0, min(look.first, len(rows) - count))
+        rows = rows[first : first + count]
+    for one in rows:
+        yield tuple(_padded(columns, [column.cell(one) for column in columns]))
+
+
+def _columns(jobs: Sequence[Figures], width: int) -> list[Column]:
+    """Names get what they need, up to a third of the line; the last word gets the rest."""
+    longest = max((len(one.job) for one in jobs), default=3)
+    name = max(3, min(longest, max(16, width // 3)))
+    found = [
+        Column("JOB", name, lambda one: Piece(short(one.job, name))),
+        Column("STATE", 11, lambda one: Piece(one.phase, PHASE_STYLES.get(one.phase, ""))),
+        Column("TASKS", 7, _tasks, right=True),
+        Column("LAG", 10, _lag, right=True),
+        Column("RATE", 9, lambda one: Piece(rate(one.rate_in) if one.size else "-"), right=True),
+    ]
+    if width >= 120:
+        found += [
+            Column("RECORDS LEFT", 12, _left, right=True),
+            Column("POLICY", 18, lambda one: Piece(f"{one.wanted.policy}, {one.wanted.mode}")),
+            Column("TIER", 10, lambda one: Piece(short(one.wanted.tier, 10))),
+        ]
+    found.append(Column("LAST", 0, _last))
+    return found
+
+
+def _head(columns: Sequence[Column], sort: str) -> Line:
+    pieces = list(_padded(columns, [Piece(column.title, HEAD) for column in columns]))
+    return (*pieces, Piece(f"   (by {sort})", QUIET))
+
+
+def _padded(columns: Sequence[Column], cells: Sequence[Piece]) -> Iterable[Piece]:
+    for column, cell in zip(columns, cells, strict=True):
+        text = cell.text.rjust(column.width) if column.right else cell.text.ljust(column.width)
+        yield Piece(text, cell.style)
+        yield Piece("  " if column.width else "")
+
+
+def _tasks(one: Figures) -> Piece:
+    style = BAD if one.unhealthy else WARN if one.lacking else ""
+    return Piece(f"{one.running}/{one.size}", style)
+
+
+def _lag(one: Figures) -> Piece:
+    if one.lag_ms is None:
+        return Piece("?" if one.size else "-", QUIET)
+    return Piece(span(one.lag_ms), WARN if one.lagging else "")
+
+
+def _left(one: Figures) -> Piece:
+    return Piece(many(one.lag_records) if one.size else "-")
+
+
+def _last(one: Figures) -> Piece:
+    """What needs somebody, else what the scaler said last."""
+    if one.alerts:
+        worst = min(one.alerts, key=gravest)
+        more = f" and {len(one.alerts) - 1} more" if len(one.alerts) > 1 else ""
+        return Piece(f"! {worst.kind}{more}", SEVERITY_STYLES.get(worst.severity, ""))
+    if one.cause:
+        return Piece(printable(one.cause), WARN)
+    held = f"oncall holds {one.overrides}" if one.overrides else ""
+    return Piece(", ".join(part for part in (held, one.word) if part), QUIET)
+
+
+def short(text: str, width: int) -> str:
+    """The text, or as much of it as fits."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def many(number: float | None) -> str:
+    """A count in four characters or so."""
+    if number is None:
+        return "?"
+    for unit in ("", " k", " M", " G"):
+        if abs(number) < 9999.5 or unit == " G":
+            break
+        number /= 1000
+    return f"{number:.0f}{unit}"
+
+
+def rate(per_s: float | None) -> str:
+    """Records a second."""
+    return "?" if per_s is None else f"{many(per_s)}/s"
+
+
+# --- what stands below
+
+
+def _containers(frame: Frame, height: int | None) -> Iterable[Line]:
+    for tier in frame.tiers:
+        shards = ", ".join(f"{count} {stage}" for stage, count in tier["shards"].items())
+        word = f"   capacity {tier['capacity']}" if tier["capacity"] else ""
+        yield ()
+        yield (
+            Piece(f"TIER {tier['tier']}", HEAD),
+            Piece(f"   shards: {shards or 'none'}{word}"),
+        )
+    if not frame.containers:
+        return
+    most = len(frame.containers) if height is None else max(CONTAINERS_MOST, height // 6)
+    for row in frame.containers[:most]:
+        state = row["state"]
+        style = "" if state == "serving" else WARN
+        yield (
+            Piece(f"  {row['container']:<20}"),
+            Piece(f"{state:<10}", style),
+            Piece(f"{row['shards']:>4} shards  "),
+            Piece("  ".join(_used(row))),
+        )
+    if len(frame.containers) > most:
+        yield (Piece(f"  and {len(frame.containers) - most} that are less full", QUIET),)
+
+
+NAMES = {"cpu_cores": "cpu", "memory_bytes": "memory", "disk_bytes": "disk"}
+
+
+def _used(row: Row) -> Iterable[str]:
+    for resource, load in row["load"].items():
+        if resource in NAMES and load["share"] is not None:
+            yield f"{NAMES[resource]} {percent(load['share'])}"
+
+
+def _alerts(frame: Frame, room: int | None) -> Iterable[Line]:
+    if not frame.alerts:
+        return
+    count = len(frame.alerts)
+    most = count if room is None or count <= room else room - 1
+    yield ()
+    yield (Piece(f"ALERTS {count}", HEAD),)
+    for one in frame.alerts[:most]:
+        yield _alert(frame, one)
+    if count > most:
+        yield (Piece(f"  and {count - most} more", QUIET),)
+
+
+def _alert(frame: Frame, one: AlertView) -> Line:
+    return (
+        Piece(f"  {one.severity:<9}", SEVERITY_STYLES.get(one.severity, "")),
+        Piece(f"{ago(frame.at_ms - one.since_ms):>6}  ", QUIET),
+        Piece(f"{one.kind:<19}  {one.subject}  "),
+        Piece(printable(one.cause), QUIET),
+    )
+
+
+def ago(span_ms: int) -> str:
+    """How long, to the largest unit: who looks every second does not want to see seconds run."""
+    seconds = max(0, span_ms) // 1000
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length or (unit == "min" and seconds >= length):
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
+def _foot(look: Look) -> Line:
+    if look.typing is not None:
+        hint = look.trouble or "words, !words, state=, tier=, policy=, mode=; Enter, Esc"
+        return (
+            Piece(f"/{look.typing}", HEAD),
+            Piece("▏"),
+            Piece(f"  {hint}", WARN if look.trouble else QUIET),
+        )
+    return (Piece("q quit   s sort   / filter   Esc all   arrows, PgUp, PgDn, g, G", QUIET),)

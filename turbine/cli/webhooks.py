@@ -1,0 +1,156 @@
+"""`webhooks`: who is told by HTTP and how far behind they are; secrets, and checks of a request."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Listed, chosen
+
+if TYPE_CHECKING:
+    from components.runtime.settings import Settings
+    from components.webhooks.config import Hook
+
+BODY_BYTES_MAX = 4 * 1024 * 1024
+
+
+def list_hooks(context: typer.Context, *, output: Listed = "table") -> int:
+    """List the webhooks of the settings, and how far behind each is.
+
+    `behind` counts messages of its topics that were not dealt with yet, also those that it is not
+    told; null: it was never served.
+    """
+    from turbine.cli.output import Column, show_rows, tell
+    from turbine.webhooks import state_of
+
+    settings = chosen(context).connected()
+    rows = [state_of(settings, hook).to_plain() for hook in hooks_in(settings)]
+    if not rows:
+        tell("there are no webhooks; write [webhooks.NAME] into the settings")
+        return Code.OK
+    columns = [
+        Column("NAME", lambda row: row["name"]),
+        Column("AT", lambda row: row["at"]),
+        Column("TOPICS", lambda row: ",".join(row["topics"])),
+        Column("JOBS", lambda row: ",".join(row["jobs"]) or "all"),
+        Column("KINDS", lambda row: ",".join(row["kinds"]) or "all"),
+        Column("BEHIND", lambda row: row["behind"]),
+        Column("GROUP", lambda row: row["group"], wide=True),
+    ]
+    show_rows(rows, output, columns)
+    return Code.OK
+
+
+def make_secret() -> int:
+    """Print a new secret, for the settings and the receiver."""
+    import secrets
+
+    from components.webhooks.signing import show_secret
+    from turbine.cli.output import write
+
+    write(show_secret(secrets.token_bytes(32)))
+    return Code.OK
+
+
+def verify_request(
+    body: Annotated[
+        str, typer.Argument(metavar="BODY", help="A file with the body as it came, or - for it.")
+    ],
+    *,
+    secret_file: Annotated[Path, typer.Option("--secret-file", help="One secret a line.")],
+    name: Annotated[str, typer.Option("--id", help="Its header webhook-id.")],
+    timestamp: Annotated[str, typer.Option("--timestamp", help="Its header webhook-timestamp.")],
+    signature: Annotated[str, typer.Option("--signature", help="Its header webhook-signature.")],
+    tolerance: Annotated[
+        str, typer.Option("--tolerance", metavar="SPAN", help="How old it may be.")
+    ] = "5m",
+) -> int:
+    """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
+    from components.runtime.settings import BadSettings
+    from components.webhooks.config import keys_in
+    from components.webhooks.signing import ID, SIGNATURE, TIMESTAMP, Tampered, verify
+    from turbine.cli.moments import now_ms, parse_span
+    from turbine.cli.output import write
+
+    seconds = parse_span(tolerance, "--tolerance") / 1000
+    headers = {ID: name, TIMESTAMP: timestamp, SIGNATURE: signature}
+    try:
+        keys = keys_in("--secret-file", secret_file)
+        write(verify(keys, headers, _body(body), now_ms() / 1000, seconds))
+    except BadSettings as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+    except Tampered as bad:
+        raise Failed(Code.FAILED, str(bad)) from None
+    return Code.OK
+
+
+def rewind(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a webhook.")],
+    *,
+    to: Annotated[
+        str, typer.Option("--to", metavar="WHERE", help="earliest, latest, a time or a position.")
+    ],
+) -> int:
+    """Have a webhook told once more of all since then, or of nothing before it.
+
+    It holds from the next start of `turbine serve webhooks`: end that one first.
+    """
+    from turbine.cli.moments import now_ms, parse_moment, position_at
+    from turbine.cli.output import tell, write
+    from turbine.log import Log
+    from turbine.webhooks import ends_of, move, starts_of
+
+    moment = to if to in ("earliest", "latest") else parse_moment(to, now_ms(), "--to")
+    settings = chosen(context).connected()
+    hook = _named(settings, name)
+    match moment:
+        case "earliest":
+            positions = starts_of(settings, hook)
+        case "latest":
+            positions = ends_of(settings, hook)
+        case str():
+            raise AssertionError(moment)
+        case _:
+            positions = position_at(Log(settings), moment, hook.topics, "--to")
+    moved = move(settings, hook, positions)
+    write(" ".join(f"{at}:{offset}" for at, offset in sorted(moved.items())))
+    tell(f"{name} goes on from there when `turbine serve webhooks` is started next")
+    return Code.OK
+
+
+def _named(settings: Settings, name: str) -> Hook:
+    hooks = {hook.name: hook for hook in hooks_in(settings)}
+    if name not in hooks:
+        known = ", ".join(hooks) or "there is none"
+        raise Failed(
+            Code.NOT_FOUND, f"there is no webhook {name!r} in the settings; it is one of: {known}"
+        )
+    return hooks[name]
+
+
+def hooks_in(settings: Settings) -> tuple[Hook, ...]:
+    """All of them, or a sentence about the one that cannot be used."""
+    from components.runtime.settings import BadSettings
+    from components.webhooks.config import hooks_of
+
+    try:
+        return hooks_of(settings)
+    except BadSettings as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+
+
+def _body(name: str) -> bytes:
+    try:
+        if name == "-":
+            return sys.stdin.buffer.read(BODY_BYTES_MAX)
+        with Path(name).open("rb") as file:
+            return file.read(BODY_BYTES_MAX)
+    except OSError as bad:
+        raise Failed(
+            Code.USAGE, f"{name} cannot be read ({bad.strerror}); name a file with the body"
+        ) from None

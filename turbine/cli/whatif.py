@@ -1,0 +1,262 @@
+"""`whatif`: a job's recorded input under another scaling policy, beside what really happened."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from turbine.cli.backtest import check_plot
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import Shown, check_job, open_log
+
+if TYPE_CHECKING:
+    from turbine.log import Log
+    from turbine.sides import WhatIf
+
+Row = dict[str, Any]
+
+Jobs = Annotated[
+    list[str] | None,
+    typer.Option("--job", metavar="JOB", help="Whose input; repeatable, by default every job's."),
+]
+PolicyName = Annotated[
+    str | None, typer.Option("--policy", metavar="P", help="By default the job's own.")
+]
+Sets = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
+]
+From = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="By default the first report.")
+]
+To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="By default the last one.")]
+Plot = Annotated[
+    Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draws one job's runs over time.")
+]
+DECISIONS = 10
+"""Of the other policy that people are shown, the first; the JSON has all."""
+
+
+def whatif(
+    context: typer.Context,
+    *,
+    job: Jobs = None,
+    policy: PolicyName = None,
+    set_: Sets = None,
+    from_: From = None,
+    to: To = None,
+    plot: Plot = None,
+    output: Shown = "table",
+) -> int:
+    """Say what another scaling policy would have done with the input that a job really had.
+
+    The recorded input drives a model of the job that is learnt from its log: once under the policy
+    that ran, which tells how far the model is off, and once under the other one. Cost, lag,
+    violations and restarts stand beside what really happened.
+    """
+    asked = _asked(policy, set_)
+    check_plot(plot)
+    span = _instant(from_, "--from"), _instant(to, "--to")
+    for name in job or ():
+        check_job(name)
+    found = _answers(open_log(context), job, asked, span)
+    if plot is not None:
+        _draw(found, plot)
+    _show([one.to_plain() for one in found], output, one=job is not None and len(job) == 1)
+    return Code.OK
+
+
+def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]:
+    from turbine.cli.documents import parse_assignments
+
+    settings = parse_assignments(set_ or ())
+    if policy is None and not settings:
+        raise Failed(
+            Code.USAGE,
+            "nothing would be otherwise; name another policy with --policy or a setting with --set",
+        )
+    return policy, settings
+
+
+def _instant(text: str | None, what: str) -> int | None:
+    from turbine.cli.moments import given_moment
+
+    moment = given_moment(text, what)
+    if isinstance(moment, dict):
+        raise Failed(
+            Code.USAGE, f"{what}: the input is played by time; name a time, not a position"
+        )
+    return moment
+
+
+def _answers(
+    log: Log,
+    jobs: list[str] | None,
+    asked: tuple[str | None, Row],
+    span: tuple[int | None, int | None],
+) -> list[WhatIf]:
+    """One of each job; of all jobs those that have something to play."""
+    from turbine.cli.jobs import existing
+    from turbine.cli.output import tell
+    from turbine.whatif import BadWhatIf, what_if
+
+    found = list[Any]()
+    names = sorted(set(jobs)) if jobs else _alive(log)
+    for name in names:
+        if jobs:
+            existing(log.job(name), name, None)
+        try:
+            found.append(what_if(log, name, *asked, *span))
+        except BadWhatIf as bad:
+            if jobs or str(bad).startswith("--"):
+                raise Failed(Code.USAGE, str(bad)) from None
+            tell(f"left out: {bad}")
+    if not found:
+        raise Failed(
+            Code.NOT_FOUND,
+            "no job has reports to play; `turbine get jobs` lists them, and a job has to have run",
+        )
+    return found
+
+
+def _alive(log: Log) -> list[str]:
+    return [name for name, job in log.jobs().items() if job.alive]
+
+
+def _draw(found: list[WhatIf], path: Path) -> None:
+    from turbine.cli.output import tell
+    from turbine.plot import draw_beside
+    from turbine.sides import picture_of
+
+    if len(found) != 1:
+        raise Failed(Code.USAGE, "--plot shows one job; name it with --job")
+    try:
+        path.write_text(draw_beside(*picture_of(found[0])), encoding="utf-8")
+    except OSError as error:
+        raise Failed(
+            Code.FAILED, f"--plot: {path} cannot be written ({error.strerror}); name another file"
+        ) from None
+    tell(f"{path} shows the runs")
+
+
+# --- told
+
+
+def _show(rows: list[Row], output: str, *, one: bool) -> None:
+    """A job that was named alone is one object, not a list of one."""
+    from turbine.cli.output import show_value, write
+
+    if output != "table":
+        show_value(rows[0] if one else rows, output)
+        return
+    for at, row in enumerate(rows):
+        write(("\n" if at else "") + text_of(row))
+
+
+def text_of(row: Row) -> str:
+    """All that people are told of one job."""
+    from turbine.cli.moments import show_time
+
+    head = (
+        f"{row['job']}: {row['minutes']:,} minutes, {show_time(row['from_ms'])} to"
+        f" {show_time(row['to_ms'])}, SLO {row['slo_s']:g} s"
+    )
+    parts = [head, _figures(row), _honesty(row["honesty"]), _nature(row["nature"])]
+    decisions = row["sides"][2]["decisions"]
+    if decisions:
+        parts.append(_decisions(decisions))
+    return "\n\n".join([*parts, *(f"note: {one}" for one in row["notes"])])
+
+
+def _figures(row: Row) -> str:
+    """A line for each figure, beside each other the three."""
+    from turbine.cli.output import Column, table_text
+
+    sides = row["sides"]
+    titles = ["REALLY", "PLANT", f"WHAT IF: {_policy(sides[2]['policy'])}"]
+    rows = [
+        {"name": name, **{str(at): side["figures"][name] for at, side in enumerate(sides)}}
+        for name in sides[0]["figures"]
+    ]
+    titles[1] += f", {_policy(sides[1]['policy'])}"
+
+    def column(at: str, title: str) -> Column:
+        return Column(title, lambda one: _number(one[at]))
+
+    columns = [
+        Column("FIGURE", lambda one: one["name"]),
+        *(column(str(at), title) for at, title in enumerate(titles)),
+    ]
+    return table_text(rows, columns)
+
+
+def _policy(policy: Row) -> str:
+    said = ", ".join(f"{name} {value}" for name, value in policy["settings"].items())
+    return f"{policy['name']} with {said}" if said else str(policy["name"])
+
+
+def _honesty(found: Row) -> str:
+    """How far the plant is off."""
+    from turbine.cli.output import facts
+
+    verdict = "yes" if found["within_tolerance"] else "no: its answers are worth as little"
+    tolerance = found["tolerance"]
+    matched = (
+        f"{found['matched']}; the same way {_share(found['direction'])}, to the same size"
+        f" {_share(found['size'])}, off by {_number(found['timing_minutes_median'])} min (median),"
+        f" {_number(found['timing_minutes_max'])} (most)"
+    )
+    lag = (
+        f"{_number(found['lag_off_s_median'])} s (median),"
+        f" {_number(found['lag_off_s_p95'])} s (p95)"
+    )
+    return facts(
+        [
+            ("within tolerance", verdict),
+            ("decisions", f"{found['real']} really, {found['played']} of the plant"),
+            (f"matched within {tolerance['match_minutes']} min", matched),
+            ("agreement", f"{_share(found['agreement'])}, {tolerance['agreement']:.0%} are enough"),
+            ("same size", f"{_share(found['same_size'])} of the time"),
+            ("cost off by", f"{found['cost_off']:+.1%}"),
+            ("lag off by", lag),
+            ("late by the SLO", f"on one side alone {_share(found['late_off'])} of the time"),
+        ]
+    )
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0%}"
+
+
+def _nature(told: list[Row]) -> str:
+    from turbine.cli.output import Column, table_text
+
+    columns = [
+        Column("THE JOB AS LEARNT", lambda one: one["name"]),
+        Column("VALUE", lambda one: _number(one["value"]) if one["known"] else "unknown"),
+        Column("FROM", lambda one: one["source"]),
+    ]
+    return table_text(told, columns)
+
+
+def _decisions(decisions: list[Row]) -> str:
+    from components.auto_scaler.verdict import Size
+    from turbine.backtest import size_text
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, table_text
+
+    columns = [
+        Column("IT WOULD HAVE DECIDED", lambda one: show_time(one["at_ms"])),
+        Column("ACTION", lambda one: one["action"]),
+        Column("SIZE", lambda one: size_text(Size(**one["before"]), Size(**one["after"]))),
+        Column("BECAUSE", lambda one: one["explanation"]),
+    ]
+    text = table_text(decisions[:DECISIONS], columns)
+    hidden = len(decisions) - DECISIONS
+    return text + (f"\nand {hidden} more; -o json has all" if hidden > 0 else "")
+
+
+def _number(value: object) -> object:
+    return f"{round(value, 2):,.15g}" if isinstance(value, float) else value

@@ -1,0 +1,85 @@
+// Shows what to do at night about an alert: the pages of docs/runbooks, which lie beside this one, so
+// that they are there when nothing else is.
+
+import { link } from "../app/place.js";
+import { Head, Nothing, Waiting } from "../app/parts.js";
+import { html, useEffect, useState } from "../app/ui.js";
+
+let kept = null;
+const load = () => (kept ??= fetch("runbooks.json").then((answer) => (answer.ok ? answer.json() : {}), () => ({})));
+
+export function RunbookPage({ name }) {
+  const [pages, set] = useState(null);
+  useEffect(() => {
+    load().then(set);
+  }, []);
+  if (!pages) return html`<${Waiting} />`;
+  const names = Object.keys(pages);
+  if (!(name in pages)) {
+    return html`<${Head} title=${name || "Runbooks"} />
+      ${name && html`<${Nothing}>There is no page of that name.<//>`}
+      <ul class="plain-list">${names.map((one) => html`<li key=${one}><a href=${link(["runbooks", one])}>${one}</a></li>`)}</ul>`;
+  }
+  return html`<${Head} title=${name}><span class="quiet">what to do</span><//>
+    <article class="prose">${blocks(pages[name]).map(block)}</article>`;
+}
+
+/** As much of Markdown as these pages use: a block is its kind and its lines. */
+export function blocks(text) {
+  const found = [];
+  let open = null;
+  const kindOf = (line) =>
+    /^#+ /.test(line) ? "head" : /^ {4}/.test(line) ? "code" : /^\|/.test(line) ? "table" : /^(\d+\.|-) /.test(line) ? "list" : "text";
+  for (const line of text.split("\n").slice(1)) {
+    if (!line.trim()) {
+      open = open?.kind === "code" || open?.kind === "list" ? { ...open, gap: true, of: open.of || open } : null;
+      continue;
+    }
+    let kind = kindOf(line);
+    const last = open?.of || open;
+    if (last?.kind === "list" && (kind === "text" || kind === "code") && /^ {2}/.test(line)) {
+      last.lines[last.lines.length - 1] += ` ${line.trim()}`;
+      open = last;
+    } else if (last && last.kind === kind && kind !== "head" && !(open.gap && kind === "text")) {
+      if (open.gap && kind === "code") last.lines.push("");
+      last.lines.push(line);
+      open = last;
+    } else {
+      open = { kind, lines: [line] };
+      found.push(open);
+    }
+  }
+  return found;
+}
+
+function block({ kind, lines }, key) {
+  switch (kind) {
+    case "head":
+      return html`<h2 key=${key}>${inline(lines[0].replace(/^#+ /, ""))}</h2>`;
+    case "code":
+      return html`<pre key=${key} class="code" tabindex="0">${lines.map((line) => line.slice(4)).join("\n")}</pre>`;
+    case "list":
+      return html`<ul key=${key}>${lines.map((line, at) => html`<li key=${at}>${inline(line)}</li>`)}</ul>`;
+    case "table": {
+      const rows = lines.filter((line) => !/^\|[\s|:-]+\|$/.test(line)).map((line) => line.slice(1, -1).split("|").map((one) => one.trim()));
+      return html`<table key=${key}><thead><tr>${rows[0].map((one, at) => html`<th key=${at} scope="col">${inline(one)}</th>`)}</tr></thead>
+        <tbody>${rows.slice(1).map((row, at) => html`<tr key=${at}>${row.map((one, column) => html`<td key=${column}>${inline(one)}</td>`)}</tr>`)}</tbody></table>`;
+    }
+    default:
+      return html`<p key=${key}>${inline(lines.join(" "))}</p>`;
+  }
+}
+
+/** Code, stress and links within a line. */
+function inline(text) {
+  return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part, key) => {
+    const named = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part);
+    if (named) {
+      const page = /^([a-z-]+)\.md$/.exec(named[2]);
+      return page ? html`<a key=${key} href=${link(["runbooks", page[1]])}>${named[1]}</a>` : named[1];
+    }
+    if (part.startsWith("`")) return html`<code key=${key}>${part.slice(1, -1)}</code>`;
+    if (part.startsWith("**")) return html`<b key=${key}>${part.slice(2, -2)}</b>`;
+    return part;
+  });
+}

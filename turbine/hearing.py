@@ -1,0 +1,107 @@
+"""What a job's log told the auto scaler: its minutes, and the reports that each is made of. Pure.
+
+The component puts reports together into minutes and forgets which they were. Here they are put
+together once more, by its own function, and stay named by their places in the log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
+
+from components.auto_scaler.decide import component
+from components.auto_scaler.rounds import Rounds, rounds_after
+from components.auto_scaler.row import Scale
+from components.auto_scaler.seen import Minute
+from components.runtime.component import Component
+from events.codec import SKIPPED, Read
+from events.records import TaskLoadReported
+
+
+class Hears(Protocol):
+    """A log, as far as it is asked here."""
+
+    def heard(
+        self,
+        component: Component[Any],
+        job: str,
+        heed: Callable[[Read, bool], None],
+        *,
+        end: Mapping[str, int] | None = None,
+    ) -> None:
+        """Tells of each record in causal order, with whether it stands."""
+
+
+class Report(NamedTuple):
+    """One task's word, where it lies."""
+
+    place: str
+    offset: int
+    task: int
+
+
+class Heard(NamedTuple):
+    """A minute of the job, and what it adds up."""
+
+    minute: Minute
+    since_ms: int  # the end of the minute before; 0 where there was none
+    reports: tuple[Report, ...]
+
+
+class Minutes:
+    """Puts reports together, one after the other."""
+
+    def __init__(self) -> None:
+        self.rounds = Rounds()
+        self._open: list[Report] = []
+
+    def take(self, read: Read, body: TaskLoadReported) -> list[Heard]:
+        """The minutes that the report closes: none, one or two."""
+        before, this = self.rounds, Report(read.place, read.offset, body.task)
+        self.rounds, closed = rounds_after(before, body, read.at_ms)
+        if self.rounds.specs > before.specs:
+            self._open = []
+        counted = self.rounds.listened > 0 and self.rounds.heard is not before.heard
+        inside = bool(closed) and self.rounds.listened == 0
+        found = list[Heard]()
+        if closed and (len(closed) == 2 or not inside):
+            found.append(Heard(closed[0], before.closed_ms, tuple(self._open)))
+            self._open = []
+        if inside:
+            since_ms = found[0].minute.at_ms if found else before.closed_ms
+            found.append(Heard(closed[-1], since_ms, (*self._open, this)))
+            self._open = []
+        elif counted:
+            self._open.append(this)
+        return found
+
+
+def concerns(read: Read) -> bool:
+    """Does the component's row change by it?"""
+    body = read.record.body
+    return body is not None and body is not SKIPPED and read.record.kind in component.folds
+
+
+def row_at(log: Hears, job: str, end: Mapping[str, int]) -> Scale | None:
+    """The scaler's row of a job at a position vector; None where the log says nothing of it."""
+    rows = list[Scale | None]([None])
+
+    def heed(read: Read, stands: bool) -> None:
+        if stands and concerns(read):
+            rows[0] = component.fold(rows[0], read)
+
+    log.heard(component, job, heed, end=end)
+    return rows[0]
+
+
+def minutes_to(log: Hears, job: str, end: Mapping[str, int] | None) -> list[Heard]:
+    """All minutes up to a position vector, the oldest first."""
+    told, found = Minutes(), list[Heard]()
+
+    def heed(read: Read, stands: bool) -> None:
+        body = read.record.body
+        if stands and isinstance(body, TaskLoadReported):
+            found.extend(told.take(read, body))
+
+    log.heard(component, job, heed, end=end)
+    return found

@@ -1,0 +1,49 @@
+"""What the demo tells: each step does something to a live fleet, and sees that it came as told."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from components.runtime.settings import Settings
+from projections.jobs import Job
+from turbine.log import Log
+from turbine.publish import Publisher
+from turbine.story import changes, tasks
+from turbine.story.stage import NotAsTold, Stage, Words, numbered
+
+__all__ = ["NotAsTold", "Words", "fresh_number", "tell"]
+
+
+def tell(
+    settings: Settings,
+    words: Words,
+    expiry_s: float,
+    trace: Path | None = None,
+    engine: str = "spark",
+) -> None:
+    """Plays all of it; NotAsTold where it came otherwise. The day is the trace's last one."""
+    log = Log(settings)
+    with Publisher(settings, author="ana") as ana, Publisher(settings, author="ben") as ben:
+        stage = Stage(settings, log, ana, ben, fresh_number(log.jobs()), words, expiry_s, engine)
+        tasks.create(stage)
+        with ExitStack() as stack:
+            stack.enter_context(tasks.day(stage, trace))
+            changes.refuse(stage)
+            changes.race(stage)
+            tasks.spike(stage)
+            tasks.lose_container(stage)
+            expiry = changes.override(stage)
+            stack.callback(expiry.close)
+            changes.kill(stage)
+            changes.expire(stage, expiry)
+            changes.recreate(stage)
+            changes.audit(stage)
+
+
+def fresh_number(jobs: dict[str, Job]) -> int:
+    """Of a telling whose jobs' names no job has had."""
+    number = 1
+    while any(numbered(name, number) in jobs for name in tasks.NAMES):
+        number += 1
+    return number
