@@ -7,21 +7,43 @@ import json
 import signal
 import sys
 from importlib import import_module
+from pathlib import Path
 
 from benchmarks.children import ROOT, ChildFailed, end, python, start
-from benchmarks.figures import Result, describe_machine, load, say, table
+from benchmarks.figures import Result, describe_machine, listing, load, say, table
 from infra.kafka.errors import BrokerFailed, Unavailable
+from turbine.traffic import BadTrace
 
 MODULES = {
     "verdicts": "benchmarks.verdicts",
     "change-latency": "benchmarks.change_latency",
     "replay": "benchmarks.replay",
+    "at": "benchmarks.at",
     "simulation": "benchmarks.simulation",
     "merge": "benchmarks.merge",
     "sync": "benchmarks.sync",
     "placement": "benchmarks.placement",
+    "fleet": "benchmarks.fleet",
+    "exclusivity": "benchmarks.exclusivity",
+    "exactly-once": "benchmarks.exactly_once",
+    "task": "benchmarks.task",
+    "density": "benchmarks.density",
+    "rescale": "benchmarks.rescale",
+    "windows": "benchmarks.windows",
+    "failover": "benchmarks.failover",
+    "running": "benchmarks.running",
+    "history": "benchmarks.history",
+    "scaler": "benchmarks.scaler",
+    "scoreboard": "benchmarks.scoreboard",
+    "api": "benchmarks.api",
+    "whatif": "benchmarks.whatif",
+    "audit": "benchmarks.audit",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
+REPEATED = frozenset({"windows"})
+"""These have `measure(quick, runs)`."""
+PLAYED = frozenset({"scoreboard", "whatif"})
+"""These have `measure(quick, traces, days)`."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -30,18 +52,32 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("name", choices=[*MODULES, "all"])
     parser.add_argument("--json", action="store_true", help="one JSON object on the last line")
     parser.add_argument("--quick", action="store_true", help="a tenth of the size, to try it")
+    parser.add_argument("--runs", type=int, metavar="N", help="how often, of `windows`")
+    played = " and ".join(f"`{one}`" for one in sorted(PLAYED))
+    parser.add_argument("--traces", type=Path, metavar="DIR", help=f"of CSV, of {played}")
+    parser.add_argument("--days", type=int, metavar="N", help=f"of a trace, of {played}")
     given = parser.parse_args(arguments)
+    if given.runs is not None and (given.name not in REPEATED or given.runs < 1):
+        parser.error(f"--runs is a number above 0, of {', '.join(sorted(REPEATED))} alone")
+    if given.days is not None and (given.name not in PLAYED or given.days < 1):
+        parser.error(f"--days is a number above 0, of {', '.join(sorted(PLAYED))} alone")
+    if given.traces is not None and (given.name not in PLAYED or not given.traces.is_dir()):
+        parser.error(f"--traces is a directory of CSV files, of {', '.join(sorted(PLAYED))} alone")
     if given.name == "all":
         return _run_all(quick=given.quick, as_json=given.json)
     before = load()
     try:
-        result: Result = import_module(MODULES[given.name]).measure(given.quick)
-    except (BrokerFailed, Unavailable, ChildFailed) as failed:
+        asked = {"runs": given.runs, "traces": given.traces, "days": given.days}
+        more = {name: value for name, value in asked.items() if value is not None}
+        result: Result = import_module(MODULES[given.name]).measure(given.quick, **more)
+    except (BrokerFailed, Unavailable, ChildFailed, BadTrace) as failed:
         sys.stderr.write(f"benchmarks: {given.name}: {failed}\n")
         return 2
     if given.json:
         print(result.to_json(describe_machine(before)))
     else:
+        if result.rows:
+            print(listing(result.rows), end="\n\n")
         print(table([result]), *result.notes, sep="\n")
     return 0
 

@@ -163,6 +163,10 @@ class Supervised:
             process.send_signal(signal.SIGKILL)
             return True
 
+    def abandon(self) -> None:
+        """From now on it is not started again, however it ends."""
+        self._stopped.set()
+
     def stop(self) -> None:
         """Ends it for good."""
         self._stopped.set()

@@ -25,7 +25,7 @@ def base_config(number: int) -> Json:
         "priority": 50,
         "tier": "default",
         "schedule": {"mode": "continuous", "batch_interval_ms": 1000},
-        "policy": {"name": "turbine", "mode": "act", "settings": {"cooldown_s": 300}},
+        "policy": {"name": "turbine", "mode": "act", "settings": {"margin": 1.3}},
     }
 
 

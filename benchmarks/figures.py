@@ -7,7 +7,7 @@ import os
 import platform
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,21 @@ class Result:
     figures: Mapping[str, float]
     peers: Mapping[str, float]
     notes: Sequence[str]
+    rows: Sequence[
+        Mapping[str, Any]
+    ] = ()  # of a figure for each of many things, a table of its own
 
     def to_json(self, machine: Mapping[str, Any]) -> str:
         """One line for programs."""
-        plain = {
+        plain: dict[str, Any] = {
             "benchmark": self.benchmark,
             "figures": {name: rounded(value) for name, value in self.figures.items()},
             "peers": {name: rounded(value) for name, value in self.peers.items()},
             "machine": machine,
             "notes": list(self.notes),
         }
+        if self.rows:
+            plain["rows"] = [{name: _plain(one) for name, one in row.items()} for row in self.rows]
         return json.dumps(plain, ensure_ascii=False)
 
 
@@ -102,6 +107,12 @@ def peak_mb() -> float:
     return most / 2**20 if sys.platform == "darwin" else most / 1024
 
 
+def resident_mb() -> float:
+    """What this process has resident now; its peak where the system tells no more."""
+    now = _kilobytes("/proc/self/status", "VmRSS")
+    return now / 1024 if now else peak_mb()
+
+
 def _first(path: str, name: str) -> str:
     try:
         lines = Path(path).read_text().splitlines()
@@ -131,10 +142,30 @@ def table(results: Iterable[Result]) -> str:
             (result.benchmark, f"peer: {key}", _text(value), "", "", "")
             for key, value in result.peers.items()
         ]
+    return _aligned(lines, range(2, 5))
+
+
+def listing(rows: Sequence[Mapping[str, Any]]) -> str:
+    """A line for each row; what is a number in the first one stands to the right."""
+    heads = list(dict.fromkeys(name for row in rows for name in row))
+    lines = [tuple(heads), *(tuple(_cell(row.get(name)) for name in heads) for row in rows)]
+    numbers = [at for at, name in enumerate(heads) if not isinstance(rows[0].get(name), str)]
+    return _aligned(lines, numbers)
+
+
+def _cell(value: Any) -> str:
+    return value if isinstance(value, str) else "" if value is None else _text(value)
+
+
+def _plain(value: Any) -> Any:
+    return rounded(value) if isinstance(value, float) else value
+
+
+def _aligned(lines: Sequence[tuple[str, ...]], right: Container[int]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(
-            cell.rjust(width) if 2 <= at <= 4 else cell.ljust(width)
+            cell.rjust(width) if at in right else cell.ljust(width)
             for at, (cell, width) in enumerate(zip(line, widths, strict=True))
         ).rstrip()
         for line in lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,13 +102,16 @@ def install(
     bootstrap: str | None = None,
     topics: Sequence[Topic] = TOPICS,
     partitions: int = DEFAULT_PARTITIONS,
+    broker_settings: Mapping[str, str] | None = None,
 ) -> Iterator[Installation]:
     """An installation with this many workers (none: topics alone), gone at the end.
 
-    `bootstrap` names a broker that is there already; else one is started in a new directory.
+    `bootstrap` names a broker that is there already; else one is started in a new directory, with
+    these settings of its own.
     """
     scratch = TemporaryDirectory(prefix="turbine-benchmark-")
-    with scratch as name, nullcontext() if bootstrap else temporary_broker() as broker:
+    own = nullcontext() if bootstrap else temporary_broker(broker_settings)
+    with scratch as name, own as broker:
         address = bootstrap or (broker.bootstrap if broker else "")
         apply_topics({"bootstrap.servers": address}, topics, partitions)
         settings = Settings(bootstrap=address, partitions=partitions, directory=Path(name))

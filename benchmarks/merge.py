@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 from typing import Any
 
@@ -11,34 +11,50 @@ from benchmarks.configs import base_config
 from benchmarks.figures import Result
 from events.config import JobConfig, validate_config
 from events.merge import merge_layers
+from events.policies.table import SETTINGS
 
 KEYS = 200
 ROUNDS = 11
 ROUND_S, QUICK_ROUND_S = 0.5, 0.05
 
+ONCE = {("operator",), ("inputs",), ("arguments",), ("checkpoint", "root")}
+"""What only the base says."""
+
 Json = dict[str, Any]
 
 
 def layers_of(keys: int) -> list[Json]:
-    """Four layers that add up to that many leaves: all have a say, and some overrule others."""
+    """Four layers that say that many keys: all have a say, and what they add up to is valid.
+
+    The policy is the one with the most settings. The three upper layers repeat what the base says,
+    but for what the job is, as authors do who publish all that they stand for; each differs from it
+    in its own keys.
+    """
     base = base_config(0)
-    spare = keys - leaves(base)
-    groups: dict[str, Json] = {}
-    for number in range(spare):
-        groups.setdefault(f"group-{number // 20}", {})[f"setting-{number}"] = number
-    base["policy"]["settings"] |= groups
-    (one, first), (other, second), *_ = groups.items()
-    upper = [{one: _half(first)}, {other: _half(second), "cooldown_s": 60}]
-    return [
-        base,
-        {"resources": {"memory_mb": 1024}, "policy": {"settings": upper[0]}},
-        {"tasks": 16, "policy": {"settings": upper[1]}},
+    said = SETTINGS["flink"]().model_dump(mode="json", exclude_none=True)
+    base["policy"] = {"name": "flink", "mode": "act", "settings": said}
+    upper: list[Json] = [
+        {"resources": {"memory_mb": 1024}},
+        {"tasks": 16, "resources": {"cpu_cores": 1}},
         {"tasks": 20, "priority": 90, "slo": {"lag_seconds": 30.0}},
     ]
+    own = ONCE | {path for layer in upper for path in _paths(layer)}
+    spare = keys - leaves(base) - sum(map(leaves, upper))
+    repeated = [(layer, path) for layer in upper for path in _paths(base) if path not in own]
+    for layer, path in repeated[:spare]:
+        into, below = layer, base
+        for key in path[:-1]:
+            into, below = into.setdefault(key, {}), below[key]
+        into[path[-1]] = below[path[-1]]
+    return [base, *upper]
 
 
-def _half(group: Json) -> Json:
-    return {name: -value for name, value in list(group.items())[::2]}
+def _paths(config: Json) -> Iterator[tuple[str, ...]]:
+    for key, value in config.items():
+        if isinstance(value, dict):
+            yield from ((key, *path) for path in _paths(value))
+        else:
+            yield (key,)
 
 
 def leaves(config: Any) -> int:
@@ -92,7 +108,7 @@ def measure(quick: bool) -> Result:
     layers = layers_of(KEYS)
     merged = merge_layers(layers)
     assert merged == naive_merge(layers) == unshared_merge(layers), "the merges differ"
-    assert leaves(merged) == KEYS, f"{leaves(merged)} keys"
+    assert sum(map(leaves, layers)) == KEYS
     assert isinstance(validate_config(merged), JobConfig), validate_config(merged)
     ways: dict[str, Callable[[], object]] = {
         "both": lambda: validate_config(merge_layers(layers)),
@@ -113,7 +129,7 @@ def measure(quick: bool) -> Result:
     }
     peers = {"naive_per_s": rates["naive"], "unshared_per_s": rates["unshared"]}
     notes = [
-        f"{KEYS} leaves of four layers; merges_per_s merges and validates, the rest only merges",
+        f"{KEYS} keys of four layers; merges_per_s merges and validates, the rest only merges",
         "naive shares objects with the layers, unshared does not; neither knows tombstones",
     ]
     return Result("merge", figures, peers, notes)

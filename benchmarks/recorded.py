@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.configs import base_config, next_version
 from benchmarks.writer import Writer
 from components.job_service.decide import component
-from components.runtime.component import places_of
+from components.runtime.component import Component, places_of
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from events.codec import Read, Record, encode, headers_of
@@ -71,7 +71,13 @@ class Line:
 class Recording:
     """One partition of all topics, second by second."""
 
-    def __init__(self, partition: int, partitions: int, start_ms: int) -> None:
+    def __init__(
+        self,
+        partition: int,
+        partitions: int,
+        start_ms: int,
+        component: Component[Job] = component,
+    ) -> None:
         self.partition, self.start_ms = partition, start_ms
         self.rng = random.Random(partition)
         self.jobs = list(_jobs_of(partition, partitions))

@@ -26,8 +26,8 @@ ROUNDS = 3
 def measure(quick: bool) -> Result:
     """Each way in turns, so that a neighbour's load falls on all; medians of the rounds."""
     seconds = QUICK_SECONDS if quick else SECONDS
-    with install(topics=_timed_by_author()) as site:
-        kinds = _write(site, seconds)
+    with install(topics=timed_by_author()) as site:
+        kinds = write_recording(site, seconds)
         records = sum(kinds.values())
         runs: dict[str, list[Any]] = defaultdict(list)
         for number in range(ROUNDS):
@@ -40,13 +40,13 @@ def measure(quick: bool) -> Result:
     return Result("replay", _figures(runs), _peers(runs), [*_notes(kinds, seconds, profile)])
 
 
-def _timed_by_author() -> list[Topic]:
+def timed_by_author() -> list[Topic]:
     """Topics that keep the times of the recording: written in a minute, it tells of an hour."""
     config = {"message.timestamp.type": "CreateTime"}
     return [replace(one, config=MappingProxyType({**one.config, **config})) for one in TOPICS]
 
 
-def _write(site: Installation, seconds: int) -> Counter[str]:
+def write_recording(site: Installation, seconds: int) -> Counter[str]:
     """Writes the log with a process a core."""
     start_ms = int(time.time() - seconds - 60) * 1000
     cores, kinds = os.cpu_count() or 1, Counter[str]()

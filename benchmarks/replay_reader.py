@@ -118,12 +118,12 @@ def main(bootstrap: str, way: str) -> None:
         "seconds": time.perf_counter() - since,
         "cpu_s": time.process_time() - cpu,
         "peak_mb": peak_mb(),
-        "top": _top(profile) if profile else [],
+        "top": hottest(profile) if profile else [],
     }
     print(json.dumps(said), flush=True)
 
 
-def _top(profile: cProfile.Profile) -> list[str]:
+def hottest(profile: cProfile.Profile) -> list[str]:
     """The functions with the most time of their own, as shares of all of it."""
     stats: Any = pstats.Stats(profile, stream=io.StringIO())
     found = sorted(stats.stats.items(), key=lambda item: -item[1][2])[:TOP]

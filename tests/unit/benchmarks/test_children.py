@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.children import ROOT, ChildFailed, Supervised, ask, environment, running
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 SLEEPS = [sys.executable, "-c", "import time; time.sleep(600)"]
 PARENT = """
 import sys, time

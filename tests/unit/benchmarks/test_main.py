@@ -2,6 +2,7 @@
 
 import json
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,42 @@ def test_an_unknown_benchmark_is_told(capsys: pytest.CaptureFixture[str]) -> Non
         main(["fast"])
     assert ended.value.code == 2
     assert "invalid choice: 'fast' (choose from 'verdicts'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["merge --runs 3", "all --runs 3", "windows --runs 0"])
+def test_only_what_is_repeated_has_runs(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    assert "error: --runs is a number above 0, of windows alone" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", ["merge --days 3", "all --days 3", "scoreboard --days 0"])
+def test_only_what_is_played_has_days(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    assert (
+        "error: --days is a number above 0, of scoreboard, whatif alone" in capsys.readouterr().err
+    )
+
+
+@pytest.mark.parametrize("line", ["merge --traces .", "scoreboard --traces nowhere"])
+def test_traces_lie_in_a_directory(capsys: pytest.CaptureFixture[str], line: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(line.split())
+    assert ended.value.code == 2
+    assert "error: --traces is a directory of CSV files" in capsys.readouterr().err
+
+
+def test_a_trace_that_is_none_is_told_with_its_line(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "bad.csv").write_text("minute_index,rate\n0,1\n1,-5\n")
+    assert main(["scoreboard", "--quick", "--traces", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "bad.csv, line 3: the rate -5 is below 0; correct it" in said
+    assert "Traceback" not in said
 
 
 def test_what_cannot_run_here_says_why(
