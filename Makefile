@@ -31,13 +31,13 @@ check: setup  ## all that needs no broker: form, types, arrows between rooms, un
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest tests/unit tests/laws tests/contracts -q
+	$(BIN)/pytest tests/unit tests/laws tests/golden tests/contracts -q
 
 test: setup  ## every test; those that need Kafka start a broker of their own
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-demo: setup  ## start a local fleet to look at
-	$(BIN)/python -m turbine.demo start
+demo: setup  ## start a local fleet to look at; TRACE=site.csv.gz plays a recorded day
+	$(BIN)/python -m turbine.demo start $(if $(TRACE),--trace $(TRACE))
 
 demo-stop: setup  ## stop it
 	$(BIN)/python -m turbine.demo stop

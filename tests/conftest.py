@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -15,13 +18,19 @@ from components.runtime.settings import Settings
 from events.topics import TOPICS
 from infra.kafka.engine import broker_for_tests
 from infra.topics import apply_topics
-from turbine.fleet import Member, Process, held, lives, spawner
+from tests.simulation.seeds import FOLDER, begin
+from turbine.fleet import Process, held, lives, spawner
 from turbine.local import Flags
+from turbine.members import Member
 from turbine.publish import Accepted, Publisher
 
 PARTITIONS = 4
 WAIT_S = 60.0
-MEMBERS = (Member("clock"), Member("publisher"), Member("job-service", "job-service-0"))
+MEMBERS = (
+    Member(("clock",)),
+    Member(("publisher",)),
+    Member(("job-service",), "job-service-0"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +43,29 @@ class Fleet:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Transcripts are recorded again on demand; what differs is to be understood, then kept."""
+    """Transcripts are recorded again on demand; what differs is to be understood, then kept. So is
+    the picture in the README, which would differ with each run."""
     parser.addoption("--rewrite", action="store_true", help="record the scenarios' transcripts")
+    parser.addoption("--picture", action="store_true", help="write docs/dashboard.png")
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
     """Whoever runs the tests in the background has them ignore Ctrl-C, and all that they start
     would inherit that: no test could end a command as its user does."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if FOLDER not in os.environ:  # it is not a worker of a run that has told it
+        os.environ[FOLDER] = place = tempfile.mkdtemp(prefix="turbine-seeds-")
+        config.add_cleanup(lambda: shutil.rmtree(place))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Where all tests run, the simulator's seeds are played while those with brokers wait; one
+    worker has it done for all of them."""
+    first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
+    folders = {item.path.parent.name for item in session.items}
+    every = {"simulation", "integration"} <= folders
+    if first and every and not session.config.option.collectonly:
+        begin()
 
 
 @pytest.fixture(scope="session")

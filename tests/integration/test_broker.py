@@ -36,7 +36,7 @@ pytestmark = pytest.mark.broker
 
 StartFresh = Callable[..., Broker]
 
-WAIT_S = 20.0
+WAIT_S = 60.0
 QUICK = {"linger.ms": 0, "reconnect.backoff.max.ms": 200, "log_level": 0}
 
 

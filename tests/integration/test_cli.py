@@ -24,6 +24,7 @@ from events.topics import CHANGES, JOURNAL, place
 from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
+from turbine.logics import AUDITED
 from turbine.publish import Publisher, Rejected, TooLarge
 
 pytestmark = pytest.mark.broker
@@ -262,7 +263,7 @@ def _is_seen(turbine: Callable[..., Ended], child: subprocess.Popen[str], name: 
 def test_a_reader_that_goes_away_is_no_error_of_ours(turbine: Callable[..., Ended]) -> None:
     create(turbine, "piped")
     with start("log", "export", "--out", "-") as child:
-        assert line_of(child).startswith('{"format": "turbine-log/1"')
+        assert line_of(child).startswith('{"format": "turbine-log/2"')
         assert child.stdout is not None
         child.stdout.close()
         assert child.stderr is not None
@@ -293,11 +294,13 @@ def test_the_log_is_counted(turbine: Callable[..., Ended], fleet: Fleet) -> None
 def test_the_log_is_exported_with_every_byte(turbine: Callable[..., Ended]) -> None:
     create(turbine, "exported")
     ended = turbine("log", "export", "--out", "log.jsonl")
-    head, *lines = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    head, *rest = [json.loads(line) for line in Path("log.jsonl").read_text().splitlines()]
+    lines = [line for line in rest if "place" in line]
+    assert rest[-1]["end"]["records"] == len(lines)
     assert (
         ended.err == f"{len(lines)} records of {len(head['topics'])} topics written to log.jsonl\n"
     )
-    assert head["format"] == "turbine-log/1"
+    assert head["format"] == "turbine-log/2"
     assert not [topic for topic in head["topics"] if topic.startswith("rows.")]
     [created] = [
         line for line in lines if line["place"].startswith(JOURNAL) and line["key"] == "exported"
@@ -320,8 +323,13 @@ def test_a_part_of_the_log_is_exported(turbine: Callable[..., Ended]) -> None:
     place, _, offset = why["position"].partition(":")
     end = f"{place}:{int(offset) + 1}"
     turbine("log", "export", "--out", "part.jsonl", "--from", why["position"], "--to", end)
-    _, *lines = [json.loads(line) for line in Path("part.jsonl").read_text().splitlines()]
-    assert [f"{line['place']}:{line['offset']}" for line in lines] == [why["position"]]
+    head, *lines = [json.loads(line) for line in Path("part.jsonl").read_text().splitlines()]
+    assert (head["begins"][place], head["ends"][place]) == (int(offset), int(offset) + 1)
+    assert [
+        f"{line['place']}:{line['offset']}"
+        for line in lines
+        if "place" in line and line["offset"] >= head["begins"].get(line["place"], 0)
+    ] == [why["position"]]
 
 
 def _last_id(turbine: Callable[..., Ended], job: str) -> str:
@@ -359,7 +367,7 @@ def test_all_decisions_of_the_fleet_come_out_again(turbine: Callable[..., Ended]
     create(turbine, "audited")
     found = json.loads(turbine("audit", "-o", "json").out)
     rows = {row["component"]: row for row in found["components"]}
-    assert set(rows) == {"job-service", "state-syncer", "task-service"}
+    assert set(rows) == {one[0].name for one in AUDITED}
     assert found["differences"] == []
     assert not any(row["differs"] for row in rows.values())
     row = rows["job-service"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -102,7 +103,10 @@ def test_the_broker_is_down_for_long_and_some_are_told_to_stop(fleet: Fleet) -> 
     watch = Watch(fleet)
     other = fleet.start("job-service", "w1")
     until(lambda: 0 < len(other.partitions()) < PARTITIONS, "a second worker has its share")
-    told = [other, fleet.start("clock"), watch.publisher]
+    clock = fleet.start("clock")
+    # Before it listens for signals it would end by one, without a word.
+    until(lambda: listens(clock.pid), "a second clock is up")
+    told = [other, clock, watch.publisher]
     watch.publisher.kept = False
     with Load(fleet.settings, "long", every_s=EVERY_S) as load:
         watch.sees_load(load)
@@ -119,6 +123,13 @@ def test_the_broker_is_down_for_long_and_some_are_told_to_stop(fleet: Fleet) -> 
         watch.publisher.kept = True
         watch.sees_load(load)
     watch.sees_all_told(load, since, "killed, down 20 s")
+
+
+def listens(pid: int) -> bool:
+    """Does the process have a handler of its own for SIGTERM, by the system's word?"""
+    status = Path(f"/proc/{pid}/status").read_text()
+    [caught] = [line.split()[1] for line in status.splitlines() if line.startswith("SigCgt:")]
+    return bool(int(caught, 16) >> (signal.SIGTERM - 1) & 1)
 
 
 def _ended(told: list[Process]) -> dict[str, int]:

@@ -73,3 +73,10 @@ def test_a_silent_container_is_failed_over_while_a_manager_dies(site: Installati
         moved = was.container == "c2"
         assert grant.generation == was.generation + moved
         assert (grant.container == was.container) is not moved
+
+
+def test_every_decision_about_the_tier_comes_out_again(site: Installation) -> None:
+    """From its evidence, whichever manager made it, byte for byte."""
+    found = [one for one in Log(site.settings).audit() if one.component == "shard-manager"]
+    assert {one.read.record.kind for one in found} >= {"ShardAddRequested", "ContainerFailedOver"}
+    assert [one for one in found if one.verdict != "same"] == []

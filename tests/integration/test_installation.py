@@ -133,8 +133,15 @@ def forge(settings: Settings) -> None:
 
 def start_up() -> subprocess.Popen[str]:
     """`turbine up` as in a terminal: a group of processes of its own, to be ended by a signal."""
-    command = [sys.executable, "-m", "turbine", "up"]
+    command = [sys.executable, "-m", "turbine", "up", "--engine", "process"]
     return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def shards_held() -> int:
+    """How many shards run once all of them do."""
+    held = ["get", "shards", "-o", "json"]
+    until(lambda: all(one["stage"] == "held" for one in json.loads(run(*held).out)), "all run")
+    return len(json.loads(run(*held).out))
 
 
 def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -149,9 +156,13 @@ def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.Mon
         assert up.code == Code.OK
         assert said[0] == f"a broker runs at {bootstrap}"
         assert said[1].endswith(" topics are created")
-        assert said[2].startswith("all components run; ")
+        assert said[2] == "tier default is created, with 64 shards"
+        assert said[3].startswith("Spark is made ready")
+        assert said[4].startswith("all components run; ")
+        assert said[5].startswith("dashboard and API: http://127.0.0.1:")
         assert run("apply", "-f", "job.yaml", "--wait", "60").code == Code.OK
         assert run("get", "jobs", "-o", "name").out == "job\n"
+        assert shards_held() == 64
         again = json.loads(run("broker", "start", "-o", "json").out)
         assert (again["started"], again["bootstrap"]) == (False, bootstrap)
         assert json.loads(run("broker", "status", "-o", "json").out)["answers"] is True

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -204,10 +203,8 @@ def test_no_broker_is_one_sentence_for_all(fleet: Fleet) -> None:
         fleet.start(name, TURBINE_BOOTSTRAP=nobody)
         for name in ("job-service", "publisher", "clock")
     ]
-    began = time.monotonic()
     for process in started:
         assert process.ends() == 2
         [sentence] = process.text().splitlines()
         assert sentence.startswith(f"turbine: no broker answers at {nobody} (")
         assert sentence.endswith("`turbine broker start`, or set TURBINE_BOOTSTRAP")
-    assert time.monotonic() - began < 30

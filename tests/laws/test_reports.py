@@ -14,17 +14,17 @@ from projections.reports import Report, from_floor, newest, report_of
 def words(draw: st.DrawFn) -> tuple[int, Report]:
     task = draw(st.integers(-1, 3))
     both = Generation(draw(st.integers(0, 4)), draw(st.integers(1, 2)))
-    attempt = draw(st.integers(1, 3))
+    attempt, at_ms = draw(st.integers(1, 3)), draw(st.integers(0, 9))
     match draw(st.sampled_from(["started", "stopped", "failed"])):
         case "started":
-            return task, report_of(TaskStarted("j", task, both, "c", 1, attempt=attempt))
+            return task, report_of(TaskStarted("j", task, both, "c", 1, attempt=attempt), at_ms)
         case "stopped":
             cause = draw(st.sampled_from(["plan", "dropped"]))
-            return task, report_of(TaskStopped("j", task, both, "c", 1, cause))
+            return task, report_of(TaskStopped("j", task, both, "c", 1, cause), at_ms)
         case _:
             pause = draw(st.sampled_from([None, 1_000]))
             body = TaskFailed("j", task, both, "c", 1, "x", "y", attempt, pause_ms=pause)
-            return task, report_of(body)
+            return task, report_of(body, at_ms)
 
 
 def folded(said: list[tuple[int, Report]], floor: int = 0) -> Map[int, Report]:

@@ -1,0 +1,48 @@
+"""Strings that somebody calls a job, signs with, or gives as a reason, to see what comes of it."""
+
+from __future__ import annotations
+
+LONG = "long." * 2000
+
+HOSTILE: tuple[str, ...] = (
+    "<script>window.owned=1</script>",
+    "<img src=x onerror=window.owned=1>",
+    "<svg onload=window.owned=1>",
+    '"><script>window.owned=1</script>',
+    "'><img src=x onerror='window.owned=1'>",
+    "</title><script>window.owned=1</script>",
+    "</textarea><script>window.owned=1</script>",
+    "<iframe src=javascript:window.owned=1>",
+    "javascript:window.owned=1",
+    "data:text/html,<script>window.owned=1</script>",
+    '<a href="javascript:window.owned=1">click</a>',
+    "<style>body{display:none}</style>",
+    "<base href=//elsewhere.example/>",
+    "<meta http-equiv=refresh content=0;url=//elsewhere.example>",
+    "<link rel=stylesheet href=//elsewhere.example/x.css>",
+    "<form action=//elsewhere.example><button>",
+    "<plaintext>",
+    "<!--",
+    "]]>",
+    "&lt;b&gt; &amp; &#60;",
+    "${window.owned=1}",
+    "{{window.owned=1}}",
+    "<%= window.owned=1 %>",
+    "`${alert(1)}`",
+    "__proto__",
+    "constructor",
+    "toString",
+    "../../etc/passwd",
+    "a/b?c=d#e&f",
+    "100% of %s %d %n",
+    "\u202ereversed\u202c",
+    "\u2066isolated\u2069",
+    "\u05e9\u05dc\u05d5\u05dd \u05e2\u05d5\u05dc\u05dd",
+    "\u0645\u0631\u062d\u0628\u0627",
+    "\U0001f525\U0001f469\u200d\U0001f4bb\U0001f1fa\U0001f1f3",
+    "Z\u0351\u036b\u0343\u036a\u0302a\u0334\u035cl\u0330g\u0311o",
+    "\u4e2d\u6587\u4efb\u52a1\u540d\u79f0",
+    "zero\u200bwidth\ufeff",
+    "null",
+    LONG,
+)

@@ -1,0 +1,46 @@
+"""Runs a program in Java, with the jars that java/pom.xml names, fetched once by Maven."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+PROJECT = Path(__file__).parent / "java"
+FETCH_S = 120
+
+
+def fetch(project: Path = PROJECT) -> str:
+    """Fetches the jars where they are not there; why that cannot be, "" where they are."""
+    ready, pom = project / "target" / ".ready", project / "pom.xml"
+    if ready.exists() and ready.stat().st_mtime >= pom.stat().st_mtime:
+        return ""
+    maven = shutil.which("mvn")
+    if maven is None or shutil.which("javac") is None:
+        return "there is no JDK with Maven on this machine; install both to run this test"
+    shutil.rmtree(project / "target", ignore_errors=True)  # jars of another version
+    command = [maven, "-q", "-B", "-f", pom, "dependency:copy-dependencies"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=FETCH_S, check=False)
+    except subprocess.TimeoutExpired:
+        return f"Maven did not fetch the jars within {FETCH_S} s; is its repository in reach?"
+    if done.returncode:
+        said = " ".join(done.stdout.split())[:200]
+        return f"Maven cannot fetch the jars ({said}); is its repository in reach?"
+    ready.touch()
+    return ""
+
+
+def run_program(source: Path, *arguments: str) -> str:
+    """What a program in one file prints; skips where there is no Java."""
+    missing = fetch()
+    if missing:
+        pytest.skip(missing)
+    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{PROJECT}/target/jars/*", source]
+    done = subprocess.run(
+        [*command, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout

@@ -1,0 +1,145 @@
+"""Views of a log that goes on: what is decided is told, and a broker that is away ends nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from components.runtime.intake import Message
+from components.runtime.reading import Follower, Unreadably
+from components.runtime.store import Restored
+from events.codec import SKIPPED
+from events.topics import JOURNAL
+from tests.conftest import Fleet
+from turbine.log import Log, journal_view
+from turbine.publish import Accepted, Publisher
+from turbine.views import framed
+from turbine.views import live as module
+from turbine.views.decisions import Wanted
+from turbine.views.framed import rows_before
+from turbine.views.live import Live
+from turbine.views.start import JOBS
+
+pytestmark = pytest.mark.broker
+
+WAIT_S = 60.0
+CONFIG = {
+    "operator": "views.views:run",
+    "inputs": [{"topic": "views"}],
+    "package": {"name": "views", "version": "1"},
+    "checkpoint": {"root": "/checkpoints"},
+}
+
+
+def until(told: Callable[[], bool]) -> None:
+    limit = time.monotonic() + WAIT_S
+    while not told():
+        assert time.monotonic() < limit, "it is not told"
+        time.sleep(0.02)
+
+
+def changed(fleet: Fleet, job: str, config: dict[str, object]) -> int:
+    """The change's offset in the job's partition."""
+    with Publisher(fleet.settings, author="views") as publisher:
+        verdict = publisher.change(job, config, wait_s=WAIT_S)
+    assert isinstance(verdict, Accepted), verdict
+    found = Log(fleet.settings).decisions(job=job)[-1].read
+    return found.offset
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return tmp_path / "views"
+
+
+def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
+    fleet: Fleet, directory: Path
+) -> None:
+    live = Live(fleet.settings, directory)
+    try:
+        assert live.ready(WAIT_S)
+        before = live.view()
+        changed(fleet, "views-live", CONFIG)
+        until(lambda: "views-live" in live.view().jobs)
+        view = live.wait(before.at, WAIT_S)
+        assert view is not None
+        log = Log(fleet.settings)
+        job = log.job("views-live")
+        until(lambda: live.view().jobs["views-live"].job == job)
+        assert "views-live" not in live.at(before.at).jobs
+        page = live.journal(Wanted(job="views-live"), 10)
+        assert [one.read.record.kind for one in page.items] == ["JobConfigChanged"]
+        assert page.items[0].read.record.body not in (None, SKIPPED)
+        assert page.items == tuple(log.decisions(job="views-live"))
+        found = live.find(page.items[0].read.record.id)
+        assert found is not None
+        assert found.key == "views-live"
+        until(lambda: live.progress().behind is not None)
+        assert live.progress().trouble == ""
+    finally:
+        live.close()
+
+
+def test_who_starts_again_goes_on_from_what_was_kept(fleet: Fleet, directory: Path) -> None:
+    first = Live(fleet.settings, directory)
+    try:
+        assert first.ready(WAIT_S)
+    finally:
+        first.close()
+    kept = first.view()
+    changed(fleet, "views-again", CONFIG)
+    again = Live(fleet.settings, directory)
+    try:
+        assert again.cache.frames, "it was not thrown away"
+        until(lambda: "views-again" in again.view().jobs)
+        assert set(again.at(kept.at).jobs) == set(kept.jobs)
+        assert again.view().jobs["views-again"].job == Log(fleet.settings).job("views-again")
+    finally:
+        again.close()
+
+
+def test_commands_about_the_past_begin_from_frames_and_say_the_same(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    settings = replace(fleet.settings, directory=tmp_path)
+    live = Live(settings)
+    changed(fleet, "views-past", CONFIG)
+    until(lambda: "views-past" in live.view().jobs)
+    live.close()
+    changed(fleet, "views-past", {"tasks": 2})
+    end = Log(settings).ends(Log(settings).places([JOURNAL]))
+    kept = rows_before(Log(settings), JOBS, journal_view, end, worth=0)
+    assert "views-past" in kept.held
+    plain = Log(settings).jobs(end=end)
+    assert plain["views-past"].versions.base == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(framed.rows_before, "__defaults__", (0,))
+        assert Log(settings).jobs(end=end) == plain
+    (tmp_path / "views" / "rows").write_bytes(b"")
+    assert rows_before(Log(settings), JOBS, journal_view, end, worth=0) == Restored()
+
+
+def test_a_broker_that_is_away_is_told_of_and_waited_for(
+    fleet: Fleet, directory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Away(Follower):
+        def poll(self, timeout_s: float, most: int = 1) -> list[Message]:
+            raise Unreadably("the broker is away")
+
+    monkeypatch.setattr(module, "Follower", Away)
+    live = Live(fleet.settings, directory)
+    try:
+        assert live.ready(WAIT_S)
+        until(lambda: live.progress().trouble == "the broker is away")
+        assert live.progress().since_ms > 0
+        assert live.view().jobs, "what was read so far is still told"
+        changed(fleet, "views-away", CONFIG)
+        monkeypatch.undo()
+        until(lambda: "views-away" in live.view().jobs)
+        until(lambda: live.progress().trouble == "")
+    finally:
+        live.close()

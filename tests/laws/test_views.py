@@ -1,0 +1,180 @@
+"""Laws of views: the same at a position for all, however they came there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from immutables import Map
+
+from components.runtime.intake import Message
+from events.codec import Read
+from events.records import TierDefined
+from events.topics import LOADS
+from projections.fleet import Fleet
+from tests.laws.played import SEEDS, log_of, messages_of, source_of
+from turbine.lag import Listings, Loads, behind_of
+from turbine.log import Log
+from turbine.running import Sightings, sync_to_plain, tasks_to_plain
+from turbine.views.cache import Cache
+from turbine.views.decisions import Wanted
+from turbine.views.opening import open_cache
+from turbine.views.past import begun, view_at
+from turbine.views.reader import Reader
+from turbine.views.source import topics_of
+from turbine.views.start import Start
+from turbine.views.view import View
+
+EVERY = 150
+
+seeds = st.sampled_from(SEEDS)
+
+
+def plain(view: View) -> dict[str, Any]:
+    """All that it says; jobs of the past are fetched as they are looked at."""
+    told = {name: getattr(view, name) for name in View.__slots__}
+    told["jobs"] = dict(view.jobs)
+    told["tiers"] = {tier: unbound(row) for tier, row in view.tiers.items()}
+    told["at"] = {at: offset for at, offset in view.at.items() if offset}
+    return told
+
+
+def unbound(row: Fleet) -> Fleet:
+    """Without the bounds: they say when somebody may be silent, not who is."""
+    return row._replace(bounds=Map())
+
+
+def places_of(log: Log) -> list[str]:
+    return log.places(topics_of(log))
+
+
+def drawn_end(log: Log, data: Any) -> dict[str, int]:
+    """Any position: of an instant, or with each topic as far as it happens to have been read."""
+    ends = log.source.ends(places_of(log))
+    if data.draw(st.booleans()):
+        times = [one.at_ms for one in messages_of_log(log)]
+        at_ms = data.draw(st.integers(min(times) - 1, max(times)))
+        return log.source.times(places_of(log), at_ms + 1)
+    return {at: data.draw(st.integers(0, end)) for at, end in ends.items()}
+
+
+def messages_of_log(log: Log) -> list[Message]:
+    ends = log.source.ends(places_of(log))
+    return [
+        one for poll in log.source.spans({at: (0, n) for at, n in ends.items()}) for one in poll
+    ]
+
+
+def read_in_pieces(log: Log, end: Mapping[str, int], data: Any) -> View:
+    """Topics in turns, so many records of each as chance wills."""
+    births = log.source.births()
+    folding = begun(log, births.possible, Start())
+    seen = dict.fromkeys(end, 0)
+    while left := sorted(at for at in end if seen[at] < end[at]):
+        at = data.draw(st.sampled_from(left))
+        to = min(end[at], seen[at] + data.draw(st.integers(1, 400)))
+        for poll in log.source.spans({at: (seen[at], to)}):
+            folding.take(poll)
+        seen[at] = to
+    names = sorted(folding.changed())
+    return folding.view({name: one for name in names if (one := folding.job(name)) is not None})
+
+
+@settings(deadline=None, max_examples=20)
+@given(seeds, st.data())
+def test_a_view_does_not_depend_on_the_order_of_reading(seed: int, data: Any) -> None:
+    log = log_of(seed)
+    end = drawn_end(log, data)
+    assert plain(read_in_pieces(log, end, data)) == plain(view_at(log, end))
+
+
+@settings(deadline=None, max_examples=10)
+@given(seeds, st.data())
+def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
+    log = log_of(seed)
+    end = drawn_end(log, data)
+    view = view_at(log, end)
+    jobs, sightings, listings = log.jobs(end=end), Sightings(), Listings()
+
+    def heed(read: Read, stands: bool) -> None:
+        sightings(read, stands)
+        listings(read, stands)
+
+    syncs = log.syncs(end=end, heed=heed)
+    assert {name: one.job for name, one in view.jobs.items()} == jobs
+    for name, one in view.jobs.items():
+        assert one.sync == syncs.get(name)
+        assert one.notes.lists == listings.rows.get(name)
+        if one.sync is not None:
+            assert sync_to_plain(one.sync, one.sightings) == sync_to_plain(one.sync, sightings)
+            told = [*tasks_to_plain(one.sync, one.sightings)]
+            assert told == [*tasks_to_plain(one.sync, sightings)]
+    loads = Loads()
+    for read in log.read([LOADS], end=end):
+        loads.take(read)
+    for one in view.jobs.values():
+        if one.sync is not None:
+            assert one.loads == behind_of(one.sync, (), loads).reports
+    fleet = log.fleet("default", end=end)
+    assert (fleet is not None and fleet.defined) == ("default" in view.defined)
+    if fleet is not None and fleet.defined:
+        assert unbound(view.tiers["default"]) == unbound(fleet)
+    assert dict(view.defined) == {
+        tier.tier: tier
+        for found in log.of_tiers(frozenset({"TierDefined"}), end=end)
+        if found.stands and isinstance(tier := found.read.record.body, TierDefined)
+    }
+
+
+@cache
+def kept(seed: int) -> Cache:
+    """A seed's log with its frames."""
+    log = log_of(seed)
+    found = open_cache(log, Path(mkdtemp()))
+    reader = Reader(log, found, EVERY)
+    for _ in reader.catch_up(log.source.ends(places_of(log))):
+        pass
+    reader.close()
+    return found
+
+
+@settings(deadline=None, max_examples=30)
+@given(seeds, st.data())
+def test_a_view_from_frames_is_the_fold_from_the_first_record(seed: int, data: Any) -> None:
+    log, found = log_of(seed), kept(seed)
+    assert found.frames
+    end = drawn_end(log, data)
+    assert plain(view_at(log, end, found)) == plain(view_at(log, end))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("share", [0.3, 0.8, 1.0])
+def test_who_begins_again_says_what_was_never_left(seed: int, share: float, tmp_path: Path) -> None:
+    """Rows, decisions and series: from a cache, of a log that has grown since."""
+    messages = messages_of(seed)
+    first = source_of(tuple(one for one in messages if one.offset < share * 300))
+    log = Log(source=first)
+    found = open_cache(log, tmp_path)
+    reader = Reader(log, found, EVERY)
+    for _ in reader.catch_up(first.ends(places_of(log))):
+        pass
+    reader.close()
+    found.close()
+    log = log_of(seed)
+    again = open_cache(log, tmp_path)
+    assert again.frames, "it was not thrown away"
+    reader, whole = Reader(log, again, EVERY), Reader(log, kept(seed), EVERY)
+    ends = log.source.ends(places_of(log))
+    for _ in reader.catch_up(ends):
+        pass
+    assert plain(reader.view) == plain(view_at(log, ends)) == plain(whole.view)
+    theirs = {one.position: one for one in whole.watcher.decisions.page(Wanted(), 10_000)[0]}
+    ours = {one.position: one for one in reader.watcher.decisions.page(Wanted(), 10_000)[0]}
+    assert ours == theirs
+    again.close()
