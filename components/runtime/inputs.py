@@ -36,9 +36,14 @@ PAUSE_S = 0.05
 AT_ONCE = 8
 """Groups that are asked about at the same time: each takes connections and threads of a client."""
 
-_NOT_LED = ABSENT | {
+NOT_LED = ABSENT | {
     KafkaError.LEADER_NOT_AVAILABLE,
     KafkaError.NOT_LEADER_FOR_PARTITION,
+    KafkaError.REPLICA_NOT_AVAILABLE,
+    KafkaError.OFFSET_NOT_AVAILABLE,
+    # Who asks and who leads do not know of the same election yet: seen where a topic is new.
+    KafkaError.FENCED_LEADER_EPOCH,
+    KafkaError.UNKNOWN_LEADER_EPOCH,
     KafkaError._NOENT,  # the client's own word where none of the partitions has a leader
 }
 """What is answered about a partition that is not there, or that nobody leads at the moment."""
@@ -99,7 +104,7 @@ def _ends(settings: Settings, client: AdminClient, spots: Sequence[At]) -> dict[
         try:
             found[spot.topic, spot.partition] = answer.result().offset
         except KafkaException as error:
-            if error.args[0].code() not in _NOT_LED:
+            if error.args[0].code() not in NOT_LED:
                 client.poll(0)  # a refused login is raised here
                 raise unreachable(settings, error.args[0]) from None
     return found
