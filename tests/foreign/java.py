@@ -8,13 +8,21 @@ from pathlib import Path
 
 import pytest
 
+from tests.foreign.turns import alone
+
 PROJECT = Path(__file__).parent / "java"
 FETCH_S = 120
 
 
 def fetch(project: Path = PROJECT) -> str:
     """Fetches the jars where they are not there; why that cannot be, "" where they are."""
-    ready, pom = project / "target" / ".ready", project / "pom.xml"
+    pom = project / "pom.xml"
+    with alone(pom):
+        return _fetched(project, pom)
+
+
+def _fetched(project: Path, pom: Path) -> str:
+    ready = project / "target" / ".ready"
     if ready.exists() and ready.stat().st_mtime >= pom.stat().st_mtime:
         return ""
     maven = shutil.which("mvn")

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.foreign.turns import alone
+
 HERE = Path(__file__).parent
 LOCK = HERE / "package-lock.json"
 FETCH_S = 90
@@ -15,7 +17,13 @@ FETCH_S = 90
 
 def fetch(folder: Path = HERE) -> str:
     """Fetches the packages where they are not there; why that cannot be, "" where they are."""
-    ready, lock = folder / "node_modules" / ".ready", folder / "package-lock.json"
+    lock = folder / "package-lock.json"
+    with alone(lock):
+        return _fetched(folder, lock)
+
+
+def _fetched(folder: Path, lock: Path) -> str:
+    ready = folder / "node_modules" / ".ready"
     if ready.exists() and ready.stat().st_mtime >= lock.stat().st_mtime:
         return ""
     npm = shutil.which("npm")
