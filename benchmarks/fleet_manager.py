@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import time
 import urllib.request
 from pathlib import Path
@@ -11,17 +10,10 @@ from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.installation import READY_S, Installation
 from components.runtime.reading import ends_now
 from events.topics import CONTAINERS, OPERATOR, TIERS, place
+from infra.kafka.directory import free_port
 
 NAME = "shard-manager"
 _READ = "turbine_records_read{"
-
-
-def free_port() -> int:
-    """A port of loopback that nobody listens on."""
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        port: int = one.getsockname()[1]
-        return port
 
 
 def records_read(text: str) -> int:

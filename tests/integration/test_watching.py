@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from infra.kafka.directory import free_port
 from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.promql import Store
 from turbine.log import Log
@@ -27,11 +27,6 @@ CONFIG = {
     "package": {"name": "watched", "version": "1"},
     "checkpoint": {"root": "/checkpoints"},
 }
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return int(server.getsockname()[1])
 
 
 def scraped(port: int, process: subprocess.Popen[bytes]) -> str:

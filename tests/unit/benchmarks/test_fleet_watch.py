@@ -6,7 +6,7 @@ from array import array
 
 import pytest
 
-from benchmarks.fleet_manager import free_port, most_mb, records_read
+from benchmarks.fleet_manager import most_mb, records_read
 from benchmarks.fleet_watch import (
     Given,
     Told,
@@ -193,7 +193,3 @@ def test_what_a_manager_read_is_taken_from_its_own_word() -> None:
 def test_the_most_memory_is_taken_from_the_kernels_word() -> None:
     assert most_mb("VmPeak:\t 4096 kB\nVmHWM:\t  2048 kB\nVmRSS:\t 1024 kB\n") == 2.0
     assert most_mb("Name:\tpython\n") == 0.0
-
-
-def test_a_port_can_be_listened_on() -> None:
-    assert 1024 <= free_port() < 65_536
