@@ -113,7 +113,7 @@ def install(
     own = nullcontext() if bootstrap else temporary_broker(broker_settings)
     with scratch as name, own as broker:
         address = bootstrap or (broker.bootstrap if broker else "")
-        apply_topics({"bootstrap.servers": address}, topics, partitions)
+        apply_topics({"bootstrap.servers": address}, topics, partitions, wait_s=READY_S)
         settings = Settings(bootstrap=address, partitions=partitions, directory=Path(name))
         site = Installation(settings, Path(name), broker.pid if broker else None)
         _await_leaders(settings, topics)

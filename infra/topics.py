@@ -33,6 +33,7 @@ from components.runtime.topics import (
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 
 LEADERS_MAX_S = 60.0
+"""For leaders, and for metadata of a cluster that has answered once: it is there, and busy."""
 PAUSE_S = 0.05
 
 
@@ -47,7 +48,8 @@ def apply_topics(
     """Create what is missing, in one call, and wait for its leaders; what was done and differs.
 
     `client` holds librdkafka's settings, `bootstrap.servers` at least; `partitions` is P;
-    `wait_s` is the patience with a cluster that does not answer. Two who apply at once do no harm.
+    `wait_s` is the patience with a cluster that has not answered yet. Two who apply at once do no
+    harm.
     """
     table = tuple(topics)
     with connected(client) as admin:
@@ -60,7 +62,7 @@ def apply_topics(
         )
         _await_leaders(admin, table)
         # Planned anew, because somebody else may have created them meanwhile, and otherwise.
-        return missing + plan_topics(admin, table, partitions, wait_s)
+        return missing + plan_topics(admin, table, partitions, LEADERS_MAX_S)
 
 
 def _create(
@@ -111,7 +113,7 @@ def _await_leaders(admin: AdminClient, table: Sequence[Topic]) -> None:
 def _leaderless(admin: AdminClient, table: Sequence[Topic]) -> list[str]:
     """Partitions whose leader does not answer yet. The metadata alone names leaders that do not
     serve: what is written to one of those can be acknowledged, without an offset, and be lost."""
-    there = admin.list_topics(timeout=WAIT_S).topics
+    there = admin.list_topics(timeout=LEADERS_MAX_S).topics
     # A topic that was created a moment ago may not stand in the metadata yet.
     waiting = [topic.name for topic in table if topic.name not in there]
     asked = admin.list_offsets(

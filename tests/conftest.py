@@ -79,7 +79,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
     settings = Settings(bootstrap=bootstrap, partitions=PARTITIONS, directory=directory)
     with ExitStack() as stack:
         stack.callback(stop)
-        apply_topics({"bootstrap.servers": bootstrap}, TOPICS, PARTITIONS)
+        apply_topics({"bootstrap.servers": bootstrap}, TOPICS, PARTITIONS, wait_s=WAIT_S)
         with held(directory) as lock:
             spawn = spawner(directory, Flags(bootstrap), lock)
             processes = [spawn(member) for member in MEMBERS]

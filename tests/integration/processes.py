@@ -267,7 +267,8 @@ def fleet_on(
     fleet = Fleet(broker, directory)
     try:
         if topics:
-            apply_topics({"bootstrap.servers": broker.bootstrap}, TOPICS, PARTITIONS)
+            client = {"bootstrap.servers": broker.bootstrap}
+            apply_topics(client, TOPICS, PARTITIONS, wait_s=WAIT_S)
         yield fleet
     finally:
         fleet.close()
