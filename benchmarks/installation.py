@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -102,15 +102,13 @@ def install(
     bootstrap: str | None = None,
     topics: Sequence[Topic] = TOPICS,
     partitions: int = DEFAULT_PARTITIONS,
-    broker_settings: Mapping[str, str] | None = None,
 ) -> Iterator[Installation]:
     """An installation with this many workers (none: topics alone), gone at the end.
 
-    `bootstrap` names a broker that is there already; else one is started in a new directory, with
-    these settings of its own.
+    `bootstrap` names a broker that is there already; else one is started in a new directory.
     """
     scratch = TemporaryDirectory(prefix="turbine-benchmark-")
-    own = nullcontext() if bootstrap else temporary_broker(broker_settings)
+    own = nullcontext() if bootstrap else temporary_broker()
     with scratch as name, own as broker:
         address = bootstrap or (broker.bootstrap if broker else "")
         apply_topics({"bootstrap.servers": address}, topics, partitions, wait_s=READY_S)

@@ -183,9 +183,7 @@ class Fleet:
 
 @pytest.fixture(scope="module")
 def fleet() -> Iterator[Fleet]:
-    # One that stops beyond its session was seen to come back without a group coordinator.
-    patient = {"broker.session.timeout.ms": "60000"}
-    with install(partitions=PARTITIONS, broker_settings=patient) as site:
+    with install(partitions=PARTITIONS) as site:
         client = {"bootstrap.servers": site.settings.bootstrap}
         topics = [NewTopic("clicks", INPUTS), NewTopic("counts", 1)]
         admin = AdminClient(client)  # its futures end with it

@@ -119,6 +119,25 @@ def test_extra_settings_replace_ours(place: Path) -> None:
     assert len(lines) == len(SETTINGS) + 7
 
 
+def session_of(place: Path) -> str:
+    [line] = [
+        line
+        for line in write_properties(place, Ports(1, 2), {}).read_text().splitlines()
+        if line.startswith("broker.session.timeout.ms=")
+    ]
+    return line.partition("=")[2]
+
+
+def test_only_after_a_crash_a_session_is_short(place: Path, checkpoint: Path) -> None:
+    """The controller waits for one to be over; all other lives bear a machine that stands still."""
+    format_directory(place, checkpoint)
+    assert session_of(place) == "60000"
+    (place / "data" / "__cluster_metadata-0").mkdir()
+    assert session_of(place) == "2000"
+    (place / "data" / ".kafka_cleanshutdown").touch()
+    assert session_of(place) == "60000"
+
+
 def test_wipe_deletes_what_a_broker_left_and_nothing_else(place: Path, checkpoint: Path) -> None:
     format_directory(place, checkpoint)
     write_ports(place, Ports(1, 2))
