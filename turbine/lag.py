@@ -21,6 +21,7 @@ from projections.lists import Lists
 from projections.syncs import DELETED, Sync
 from turbine.log import Log
 from turbine.running import state_of
+from turbine.views.view import JobView
 
 Row = dict[str, Any]
 By = Literal["job", "task", "partition"]
@@ -142,6 +143,24 @@ def look_back(
         _reported(behind_of(sync, shares_of(sync, listings.rows.get(sync.name), {}), loads))
         for sync in jobs
     ]
+    return syncs, sorted(behind, key=worst_first)
+
+
+def behind_then(
+    jobs: Iterable[JobView], names: Iterable[str], at_ms: int
+) -> tuple[dict[str, Sync], list[Behind]]:
+    """The same of jobs as somebody else has folded them up to that instant."""
+    wanted = set(names)
+    syncs, behind = dict[str, Sync](), list[Behind]()
+    for one in jobs:
+        if (sync := one.sync) is None:
+            continue
+        syncs[sync.name] = sync
+        if sync.name in wanted or (not wanted and _is(sync)):
+            fresh = {at: told for at, told in one.loads.items() if told[1] > at_ms - FRESH_MS}
+            shares = tuple(shares_of(sync, one.notes.lists, {}))
+            tasks = 0 if sync.listed is None else sync.listed.tasks
+            behind.append(_reported(Behind(sync, tasks, shares, fresh)))
     return syncs, sorted(behind, key=worst_first)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-GENERATIONS = (50_000, 20, 50)
+GENERATIONS = (200_000, 20, 50)
 """A poll is ten thousand tuples and texts, of which none is part of a cycle: looked through after
 every 700 new ones, as is the default, they cost more than a third of all time of a catch-up."""
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,14 +17,16 @@ from components.runtime.store import Restored
 from events.codec import SKIPPED
 from events.topics import JOURNAL
 from tests.conftest import Fleet
+from tests.unit.turbine.lines import run
 from turbine.log import Log, journal_view
 from turbine.publish import Accepted, Publisher
 from turbine.views import framed
 from turbine.views import live as module
 from turbine.views.decisions import Wanted
-from turbine.views.framed import rows_before
+from turbine.views.framed import jobs_before, rows_before
 from turbine.views.live import Live
 from turbine.views.start import JOBS
+from turbine.views.view import JobView
 
 pytestmark = pytest.mark.broker
 
@@ -121,6 +125,36 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
         assert Log(settings).jobs(end=end) == plain
     (tmp_path / "views" / "rows").write_bytes(b"")
     assert rows_before(Log(settings), JOBS, journal_view, end, worth=0) == Restored()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["get syncs", "get syncs --job views-line", "get tasks", "describe job views-line", "get lag"],
+)
+def test_a_command_says_the_same_from_a_frame(
+    fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    monkeypatch.setenv("TURBINE_DIRECTORY", str(tmp_path))
+    live = Live(replace(fleet.settings, directory=tmp_path))
+    changed(fleet, "views-line", CONFIG)
+    until(lambda: "views-line" in live.view().jobs)
+    live.close()
+    changed(fleet, "views-line", {"tasks": 2})
+    then = datetime.fromtimestamp(time.time(), UTC).isoformat()  # all of the above lies before
+    begun = list[bool]()
+
+    def from_frame(*given: Any) -> list[JobView] | None:
+        found = jobs_before(*given, worth=0)
+        begun.append(found is not None)
+        return found
+
+    words = ["--bootstrap", fleet.settings.bootstrap, *line.split(), "--at", then, "-o", "json"]
+    plain = run(*words)
+    monkeypatch.setattr(framed, "jobs_before", from_frame)
+    assert run(*words) == plain
+    assert begun == [True]
+    # Nobody lists tasks here: of those, both know none.
+    assert ("views-line" in plain.out) == (line != "get tasks")
 
 
 def test_a_broker_that_is_away_is_told_of_and_waited_for(

@@ -154,7 +154,7 @@ def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
     from turbine.cli.moments import given_moment, log_at
     from turbine.comparing import changed
 
-    sync = read_syncs(context, job, at)[0][job]
+    sync, _ = read_syncs(context, job, at)[job]
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 

@@ -35,18 +35,23 @@ def get_lag(
     """
     from turbine.cli.moments import given_moment, log_at, now_ms
     from turbine.cli.output import show_rows, tell
-    from turbine.cli.syncs import existing
-    from turbine.lag import look, look_back, to_plain
+    from turbine.cli.syncs import existing, jobs_then
+    from turbine.lag import behind_then, look, look_back, to_plain
 
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
-    log = log_at(open_log(context), moment)
-    if moment is None and chosen(context).log is None:
+    log = open_log(context)
+    # Of a position nobody knows at once which reports were fresh then.
+    then = jobs_then(log, moment, names or ()) if isinstance(moment, int) else None
+    if then is not None and isinstance(moment, int):
+        syncs, found = behind_then(then, names or (), moment)
+    elif moment is None and chosen(context).log is None:
         syncs, found = look(log, names or (), now_ms())
     else:
         now = now_ms() if moment is None else moment
-        syncs, found = look_back(log, names or (), now if isinstance(now, int) else None)
+        past = log_at(log, moment)
+        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None)
     for name in names or ():
         existing(syncs, name, at)
     rows = [row for one in found for row in to_plain(one, by)]

@@ -12,10 +12,13 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from projections.syncs import Sync
     from turbine.cli.moments import Moment
     from turbine.log import Log
     from turbine.running import Sightings
+    from turbine.views.view import JobView
 
 Row = dict[str, Any]
 Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
@@ -32,8 +35,7 @@ def get_syncs(
     from turbine.cli.output import show_rows
     from turbine.running import sync_to_plain
 
-    syncs, sightings = read_syncs(context, job, at)
-    rows = [sync_to_plain(one, sightings) for one in syncs.values()]
+    rows = [sync_to_plain(*one) for one in read_syncs(context, job, at).values()]
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
 
@@ -45,8 +47,8 @@ def get_tasks(
     from turbine.cli.output import show_rows
     from turbine.running import tasks_to_plain
 
-    syncs, sightings = read_syncs(context, job, at)
-    rows = [row for one in syncs.values() for row in tasks_to_plain(one, sightings)]
+    syncs = read_syncs(context, job, at).values()
+    rows = [row for one in syncs for row in tasks_to_plain(*one)]
     show_rows(rows, output, _task_columns())
     return Code.OK
 
@@ -169,11 +171,27 @@ def section(row: Row) -> str:
 
 def look(log: Log, name: str, moment: Moment | None) -> Row:
     """One job's way from expected to running, as JSON; empty where the log tells nothing."""
-    from turbine.running import Sightings, sync_to_plain
+    from turbine.running import sync_to_plain
 
+    found = syncs_at(log, name, moment).get(name)
+    return {} if found is None else sync_to_plain(*found)
+
+
+def syncs_at(
+    log: Log, job: str | None, moment: Moment | None
+) -> dict[str, tuple[Sync, Sightings]]:
+    """Each job's row and what was seen of it, or those of one job.
+
+    Of the past: from a frame, where somebody who follows the log has kept one.
+    """
+    from turbine.running import Sightings
+
+    then = None if moment is None else jobs_then(log, moment, () if job is None else (job,))
+    if then is not None:
+        return {one.job.name: (one.sync, one.sightings) for one in then if one.sync is not None}
     sightings = Sightings()
-    sync = log.syncs(job=name, end=end_of(log, moment), heed=sightings).get(name)
-    return {} if sync is None else sync_to_plain(sync, sightings)
+    syncs = log.syncs(job=job, end=end_of(log, moment), heed=sightings)
+    return {name: (one, sightings) for name, one in syncs.items()}
 
 
 def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
@@ -187,20 +205,26 @@ def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
 
 def read_syncs(
     context: typer.Context, job: str | None, at: str | None
-) -> tuple[dict[str, Sync], Sightings]:
+) -> dict[str, tuple[Sync, Sightings]]:
+    """The same of a command line, of jobs that there ever were."""
     from turbine.cli.moments import given_moment
 
     if job is not None:
         check_job(job)
     moment = given_moment(at)
-    log = open_log(context)
-    from turbine.running import Sightings
-
-    sightings = Sightings()
-    syncs = log.syncs(job=job, end=end_of(log, moment), heed=sightings)
+    found = syncs_at(open_log(context), job, moment)
     if job is not None:
-        return {job: existing(syncs, job, at)}, sightings
-    return {name: one for name, one in syncs.items() if one.versions.base}, sightings
+        existing({name: one for name, (one, _) in found.items()}, job, at)
+    return {name: one for name, one in found.items() if one[0].versions.base}
+
+
+def jobs_then(log: Log, moment: Moment, names: Iterable[str]) -> list[JobView] | None:
+    """The jobs of these names, or all, by name; None where no frame is kept to begin from."""
+    from turbine.cli.moments import position_at
+    from turbine.views.framed import jobs_before
+    from turbine.views.source import topics_of
+
+    return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
 
 def existing(syncs: dict[str, Sync], job: str, at: str | None = None) -> Sync:

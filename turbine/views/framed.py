@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import TypeVar
 
 from components.runtime.component import Component
 from components.runtime.settings import BadSettings
 from components.runtime.store import Restored
 from turbine.log import Log
-from turbine.views.cache import IDENTITY, Cache, Framed, Spoilt
+from turbine.views.cache import IDENTITY, Cache, Frame, Framed, Spoilt
 from turbine.views.opening import DIRECTORY, check, identity_of
+from turbine.views.past import view_at
+from turbine.views.view import JobView
 
 R = TypeVar("R")
 
@@ -23,24 +26,58 @@ def rows_before(
 ) -> Restored[R]:
     """All rows of that name as they stood at the nearest frame; nothing where there is none that
     fits. Nothing is kept or thrown away here: that is for who follows the log."""
-    ours = {at: n for at, n in end.items() if at.partition("/")[0] in view.inputs}
-    if sum(ours.values()) < worth:
-        return Restored()
+    with _frame(log, end, view.inputs, worth) as found:
+        if found is None:
+            return Restored()
+        cache, frame = found
+        seen = {at: n for at, n in frame.seen.items() if at.partition("/")[0] in view.inputs}
+        return Restored(Framed(cache, frame, whole=True).rows(name), seen)
+
+
+def jobs_before(
+    log: Log, end: Mapping[str, int], names: Iterable[str], worth: int = WORTH
+) -> list[JobView] | None:
+    """The jobs of these names, or all that there were at that position, by name; None where there
+    is no frame to begin from."""
+    with _frame(log, end, None, worth) as found:
+        if found is None:
+            return None
+        jobs = view_at(log, end, found[0]).jobs
+        return [jobs[name] for name in sorted(set(names) or jobs) if name in jobs]
+
+
+@contextmanager
+def _frame(
+    log: Log, end: Mapping[str, int], topics: frozenset[str] | None, worth: int
+) -> Iterator[tuple[Cache, Frame] | None]:
+    """The nearest frame by these topics or by all, while the cache that holds it is open."""
+    ours = (n for at, n in end.items() if topics is None or at.partition("/")[0] in topics)
+    cache = _kept(log) if sum(ours) >= worth else None
+    if cache is None:
+        yield None
+        return
+    try:
+        frame = _checked(cache, log, end, topics)
+        yield None if frame is None else (cache, frame)
+    finally:
+        cache.close()
+
+
+def _kept(log: Log) -> Cache | None:
     try:
         directory = log.settings.directory / DIRECTORY
     except BadSettings:  # a log in a file
-        return Restored()
+        return None
     if not (directory / IDENTITY).exists():
-        return Restored()
-    cache = Cache(directory, identity_of(log), reading=True)
+        return None
+    return Cache(directory, identity_of(log), reading=True)
+
+
+def _checked(
+    cache: Cache, log: Log, end: Mapping[str, int], topics: frozenset[str] | None
+) -> Frame | None:
     try:
         check(cache, log)
-        frame = cache.nearest(end, view.inputs)
-        if frame is None:
-            return Restored()
-        seen = {at: n for at, n in frame.seen.items() if at.partition("/")[0] in view.inputs}
-        return Restored(Framed(cache, frame, whole=True).rows(name), seen)
     except Spoilt:
-        return Restored()
-    finally:
-        cache.close()
+        return None
+    return cache.nearest(end, topics)
