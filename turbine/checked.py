@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.task_manager.kin import end_group
-from components.task_service.specs import Trouble, parts_of, specs_of
+from components.task_service.specs import Trouble, head_of, specs_of
 from events.config import Invalid, validate_config
 from events.records import LayerVersions
 from turbine.local import LocalFailed
@@ -65,11 +65,10 @@ def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
         for one in config.inputs
     )
     config = config.model_copy(update={"inputs": counted})
-    versions = LayerVersions(1, 0, 0, 0)
-    specs = specs_of(job, config, versions, 1)
+    head = head_of(job, config, LayerVersions(1, 0, 0, 0), 1)
+    specs = specs_of(head, config)
     if isinstance(specs, Trouble):
         return Wrong(specs.path, specs.sentence)
-    head = next(parts_of(job, config, versions, 1, specs, plan_id=""))
     first = specs[0]
     inputs = tuple((one.topic, one.partitions) for one in first.inputs)
     return Trial(job, head.operator, first.argv, inputs, head.config_json)

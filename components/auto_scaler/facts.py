@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from components.auto_scaler.verdict import Size
-from events.config import PROCESS_MB, Invalid, validate_config
+from events.config import PROCESS_MB, Invalid, config_of
 from events.strict_json import canonical_json
 
 TASKS, THREADS, CORES, MEMORY = (
@@ -51,7 +51,7 @@ class Facts(NamedTuple):
 
 def facts_of(expected_json: str) -> Facts | None:
     """None where the config is one that this build cannot make anything of."""
-    config = validate_config(json.loads(expected_json))
+    config = config_of(expected_json)
     if isinstance(config, Invalid):
         return None
     settings_json = canonical_json(config.policy.settings)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from components.runtime.component import Component
-from events.config import Invalid, validate_config
+from events.config import Invalid, config_of
 from events.identity import is_job_id, valid_until_ms
 from events.merge import change_layer, merge_layers
 from events.records import (
@@ -153,11 +153,10 @@ def _change(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Body
     layer_json = canonical_json(layer)
     if len(layer_json.encode()) > LAYER_BYTES:
         return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
-    merged = merge_layers(_configs(job, at, layer))
-    refusal = _unfit(merged) or _unfit_later(job, at, layer, asked.expires_ms)
+    expected_json = canonical_json(merge_layers(_configs(job, at, layer)))
+    refusal = _unfit(expected_json) or _unfit_later(job, at, layer, asked.expires_ms)
     if refusal is not None:
         return refusal
-    expected_json = canonical_json(merged)
     if len(expected_json.encode()) > EXPECTED_BYTES:
         return Refusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
     return JobConfigChanged(
@@ -208,8 +207,8 @@ def _overtaken(job: Job, at: int, expected: int) -> str:
     return f"expected version {expected} of the {LAYERS[at]} layer, but it is {layer.version}{by}"
 
 
-def _unfit(merged: Json) -> Refusal | None:
-    found = validate_config(merged)
+def _unfit(expected_json: str) -> Refusal | None:
+    found = config_of(expected_json)
     if isinstance(found, Invalid):
         return Refusal("invalid", str(found), found.path)
     return None
@@ -225,7 +224,7 @@ def _unfit_later(job: Job, at: int, layer: Json, expires_ms: int | None) -> Refu
         return None
     configs = _configs(job, at, layer)
     configs[ONCALL] = {}
-    refusal = _unfit(merge_layers(configs))
+    refusal = _unfit(canonical_json(merge_layers(configs)))
     if refusal is None:
         return None
     return Refusal(

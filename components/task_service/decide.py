@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
 from components.runtime.component import Component
-from components.task_service.specs import Handed, Trouble, parts_of, specs_of
+from components.task_service.specs import Handed, Trouble, head_of, parts_of, specs_of
 from components.task_service.wanted import Wanted, wanted_list
-from events.config import Invalid, validate_config
+from events.config import Invalid, config_of
 from events.records import AlertCleared, AlertRaised, Body, Generation, TaskSpecsPublished
 from events.reset import reset_of
 from events.strict_json import canonical_json
@@ -60,7 +59,7 @@ def _empty(row: Sync, wanted: Wanted) -> TaskSpecsPublished:
 
 
 def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublished] | Trouble:
-    config = validate_config(json.loads(config_json))
+    config = config_of(config_json)
     if isinstance(config, Invalid):
         return Trouble(config.path, str(config))
     shape = row.plan.id if row.plan is not None else row.running.shape if row.running else ""
@@ -69,21 +68,17 @@ def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublis
         for at, export in row.exports.items()
         if export.plan_id == shape
     }
-    # A wish to read anew holds from when it stands, and for all lists that follow.
-    reset = reset_of(row.reset)
-    specs = specs_of(row.name, config, wanted.versions, wanted.generation, handed, reset=reset)
-    if isinstance(specs, Trouble):
-        return specs
-    parts = parts_of(
+    head = head_of(
         row.name,
         config,
         wanted.versions,
         wanted.generation,
-        specs,
         plan_id=wanted.plan_id,
-        reset=reset,
+        # A wish to read anew holds from when it stands, and for all lists that follow.
+        reset=reset_of(row.reset),
     )
-    return list(parts)
+    specs = specs_of(head, config, handed)
+    return specs if isinstance(specs, Trouble) else list(parts_of(head, specs))
 
 
 component: Component[Sync] = Component(

@@ -62,23 +62,17 @@ NONE: Mapping[int, Handed] = MappingProxyType({})
 
 
 def specs_of(
-    job: str,
-    config: JobConfig,
-    versions: LayerVersions,
-    generation: int,
-    handed: Mapping[int, Handed] = NONE,
-    *,
-    reset: Reset | None = None,
+    head: TaskSpecsPublished, config: JobConfig, handed: Mapping[int, Handed] = NONE
 ) -> tuple[TaskSpec, ...] | Trouble:
     """The spec of every task, by index; `handed` is what tasks of the last shape left, by index.
 
     The sizes are looked at as the specs are made, so that a list that no record can hold costs no
     more than one that is as long as it may be.
     """
-    room = _room(_head(job, config, versions, generation, reset))
+    room = _room(head)
     specs: list[TaskSpec] = []
     part, used = 1, 0
-    for spec in _specs(job, config, versions, generation, handed):
+    for spec in _specs(head, config, handed):
         if isinstance(spec, Trouble):
             return spec
         size = bytes_of(spec)
@@ -91,22 +85,11 @@ def specs_of(
     return tuple(specs)
 
 
-def parts_of(
-    job: str,
-    config: JobConfig,
-    versions: LayerVersions,
-    generation: int,
-    specs: Sequence[TaskSpec],
-    *,
-    plan_id: str,
-    reset: Reset | None = None,
-) -> Iterator[TaskSpecsPublished]:
+def parts_of(head: TaskSpecsPublished, specs: Sequence[TaskSpec]) -> Iterator[TaskSpecsPublished]:
     """The list of specs, cut into records; without specs one record that says so.
 
     Every part repeats what holds for all tasks, so a reader of some tasks needs their part alone.
     """
-    head = _head(job, config, versions, generation, reset)
-    head = replace(head, plan_id=plan_id, tasks=len(specs))
     room = _room(head)
     parts: list[list[TaskSpec]] = [[]]
     part, used = 1, 0
@@ -116,18 +99,14 @@ def parts_of(
             parts.append([])
         parts[-1].append(spec)
     for at, some in enumerate(parts, 1):
-        yield replace(head, part=at, parts=len(parts), specs=tuple(some))
+        yield replace(head, part=at, parts=len(parts), tasks=len(specs), specs=tuple(some))
 
 
 # --- one task
 
 
 def _specs(
-    job: str,
-    config: JobConfig,
-    versions: LayerVersions,
-    generation: int,
-    handed: Mapping[int, Handed],
+    head: TaskSpecsPublished, config: JobConfig, handed: Mapping[int, Handed]
 ) -> Iterator[TaskSpec | Trouble]:
     explicit = config.assignment_in_force
     counts = _counts(config, explicit)
@@ -135,10 +114,10 @@ def _specs(
         yield counts
         return
     estate = _estate(config.state_granularity, handed)
-    known = known_of(job, config, versions, generation)
+    known = known_of(head.job, config, head.versions, head.generation)
     for task, inputs in enumerate(assign(counts, config.tasks, explicit)):
         # With the granularity `partition` the engine makes a directory for each below it.
-        checkpoint = f"{config.checkpoint.root.rstrip('/')}/{job}/{task}"
+        checkpoint = f"{config.checkpoint.root.rstrip('/')}/{head.job}/{task}"
         known |= {"task": str(task), "checkpoint": checkpoint}
         argv = substitute(config.arguments, known)
         if isinstance(argv, Unfit):
@@ -248,18 +227,20 @@ def _estate(granularity: Literal["task", "partition"], handed: Mapping[int, Hand
 # --- records
 
 
-def _head(
+def head_of(
     job: str,
     config: JobConfig,
     versions: LayerVersions,
     generation: int,
+    *,
+    plan_id: str = "",
     reset: Reset | None = None,
 ) -> TaskSpecsPublished:
-    """What holds for all tasks."""
+    """What holds for all tasks: the record of the list, without its specs."""
     query = config.operator.sql if isinstance(config.operator, SqlOperator) else None
     return TaskSpecsPublished(
         job=job,
-        plan_id="",
+        plan_id=plan_id,
         generation=generation,
         part=1,
         parts=1,

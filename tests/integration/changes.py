@@ -141,7 +141,7 @@ def verdicts(settings: Settings, asked: Iterable[str]) -> Counter[str]:
     return found
 
 
-def verdict(settings: Settings, asked: str, wait_s: float = 30.0) -> Any:
+def verdict(settings: Settings, asked: str, wait_s: float = 60.0) -> Any:
     """The one standing verdict on a change; waits for it."""
     found: list[Any] = []
 

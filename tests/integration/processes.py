@@ -24,7 +24,10 @@ from infra.topics import apply_topics
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_S = 60.0
 PARTITIONS = 4
-SESSION_MS = "3000"
+SESSION_MS, HEARTBEAT_MS = "10000", "600"
+"""A machine that stands still for as long as a session has every worker evicted, and these are not
+started again; tests that wait for a session to run out wait this long. Heartbeats are how a member
+hears of a rebalance."""
 
 
 def until(
@@ -112,7 +115,7 @@ class Process:
     def metric(self, name: str, **labels: str) -> float:
         """The sum of a metric over all label sets that have these labels."""
         url = f"http://127.0.0.1:{self.port}/metrics"
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(url, timeout=WAIT_S) as answer:
             text = answer.read().decode()
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
         return sum(
@@ -150,6 +153,7 @@ class Fleet:
             "PYTHONPATH": str(ROOT),
             # A static member that has gone is in its group until its session has run out.
             "TURBINE_KAFKA__SESSION_TIMEOUT_MS": SESSION_MS,
+            "TURBINE_KAFKA__HEARTBEAT_INTERVAL_MS": HEARTBEAT_MS,
         }
         with log.open("wb") as out:
             child = subprocess.Popen(

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy as Builder
 
-PRODUCE, VERSION, TIMEOUT_MS = 0, 3, 5_000
+PRODUCE, VERSION, TIMEOUT_MS = 0, 3, 60_000
 
 
 class _Name(str):
@@ -45,7 +45,7 @@ def produce_raw(
     body += struct.pack(">iii", 1, partition, len(batch)) + batch
     request = struct.pack(">hhi", PRODUCE, VERSION, 7) + _text("raw") + body
     host, _, port = bootstrap.rpartition(":")
-    with socket.create_connection((host, int(port)), 10) as connection:
+    with socket.create_connection((host, int(port)), 60) as connection:
         connection.sendall(struct.pack(">i", len(request)) + request)
         with connection.makefile("rb") as answers:
             (size,) = struct.unpack(">i", answers.read(4))

@@ -73,7 +73,7 @@ def forsake(fleet: Fleet) -> Callable[[], None]:
     def forsake() -> None:
         client = admin(fleet.settings)
         client.delete_topics([name])[name].result(WAIT_S)
-        until(lambda: name not in client.list_topics(timeout=5).topics, "the topic is gone")
+        until(lambda: name not in client.list_topics(timeout=WAIT_S).topics, "the topic is gone")
         apply_topics({"bootstrap.servers": fleet.broker.bootstrap}, TOPICS, PARTITIONS)
 
     return forsake

@@ -145,7 +145,6 @@ def test_the_worker_stays_up_and_counts_them(told: Told) -> None:
             and told.worker.metric(counted[0], became="void") >= counted[2]
         ),
         "all that was forged is judged",
-        30,
     )
     assert told.worker.metric(counted[0], became="impossible") == counted[1]
     assert told.worker.metric(counted[0], became="void") == counted[2]
@@ -254,7 +253,7 @@ def _decide(fleet: Fleet, job: str, kind: str, schema_id: int) -> Record:
         partition=partition_of(job, PARTITIONS),
         headers=headers_of(record, "journal.v1"),
     )
-    assert speaker.flush(10) == 0
+    assert speaker.flush(60) == 0
     return record
 
 

@@ -33,7 +33,7 @@ from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, free_port
 from infra.topics import apply_topics
 from tests.integration.changes import SMALLEST
-from tests.integration.processes import PARTITIONS, Fleet, until
+from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, until
 from turbine import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
@@ -93,7 +93,7 @@ def _let_in(client: AdminClient) -> None:
     for user in RIGHTS:
         credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
         asked = UserScramCredentialUpsertion(user, credential, SECRET.encode())
-        client.alter_user_scram_credentials([asked])[user].result(10)
+        client.alter_user_scram_credentials([asked])[user].result(WAIT_S)
     prefixed, allow = ResourcePatternType.PREFIXED, AclPermissionType.ALLOW
     bindings = [
         AclBinding(kind, prefix, prefixed, f"User:{user}", "*", operation, allow)
@@ -101,7 +101,7 @@ def _let_in(client: AdminClient) -> None:
         for kind, prefix, operation in rights
     ]
     for made in client.create_acls(bindings).values():
-        made.result(10)
+        made.result(WAIT_S)
 
 
 def file_of(fleet: Fleet, user: str, **more: str) -> Path:
@@ -141,7 +141,7 @@ def test_components_and_authors_work_with_a_login(running: Fleet) -> None:
 
 def test_the_workers_group_knows_the_client_by_its_name(running: Fleet) -> None:
     group, client = "turbine-job-service", admin(running.settings)
-    described = client.describe_consumer_groups([group])[group].result(10)
+    described = client.describe_consumer_groups([group])[group].result(WAIT_S)
     assert [member.client_id for member in described.members] == ["ours"]
     assert [member.group_instance_id[:3] for member in described.members] == ["w0-"]
 
@@ -186,7 +186,7 @@ def test_any_key_of_librdkafka_reaches_every_client(fleet: Fleet) -> None:
     for make in (producer, consumer):
         heard: list[dict[str, object]] = []
         client = make(settings, stats_cb=lambda text, heard=heard: heard.append(json.loads(text)))
-        until(lambda client=client, heard=heard: client.poll(0.05) or heard, "statistics", 10)
+        until(lambda client=client, heard=heard: client.poll(0.05) or heard, "statistics")
         assert heard[0]["client_id"] == "mine"
     assert partitions_of(settings)["journal.v1"] == PARTITIONS
 

@@ -22,7 +22,7 @@ from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
 from projections.fleet import Fleet as Tier
-from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, ROOT, WAIT_S, Fleet, Process, fleet_on, until
 from turbine.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -131,8 +131,8 @@ def bury(fleet: Fleet) -> None:
     before = len(letters(fleet))
     author = producer(fleet.settings)
     author.produce(BY_SHORT[CONTAINERS].name, key=b"nonsense", value=b"nonsense", partition=1)
-    assert author.flush(10) == 0
-    until(lambda: len(letters(fleet)) > before, "its letter is written", 30)
+    assert author.flush(WAIT_S) == 0
+    until(lambda: len(letters(fleet)) > before, "its letter is written")
 
 
 def test_who_comes_after_a_crash_reads_the_tail_and_decides_on(fleet: Fleet) -> None:
@@ -217,7 +217,7 @@ def test_what_expired_unread_ends_the_start_until_somebody_decides(fleet: Fleet)
     below = ends_now(fleet.settings, lives)
     cut = [TopicPartition(BY_SHORT[CONTAINERS].name, p, below[at]) for p, at in enumerate(lives)]
     for deleted in client.delete_records(cut).values():
-        deleted.result(10)
+        deleted.result(WAIT_S)
     assert starts_now(fleet.settings, lives) == below
     command = [sys.executable, "-c", SERVE, fleet.settings.bootstrap, "60"]
     process = run(fleet, "shard-manager", command)
@@ -229,8 +229,8 @@ def test_what_expired_unread_ends_the_start_until_somebody_decides(fleet: Fleet)
     assert len(process.lines()) == 1, "one sentence"
 
     for gone in client.delete_topics([ROWS.name]).values():
-        gone.result(10)
-    until(lambda: ROWS.name not in client.list_topics(timeout=5).topics, "the topic is gone")
+        gone.result(WAIT_S)
+    until(lambda: ROWS.name not in client.list_topics(timeout=WAIT_S).topics, "the topic is gone")
     apply_topics({"bootstrap.servers": fleet.settings.bootstrap}, [ROWS], PARTITIONS)
     process = manager(fleet, every_s=60.0)
     assert told(process, "caught up")["from_kept"] is False

@@ -29,7 +29,7 @@ from tests.integration.changes import (
     proposal,
     verdict,
 )
-from tests.integration.processes import PARTITIONS, Fleet, fleet_on, until
+from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, fleet_on, until
 
 pytestmark = pytest.mark.broker
 
@@ -132,7 +132,7 @@ def test_the_groups_offsets_are_deleted(fleet: Fleet) -> None:
 
     def deleted() -> bool:
         try:
-            client.delete_consumer_groups([GROUP])[GROUP].result(10)
+            client.delete_consumer_groups([GROUP])[GROUP].result(WAIT_S)
         except KafkaException:  # a static member is in the group until its session runs out
             return False
         return True
@@ -146,11 +146,11 @@ def _set_policy(fleet: Fleet, policy: str) -> None:
     client, name = admin(fleet.settings), BY_SHORT[ROWS].name
     entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)
     resource = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
-    client.incremental_alter_configs([resource])[resource].result(10)
+    client.incremental_alter_configs([resource])[resource].result(WAIT_S)
 
     def is_so() -> bool:
         asked = ConfigResource(ResourceType.TOPIC, name)
-        found = client.describe_configs([asked])[asked].result(10)
+        found = client.describe_configs([asked])[asked].result(WAIT_S)
         return str(found["cleanup.policy"].value) == policy
 
     until(is_so, f"cleanup.policy is {policy}")
@@ -177,7 +177,7 @@ def test_kept_rows_are_deleted_and_folded_again_from_the_log(fleet: Fleet, share
         for p, at in enumerate(places)
     ]
     for done in client.delete_records(cut).values():
-        done.result(10)
+        done.result(WAIT_S)
     process = fleet.start("job-service", "w0")
     assert process.ends() == 2
     assert "cleanup.policy should be compact and is compact,delete" in process.text()
@@ -197,7 +197,7 @@ def test_kept_rows_of_another_form_are_left_aside(fleet: Fleet) -> None:
         key, headers = job_in(p, "unfit").encode(), [("claim", str(claim).encode())]
         forger.produce(name, key=key, value=b'{"row": 7}', partition=p, headers=headers)
         forger.produce(name, key=b"\xff", value=b"?", partition=p)
-    assert forger.flush(10) == 0
+    assert forger.flush(WAIT_S) == 0
     _goes_on(fleet, "unfit", said)
     assert fleet.processes[-1].said("kept rows left aside") == PARTITIONS
 
@@ -214,14 +214,14 @@ def test_a_log_that_ends_with_an_authors_transaction_keeps_nobody_waiting(fleet:
     places = [place("changes.base.v1", p) for p in range(PARTITIONS)]
     before = ends_now(fleet.settings, places)
     author = producer(fleet.settings, **{"transactional.id": "author"})
-    author.init_transactions(10)
+    author.init_transactions(WAIT_S)
     author.begin_transaction()
     asked = []
     for p in range(PARTITIONS):
         body = proposal(job_in(p, "marker"))
         asked.append(body.change_id)
         author.produce(BY_SHORT["changes.base.v1"].name, key=body.job.encode(), value=encode(body))
-    author.commit_transaction(10)
+    author.commit_transaction(WAIT_S)
 
     def marked() -> bool:
         ends = ends_now(fleet.settings, places)

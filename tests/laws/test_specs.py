@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.specs import Handed, Trouble, bytes_of, parts_of, specs_of
+from components.task_service.specs import Handed, Trouble, bytes_of, head_of, parts_of, specs_of
 from events.codec import encode
 from events.config import JobConfig, validate_config
 from events.records import Generation, LayerVersions, TaskSpec, TaskSpecsPublished
@@ -61,14 +61,18 @@ states = st.dictionaries(
 
 
 def listed(config: JobConfig, specs: tuple[TaskSpec, ...]) -> list[TaskSpecsPublished]:
-    return list(parts_of("j", config, VERSIONS, 2, specs, plan_id="p"))
+    return list(parts_of(head_of("j", config, VERSIONS, 2, plan_id="p"), specs))
+
+
+def made(config: JobConfig, left: dict[int, Handed]) -> tuple[TaskSpec, ...] | Trouble:
+    return specs_of(head_of("j", config, VERSIONS, 2), config, left)
 
 
 @given(configs, states)
 def test_it_is_total_and_the_same_again(config: JobConfig, left: dict[int, Handed]) -> None:
-    found = specs_of("j", config, VERSIONS, 2, left)
+    found = made(config, left)
     turned = {at: one._replace(parts=one.parts[::-1]) for at, one in reversed(left.items())}
-    assert found == specs_of("j", config, VERSIONS, 2, turned)
+    assert found == made(config, turned)
     if isinstance(found, Trouble):
         assert str(found).startswith(found.path)
         return
@@ -89,7 +93,7 @@ def test_it_is_total_and_the_same_again(config: JobConfig, left: dict[int, Hande
 def test_state_reaches_whoever_reads_its_partition(
     config: JobConfig, left: dict[int, Handed]
 ) -> None:
-    found = specs_of("j", config, VERSIONS, 2, left)
+    found = made(config, left)
     for spec in () if isinstance(found, Trouble) else found:
         mine = {number for one in spec.inputs for number in one.partitions}
         expected = {
@@ -107,7 +111,7 @@ def test_state_reaches_whoever_reads_its_partition(
 def test_parts_hold_every_spec_once_in_order(
     config: JobConfig, left: dict[int, Handed], times: int, random: Random
 ) -> None:
-    found = specs_of("j", config, VERSIONS, 2, left)
+    found = made(config, left)
     if isinstance(found, Trouble):
         return
     specs = tuple(random.choice(found) for _ in range(times))

@@ -177,9 +177,7 @@ def look(log: Log, name: str, moment: Moment | None) -> Row:
     return {} if found is None else sync_to_plain(*found)
 
 
-def syncs_at(
-    log: Log, job: str | None, moment: Moment | None
-) -> dict[str, tuple[Sync, Sightings]]:
+def syncs_at(log: Log, job: str | None, moment: Moment | None) -> dict[str, tuple[Sync, Sightings]]:
     """Each job's row and what was seen of it, or those of one job.
 
     Of the past: from a frame, where somebody who follows the log has kept one.

@@ -15,6 +15,7 @@ from components.task_service.specs import (
     Handed,
     Trouble,
     bytes_of,
+    head_of,
     known_of,
     parts_of,
     specs_of,
@@ -47,20 +48,25 @@ def config(**fields: Any) -> JobConfig:
     return found
 
 
+def listed(handed: dict[int, Handed], of: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+    return specs_of(head_of("clicks", of, VERSIONS, 9), of, handed)
+
+
 def specs(handed: dict[int, Handed] | None = None, **fields: Any) -> tuple[TaskSpec, ...]:
-    found = specs_of("clicks", config(**fields), VERSIONS, 9, handed or {})
+    found = listed(handed or {}, config(**fields))
     assert isinstance(found, tuple), str(found)
     return found
 
 
 def trouble(handed: dict[int, Handed] | None = None, **fields: Any) -> Trouble:
-    found = specs_of("clicks", config(**fields), VERSIONS, 9, handed or {})
+    found = listed(handed or {}, config(**fields))
     assert isinstance(found, Trouble)
     return found
 
 
 def parts(some: Sequence[TaskSpec], **fields: Any) -> list[TaskSpecsPublished]:
-    return list(parts_of("clicks", config(**fields), VERSIONS, 9, some, plan_id="plan-1"))
+    head = head_of("clicks", config(**fields), VERSIONS, 9, plan_id="plan-1")
+    return list(parts_of(head, some))
 
 
 def test_a_spec_is_all_that_a_task_needs() -> None:
@@ -198,7 +204,7 @@ def test_as_many_specs_as_there_are_records_fit() -> None:
 
 def test_a_spec_may_fill_a_record() -> None:
     [bare] = specs(arguments=["x" * 4096] * 40 + [""] * 11)
-    room = rules._room(rules._head("clicks", config(), VERSIONS, 9)) - bytes_of(bare)
+    room = rules._room(head_of("clicks", config(), VERSIONS, 9)) - bytes_of(bare)
     assert 0 < room <= 4096 * 10
     full = ["x" * 4096] * 40 + ["x" * min(4096, max(0, room - 4096 * at)) for at in range(11)]
     [spec] = specs(arguments=full)
