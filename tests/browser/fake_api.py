@@ -313,6 +313,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def follow(self) -> None:
         """Events until the reader goes, or the test ends."""
+        if "stream" in self.fake.holding:
+            self.fake.holding["stream"].wait(60)
         mine: queue.Queue[str | None] = queue.Queue()
         self.fake.resumed.append(self.headers.get("Last-Event-ID", ""))
         self.send_response(200)
