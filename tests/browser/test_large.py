@@ -18,7 +18,7 @@ from tests.browser.routes import FACTS
 
 JOBS = 5_000
 TASKS = 2_000
-PATIENCE_MS = 20_000
+PATIENCE_MS = 60_000
 
 
 @pytest.fixture
