@@ -12,7 +12,9 @@ from infra.kafka.distribution import TARGET, fetch_jars, kafka_version, locked, 
 POM = Path(__file__).with_name("kafka_tools.xml")
 TOOL = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 QUICK = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
-TOOL_S = 60.0
+TOOL_S = 120.0
+ANSWER_MS = 60_000
+"""The tool itself gives up after five seconds, of which a busy machine needs some for its Java."""
 
 
 class Spot(NamedTuple):
@@ -31,6 +33,7 @@ def describe_group(bootstrap: str, group: str) -> dict[tuple[str, int], Spot]:
         jars = (*fetch_jars(POM, TARGET / "jars"), *broker.jars)
     command = [str(broker.java), *QUICK, "-cp", os.pathsep.join(map(str, jars)), TOOL]
     command += ["--bootstrap-server", bootstrap, "--describe", "--group", group]
+    command += ["--timeout", str(ANSWER_MS)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_S, check=False)
     lines = [line.split() for line in ran.stdout.splitlines()]
     at = next((at for at, line in enumerate(lines) if line[:1] == ["GROUP"]), None)
