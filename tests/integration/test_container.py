@@ -236,8 +236,10 @@ def test_a_task_that_is_killed_starts_again(fleet: Fleet) -> None:
         )
 
     until(again, "its second start is in the log")
-    [failed] = [one for one in fleet.facts() if isinstance(one, TaskFailed)]
-    assert (failed.task, failed.attempt, failed.cause) == (task, 1, "killed")
+    # Another one may have failed by itself: a commit has a limit, and the broker may stall.
+    told = [one for one in fleet.facts() if isinstance(one, TaskFailed) and one.task == task]
+    failed = told[0]
+    assert (failed.attempt, failed.cause) == (1, "killed")
     assert failed.pause_ms == 100  # a second, at a tenth
     fleet.check()
 
@@ -291,7 +293,7 @@ def test_tasks_of_a_supervisor_that_hangs_stand_still_past_its_lease(fleet: Flee
 def test_a_container_that_was_failed_over_ends_when_it_wakes(fleet: Fleet) -> None:
     name = fleet.busiest()
     other = next(one for one in NAMES if one != name)
-    pid, tasks = fleet.supervisor(name), fleet.tasks(name)
+    pid, tasks, born = fleet.supervisor(name), fleet.tasks(name), fleet.lives(name)
     os.kill(pid, signal.SIGSTOP)
     try:
         fleet.feed()
@@ -302,7 +304,7 @@ def test_a_container_that_was_failed_over_ends_when_it_wakes(fleet: Fleet) -> No
         os.kill(pid, signal.SIGCONT)
     until(lambda: not any(map(lives, [pid, *tasks.values()])), "nothing of it is left")
     assert "was failed over" in text(fleet.site, name)
-    until(lambda: fleet.lives(name) == 2, "it begins another life")
+    until(lambda: fleet.lives(name) > born, "it begins another life")
 
 
 def test_another_number_of_tasks(fleet: Fleet) -> None:
@@ -332,7 +334,7 @@ def test_who_is_killed_leaves_nothing_behind(fleet: Fleet, victim: str) -> None:
     os.kill(pid if victim == "supervisor" else guard, signal.SIGKILL)
     until(lambda: not any(lives(one) for one in [pid, *(one for one, _ in kin)]), "all gone")
     fleet.feed()
-    until(lambda: fleet.lives(name) == born + 1, "it lives again")
+    until(lambda: fleet.lives(name) > born, "it lives again")
     fleet.check()
 
 
