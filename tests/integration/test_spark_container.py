@@ -121,7 +121,7 @@ def bench() -> Iterator[Bench]:
         for reader in bench.readers.values():
             reader.close()
         fleet.site.stop()
-        until(lambda: not processes_in(fleet.places), "no process is left", 5)
+        until(lambda: not processes_in(fleet.places), "no process is left")
 
 
 def test_each_input_comes_out_once(bench: Bench) -> None:
@@ -137,7 +137,7 @@ def test_who_is_killed_takes_the_other_along_and_nothing_is_lost(bench: Bench, v
     assert python is not None
     assert java is not None
     os.kill(python if victim == "python" else java, signal.SIGKILL)
-    until(lambda: not any(map(exists, (python, java))), "both are gone", 5)
+    until(lambda: not any(map(exists, (python, java))), "both are gone")
     bench.feed()
     bench.check()
 
@@ -303,7 +303,7 @@ def test_what_tasks_use_is_told(bench: Bench) -> None:
         return [one for one in bench.facts(TaskLoadReported) if one.records_in_per_s]
 
     bench.feed()
-    until(told, "of a task that copied", 40, 0.2)
+    until(told, "of a task that copied", 60, 0.2)
     one = told()[-1]
     assert one.container == NAME
     assert one.bytes_in_per_s > 0
@@ -325,7 +325,7 @@ def test_a_task_with_a_process_of_its_own_dies_alone(bench: Bench) -> None:
 
     before = others()
     os.kill(own, signal.SIGKILL)
-    until(lambda: bench.facts(TaskFailed, "alone"), "its end is told", 30, 0.1)
+    until(lambda: bench.facts(TaskFailed, "alone"), "its end is told", 60, 0.1)
     [failed] = bench.facts(TaskFailed, "alone")
     assert (failed.cause, failed.explanation) == (
         "engine-died",
@@ -335,7 +335,7 @@ def test_a_task_with_a_process_of_its_own_dies_alone(bench: Bench) -> None:
     until(lambda: len(bench.facts(TaskStarted, "alone")) == 2, "it runs again", 60, 0.1)
     heir = next(pid for pid, name in bench.engines().items() if name != "engine")
     os.kill(bench.fleet.engine(NAME) or 0, signal.SIGKILL)
-    until(lambda: others() != before, "the others have failed", 30, 0.1)
+    until(lambda: others() != before, "the others have failed", 60, 0.1)
     bench.feed()
     until(lambda: len(bench.out("alone")) >= bench.fed, "all came out", 60, 0.1)
     assert len(bench.out("alone")) == bench.fed
