@@ -108,7 +108,7 @@ def test_a_signal_is_heard_while_the_main_thread_is_in_a_clients_c_code(
     assert child.stdout is not None
     assert child.stdout.readline() == "in\n"
     child.send_signal(number)
-    said, _ = child.communicate(timeout=30)
+    said, _ = child.communicate(timeout=60)
     assert child.returncode == 75
     assert "could not stop in 0.2 s, the broker did not answer" in said
 
@@ -123,7 +123,7 @@ def test_a_call_that_does_not_return_ends_the_process() -> None:
         with patience.within(0.1, "commit"):
             ctypes.CDLL(None).sleep(60)
         """)
-    said, _ = child.communicate(timeout=30)
+    said, _ = child.communicate(timeout=60)
     assert child.returncode == 73
     assert said.startswith("went on\n")
     assert "commit did not return in 0.1 s" in said

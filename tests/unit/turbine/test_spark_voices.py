@@ -57,7 +57,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
 
 
 def test_words_of_two_tasks_and_of_nobody_do_not_mix(desk: Desk) -> None:
-    voices, meet = Voices(), threading.Barrier(2, timeout=10)
+    voices, meet = Voices(), threading.Barrier(2, timeout=60)
     desk.install(voices)
 
     def work(name: str) -> None:
@@ -74,7 +74,7 @@ def test_words_of_two_tasks_and_of_nobody_do_not_mix(desk: Desk) -> None:
         one.start()
     say("nobody's")
     for one in threads:
-        one.join(20)
+        one.join(60)
     for name in ("a", "b"):
         assert desk.said(name) == [f"{name} begins {number}" for number in range(50)]
         assert desk.said(name, STDERR) == ["trouble"] * 50
