@@ -7,7 +7,6 @@ answers is JSON on standard output, what went wrong one sentence on standard err
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -59,28 +58,6 @@ def ask_spark(*, at_once: bool) -> tuple[list[str], list[str]]:
     those that it takes a minute to make ready."""
     [answer] = _ask("infra.spark", *(["--at-once"] if at_once else []))
     return answer["jars"], answer["flags"]
-
-
-def knock(settings: Settings, wait_s: float = 2.0) -> str:
-    """Why nothing listens at the bootstrap; "" where something does.
-
-    A client tries for ten seconds before it gives up, as a broker may be just starting. A person
-    who has started none wants to read so at once.
-    """
-    why = ""
-    for broker in settings.bootstrap.split(","):
-        host, _, port = broker.rpartition(":") if _has_port(broker) else (broker, "", "9092")
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), timeout=wait_s).close()
-        except OSError as error:
-            why = why or (error.strerror or str(error))
-        else:
-            return ""
-    return why
-
-
-def _has_port(broker: str) -> bool:
-    return broker.rpartition(":")[2].isdigit() and not broker.endswith("]")
 
 
 def port_here(settings: Settings) -> int | None:

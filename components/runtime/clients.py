@@ -6,6 +6,7 @@ broker said, and what to do. librdkafka itself would try a wrong password for ev
 
 from __future__ import annotations
 
+import socket
 import time  # noqa: TID251 - patience with a broker is real time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -22,6 +23,8 @@ C = TypeVar("C")
 MESSAGE_BYTES = 8 * 1024 * 1024
 """The largest message of any topic: kept rows and dead letters."""
 METADATA_S = 5.0
+BUSY_S = 30.0
+"""For a broker that lets us connect: it is there, and its machine may stand still for a while."""
 DENIED = frozenset(
     {
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
@@ -173,8 +176,31 @@ def _metadata(settings: Settings) -> Any:
             return client.list_topics(timeout=2)
         except KafkaException as error:
             client.poll(0)
-            if time.monotonic() > limit:
+            now = time.monotonic()
+            if now > limit + BUSY_S or (now > limit and knock(settings)):
                 raise unreachable(settings, error.args[0]) from None
+
+
+def knock(settings: Settings, wait_s: float = 2.0) -> str:
+    """Why nothing listens at the bootstrap; "" where something does.
+
+    A client tries for ten seconds before it gives up, as a broker may be just starting. A person
+    who has started none wants to read so at once.
+    """
+    why = ""
+    for broker in settings.bootstrap.split(","):
+        host, _, port = broker.rpartition(":") if _has_port(broker) else (broker, "", "9092")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=wait_s).close()
+        except OSError as error:
+            why = why or (error.strerror or str(error))
+        else:
+            return ""
+    return why
+
+
+def _has_port(broker: str) -> bool:
+    return broker.rpartition(":")[2].isdigit() and not broker.endswith("]")
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:

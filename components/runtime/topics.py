@@ -26,6 +26,8 @@ from events.topics import DEFAULT_PARTITIONS, Topic
 CALL_MAX_S = 60.0
 # Metadata is one answer of one broker: a cluster that needs longer is not there.
 WAIT_S = 5.0
+# Whoever verifies has just asked the broker how many partitions there are: it is there, and busy.
+VERIFY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def verify_topics(
     topics: Iterable[Topic],
     partitions: int = DEFAULT_PARTITIONS,
     *,
-    wait_s: float = WAIT_S,
+    wait_s: float = VERIFY_S,
 ) -> None:
     """Raise one TopicsError that lists all that is missing or differs."""
     with connected(client) as admin:

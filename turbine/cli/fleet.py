@@ -110,8 +110,9 @@ def _supervise(context: typer.Context, settings: Settings, hosts: Hosts, stop: S
 
 def _prepare_broker(settings: Settings) -> bool:
     """A broker that answers; True when it was started for this."""
+    from components.runtime.clients import knock
     from turbine.cli.output import tell
-    from turbine.local import ask_broker, broker_directory, knock
+    from turbine.local import ask_broker, broker_directory
 
     if not knock(settings):
         return False

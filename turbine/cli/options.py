@@ -87,7 +87,7 @@ class Chosen:
 
     def connected(self) -> Settings:
         """The same, where something listens at the bootstrap."""
-        from turbine.local import knock
+        from components.runtime.clients import knock
 
         settings = self.log.settings if self.log is not None else self.settings()
         silent = knock(settings)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, KafkaException
 
 from components.runtime import clients
 from components.runtime.births import Births
@@ -82,6 +82,41 @@ def test_no_broker_is_a_sentence() -> None:
         partitions_of(NOBODY)
     assert str(nobody.value).startswith("no broker answers at 127.0.0.1:1 (")
     assert str(nobody.value).endswith("`turbine broker start`, or set TURBINE_BOOTSTRAP")
+
+
+class Slow:
+    """A broker that answers after so many questions."""
+
+    def __init__(self, silent: int) -> None:
+        self.silent = silent
+
+    def list_topics(self, *, timeout: float) -> Cluster:
+        assert timeout > 0
+        self.silent -= 1
+        if self.silent >= 0:
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "silent"))
+        return Cluster(clicks=8)
+
+    def poll(self, _: float) -> None:
+        """No login is refused."""
+
+
+def test_a_broker_that_lets_us_connect_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its machine may stand still for longer than a wrong address is worth."""
+    monkeypatch.setattr(clients, "METADATA_S", 0.0)
+    monkeypatch.setattr(clients, "admin", lambda _: slow)
+    monkeypatch.setattr(clients, "knock", lambda _: "")
+    slow = Slow(3)
+    assert counts_of(NOBODY) == {"clicks": 8}
+    slow = Slow(3)
+    monkeypatch.setattr(clients, "knock", lambda _: "Connection refused")
+    with pytest.raises(BrokerUnreachable, match=r"no broker answers at 127\.0\.0\.1:1 \(silent\)"):
+        counts_of(NOBODY)
+    monkeypatch.setattr(clients, "knock", lambda _: "")
+    monkeypatch.setattr(clients, "BUSY_S", 0.0)
+    slow = Slow(3)
+    with pytest.raises(BrokerUnreachable, match="no broker answers"):
+        counts_of(NOBODY)
 
 
 class Cluster:

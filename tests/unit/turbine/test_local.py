@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from components.runtime.clients import knock
 from components.runtime.settings import Settings
 from tests.unit.turbine.lines import NOWHERE
-from turbine.local import Flags, LocalFailed, ask_broker, ask_topics, knock, port_here
+from turbine.local import Flags, LocalFailed, ask_broker, ask_topics, port_here
 from turbine.serve import EXIT_ORPHANED
 
 
