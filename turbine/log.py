@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from components.auditor.bulk import LogAudit
+from components.auditor.bulk import LogAudit, tiers_in
 from components.auditor.kept import Kept
 from components.job_service.decide import component as job_service
 from components.runtime.audit import Family
@@ -38,7 +38,7 @@ from events.topics import (
 from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.syncs import Sync
-from turbine.logics import AUDITED
+from turbine.logics import AUDITED, audited_with
 from turbine.source import BrokerSource, Source
 
 R = TypeVar("R")
@@ -286,25 +286,31 @@ class Log:
 
     # --- audit
 
-    def audit(self, families: Iterable[Family] = AUDITED) -> Iterator[Finding]:
+    def families(self) -> tuple[Family, ...]:
+        """The components whose decisions can be made again, with those of all its tiers."""
+        return audited_with(
+            tiers_in(self.source, self.counts[JOURNAL]) if TIERS in self.counts else ()
+        )
+
+    def audit(self) -> Iterator[Finding]:
         """Makes every decision again from its evidence; a finding for each."""
-        with self.open_audit(families) as audit:
+        with self.open_audit(self.families()) as audit:
             yield from audit.run()
 
     def open_audit(
         self,
-        families: Iterable[Family] = AUDITED,
+        families: Sequence[Family],
         *,
         kept: Kept | None = None,
         since: Mapping[str, int] | None = None,
     ) -> LogAudit:
         """An audit of all of it, or of what came since one was kept; closed by whoever opens it."""
-        self.places(self.audited(families))
+        self.places(self.audited())
         return LogAudit(self.source, families, self.counts[JOURNAL], kept=kept, since=since)
 
-    def audited(self, families: Iterable[Family] = AUDITED) -> list[str]:
-        """The topics that an audit reads."""
-        inputs = (one.inputs for family in families for one in family)
+    def audited(self) -> list[str]:
+        """The topics that an audit reads, whatever tiers there are."""
+        inputs = (one.inputs for family in AUDITED for one in family)
         return sorted(frozenset[str]().union([CLOCK], *inputs))
 
     # --- tiers

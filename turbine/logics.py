@@ -8,14 +8,17 @@ new ones (`components/<name>/logic_<version>.py`), and cost nothing but their fo
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component as capacity_manager
+from components.capacity_manager.decide import component_of as capacity_manager_of
 from components.job_service.decide import component as job_service
 from components.runtime.audit import Family
 from components.runtime.component import Component
 from components.shard_manager.decide import component as shard_manager
+from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 
@@ -45,4 +48,17 @@ NEWEST: tuple[Component[Any], ...] = (
 )
 """The components of this build."""
 AUDITED = families(NEWEST, OLDER)
-"""The components whose decisions this build can make again."""
+"""The components whose decisions this build can make again, where there is the first tier alone."""
+TIERED: dict[str, Callable[[str], Component[Any]]] = {
+    "shard-manager": shard_manager_of,
+    "capacity-manager": capacity_manager_of,
+}
+
+
+def audited_with(tiers: Iterable[str]) -> tuple[Family, ...]:
+    """The same where the log has these tiers: each has rows, and so logics, of its own."""
+    first = {one.logic for one in NEWEST}
+    of = {name: [make(tier) for tier in sorted(set(tiers))] for name, make in TIERED.items()}
+    more = {name: tuple(one for one in ones if one.logic not in first) for name, ones in of.items()}
+    names = more.keys() | OLDER.keys()
+    return families(NEWEST, {name: (*more.get(name, ()), *OLDER.get(name, ())) for name in names})

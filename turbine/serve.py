@@ -39,9 +39,9 @@ def _publisher(settings: Settings, _: str) -> int:
 def _auditor(settings: Settings, _: str) -> int:
     from components.auditor.agents import serve
     from components.runtime.loop import Stop
-    from turbine.logics import AUDITED
+    from turbine.logics import audited_with
 
-    return serve(settings, Stop().listen(), AUDITED)
+    return serve(settings, Stop().listen(), audited_with)
 
 
 def _shard_manager(settings: Settings, tier: str) -> int:

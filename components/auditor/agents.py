@@ -13,7 +13,7 @@ from pathlib import Path
 
 import structlog
 
-from components.auditor.bulk import LogAudit
+from components.auditor.bulk import Families, LogAudit, tiers_in
 from components.auditor.decide import Alarm, component_of, key_of_logic
 from components.auditor.kept import Kept, Misfit, keep, open_kept
 from components.runtime import metrics
@@ -28,7 +28,7 @@ from components.runtime.origin import BrokerOrigin
 from components.runtime.reading import Follower, ends_now, read_span, starts_now
 from components.runtime.settings import Settings
 from components.runtime.step import Held, Owner
-from events.topics import CLOCK, JOURNAL, partition_of, place
+from events.topics import CLOCK, JOURNAL, TIERS, partition_of, place
 
 POLL_MOST = 5_000
 GATHERED = {"fetch.wait.max.ms": 1_000, "fetch.min.bytes": 256 * 1024}
@@ -48,23 +48,30 @@ class Auditor:
     """One instance. Used from one thread."""
 
     def __init__(
-        self, settings: Settings, families: Iterable[Family], path: Path, every_s: float = KEEP_S
+        self, settings: Settings, families: Families, path: Path, every_s: float = KEEP_S
     ) -> None:
         self._settings, self._path, self._every_s = settings, path, every_s
-        families = [tuple(family) for family in families]
+        self._families = families
         self._count = partitions_for(settings, {CLOCK, JOURNAL})
         self._cluster = cluster_of(settings)
-        self._read = 0  # records that are not ticks, since something was kept
-        kept = self._open(families)
-        self._audit = LogAudit(BrokerOrigin(settings), families, self._count, kept=kept)
         self._alarms = Alarms(settings, self._count)
+        self._begin()
+
+    def _begin(self) -> None:
+        """From where it was kept, or else from the log's beginning."""
+        self._read = 0  # records that are not ticks, since something was kept
+        origin = BrokerOrigin(self._settings)
+        self._tiers = tiers_in(origin, self._count)
+        families = self._families(self._tiers)
+        kept = self._open(families)
+        self._audit = LogAudit(origin, families, self._count, kept=kept)
         self._slices: Iterator[list[Message]] | None = self._audit.slices()
         self._follower: Follower | None = None
-        self._keep_at = self._late_at = time.monotonic() + every_s
+        self._keep_at = self._late_at = time.monotonic() + self._every_s
         for name in (one[0].name for one in families):
             for verdict in VERDICTS:
                 metrics.AUDITED.labels(name, verdict)
-        log.info("audit begins", from_kept=kept is not None)
+        log.info("audit begins", from_kept=kept is not None, tiers=sorted(self._tiers))
 
     def _open(self, families: Sequence[Family]) -> Kept | None:
         try:
@@ -76,6 +83,10 @@ class Auditor:
     def turn(self) -> None:
         """One slice or one poll: judges what can be, and tells what differs."""
         messages = self._next()
+        if any(one.topic == TIERS for one in messages) and self._has_new_tier(messages):
+            self._leave()
+            self._begin()
+            return
         for finding in self._audit.take(messages):
             self._tell(finding)
         self._read += sum(one.topic != CLOCK for one in messages)
@@ -112,6 +123,13 @@ class Auditor:
             self._follower = Follower(self._settings, self._audit.positions(), **GATHERED)
         return self._follower.poll(0.5, POLL_MOST)
 
+    def _has_new_tier(self, messages: Iterable[Message]) -> bool:
+        """Its row rests on what was read before it was there, too."""
+        named = {(one.key or b"").rpartition(b"/")[0] for one in messages if one.topic == TIERS}
+        if named <= {tier.encode() for tier in self._tiers}:
+            return False
+        return tiers_in(BrokerOrigin(self._settings), self._count) != self._tiers
+
     def _tell(self, finding: Finding) -> None:
         metrics.AUDITED.labels(finding.component, finding.verdict).inc()
         if finding.verdict == "differs":
@@ -128,9 +146,12 @@ class Auditor:
         """Keeps what is left, unless an alert is under way: then it is found again."""
         if not self._alarms.pending:
             self._keep()
+        self._leave()
+        self._alarms.close()
+
+    def _leave(self) -> None:
         if self._follower is not None:
             self._follower.close()
-        self._alarms.close()
         self._audit.close()
 
 
@@ -194,7 +215,7 @@ class Alarms:
         self._births.close()
 
 
-def serve(settings: Settings, stop: Stop, families: Iterable[Family]) -> int:
+def serve(settings: Settings, stop: Stop, families: Families) -> int:
     """Audits until it is told to stop; the exit code."""
     path = settings.directory / "auditor" / "audit.jsonl"
     return turn_until_stopped(lambda: Auditor(settings, families, path), stop)

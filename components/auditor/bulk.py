@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
@@ -16,10 +16,27 @@ from components.runtime.judging import Finding
 from components.runtime.origin import Origin
 from components.runtime.reading import Unreadably
 from events.codec import Read
-from events.topics import BY_SHORT, CLOCK
+from events.records import TierDefined
+from events.topics import BY_SHORT, CLOCK, TIERS, place
+
+Families = Callable[[Iterable[str]], Sequence[Family]]
+"""What is audited where the log has these tiers."""
 
 LATE_MOST = AGAIN_MOST
 """Decisions of one desk that are put aside before the log is read again for them."""
+
+
+def tiers_in(origin: Origin, partitions: int) -> frozenset[str]:
+    """The tiers that there ever were: each has rows, and so decisions, of its own."""
+    places = [place(TIERS, p) for p in range(BY_SHORT[TIERS].partitions or partitions)]
+    kinds, found = frozenset({TierDefined.__name__}), set[str]()
+    starts = origin.lowest(places)
+    for poll in origin.spans({at: (starts[at], end) for at, end in origin.ends(places).items()}):
+        for message in poll:
+            read = take_in(message, partitions, kinds)
+            if not isinstance(read, DeadLetter) and isinstance(read.record.body, TierDefined):
+                found.add(read.record.body.tier)
+    return frozenset(found)
 
 
 class LogAudit:

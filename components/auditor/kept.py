@@ -95,8 +95,8 @@ def _read(path: Path, lines: list[str], families: Sequence[Family], log: tuple[i
     found = (head["logics"], head["build"], (head["partitions"], head["cluster"]))
     if found != (_logics(families), build(), log):
         raise Misfit(
-            f"{path} was kept by another build, of other logics or for another log; remove it, and"
-            " the log is audited from its beginning"
+            f"{path} was kept by another build, of other logics or tiers, or for another log;"
+            " remove it, and the log is audited from its beginning"
         )
     kept = Kept(seen=head["seen"], high_ms=head["high_ms"], counts=head["counts"])
     components = {one.logic: one for family in families for one in family}

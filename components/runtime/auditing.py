@@ -81,9 +81,10 @@ class Desk:
         component = self.component
         key = read.record.key if component.key_of is None else component.key_of(read)
         if key is None or self.sealed:
-            if self.sealed and key is not None and self._ours(read):
-                self._key(key).waiting.append(read)
-                self._todo[key] = None
+            # Of a tier that nobody defined, a decision has no row here, and a verdict all the same.
+            if self._ours(read) and (key is not None or read.record.logic != component.logic):
+                self._key(read.record.key).waiting.append(read)
+                self._todo[read.record.key] = None
             return
         one = self._keys.get(key)
         if one is None:

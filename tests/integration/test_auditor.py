@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.children import python, running
 from components.auditor.agents import Auditor
 from components.auditor.decide import ALERT, key_of_logic
 from components.auditor.kept import open_kept
@@ -25,9 +26,10 @@ from tests.integration.processes import until
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log
-from turbine.logics import AUDITED
+from turbine.logics import AUDITED, audited_with
 from turbine.publish import Accepted, Publisher
 from turbine.subscribe import Subscriber
+from turbine.tiers import define
 
 pytestmark = [pytest.mark.broker]
 
@@ -42,7 +44,7 @@ CONFIG = {
 @contextmanager
 def auditor(fleet: Fleet, path: Path, families: tuple[Family, ...] = AUDITED) -> Iterator[Auditor]:
     """One that is turned by hand."""
-    one = Auditor(fleet.settings, families, path)
+    one = Auditor(fleet.settings, lambda _: families, path)
     try:
         yield one
     finally:
@@ -120,6 +122,28 @@ def test_a_difference_is_an_alert_once(fleet: Fleet, tmp_path: Path) -> None:
     assert heard == [ALERT]
 
 
+def test_a_tier_that_is_made_while_it_follows_is_audited_from_its_beginning(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    one = Auditor(fleet.settings, audited_with, tmp_path / "audit.jsonl")
+    serve = ("turbine.serve", "shard-manager", "--tier", "made-late", "--bootstrap")
+    try:
+        change(fleet, 9)
+        turned_until_ahead(one, 1)
+        assert define(Log(fleet.settings), "made-late", 4) is not None
+
+        def told() -> bool:
+            one.turn()
+            return one.verdicts["shard-manager"]["same"] > 0
+
+        # There is no container, which is the first that its manager has to say.
+        with running("manager", python(*serve, fleet.bootstrap), tmp_path):
+            until(told, "its manager's first decision has come out again")
+        assert one.verdicts["shard-manager"]["not checkable"] == 0
+    finally:
+        one.close()
+
+
 def test_slices_have_a_bound_and_keep_the_order_of_time(fleet: Fleet) -> None:
     change(fleet, 5)
     log = Log(fleet.settings)
@@ -153,7 +177,8 @@ def test_the_command_goes_on_from_a_file_and_from_a_position(fleet: Fleet, tmp_p
     change(fleet, 7)
     after = audited("--resume", file)
     assert again < after + again < whole
-    kept = open_kept(Path(file), AUDITED, PARTITIONS, cluster_of(fleet.settings))
+    families = Log(fleet.settings).families()
+    kept = open_kept(Path(file), families, PARTITIONS, cluster_of(fleet.settings))
     assert kept is not None
     assert kept.counts["job-service"]["same"] == whole + again + after <= audited()
     log = Log(fleet.settings)

@@ -3,6 +3,7 @@ and come back."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -15,6 +16,7 @@ from projections.fleet import Fleet
 from tests.integration.processes import until
 from turbine.capacity import tiers_to_plain
 from turbine.log import Log
+from turbine.logics import TIERED
 from turbine.publish import Publisher
 from turbine.tiers import define
 
@@ -136,12 +138,15 @@ def test_the_lender_gets_its_container_back_when_it_needs_it(site: Installation)
 
 
 def test_the_audit_makes_all_of_it_again(site: Installation) -> None:
-    found = [one for one in Log(site.settings).audit() if one.component == "capacity-manager"]
-    ours = [one for one in found if one.verdict != "not checkable"]
-    assert len(ours) > 5
-    assert [(one.verdict, one.sentence) for one in ours if one.verdict != "same"] == []
+    """Of both tiers: each has a row, and so a logic, of its own."""
+    log = Log(site.settings)
+    found = [one for one in log.audit() if one.read.topic == "tiers.v1"]
+    assert [(one.verdict, one.sentence) for one in found if one.verdict != "same"] == []
+    made = Counter(one.read.record.logic for one in found)
+    assert made.keys() == {of(tier).logic for of in TIERED.values() for tier in ("default", "rich")}
+    assert all(count > 5 for count in made.values()), made
     sizes = [
         sum(len(value or b"") for name, value in message.headers or [] if name == "ce_evidence")
-        for message in Log(site.settings).messages(["tiers.v1"])
+        for message in log.messages(["tiers.v1"])
     ]
     assert max(sizes) < 8_192

@@ -86,15 +86,14 @@ def _run(
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
     from components.auditor.kept import Misfit, open_kept
     from events.topics import JOURNAL
-    from turbine.logics import AUDITED
 
-    kept = None
+    kept, families = None, log.families()
     if resume is not None:
         try:
-            kept = open_kept(resume, AUDITED, log.counts[JOURNAL], log.cluster)
+            kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
         except Misfit as misfit:
             raise Failed(Code.USAGE, str(misfit)) from None
-    return log.open_audit(kept=kept, since=since)
+    return log.open_audit(families, kept=kept, since=since)
 
 
 def _keep(path: Path, audit: LogAudit, cluster: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -10,9 +12,12 @@ from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component_of
 from components.job_service.decide import component as job_service
 from components.runtime.audit import Audit
+from components.runtime.component import Component
 from components.runtime.hearing import Hearing
-from events.topics import CLOCK, place
-from turbine.logics import AUDITED, families
+from events.codec import Read, Record, encode
+from events.records import AlertRaised
+from events.topics import CLOCK, TIERS, place
+from turbine.logics import AUDITED, TIERED, audited_with, families
 
 PARTITIONS = 3
 
@@ -58,3 +63,37 @@ def test_older_logics_stand_behind_the_newest_and_each_once() -> None:
         families((job_service,), {"job-service": (job_service,)})
     with pytest.raises(AssertionError, match="not of one component"):
         families((job_service,), {"job-service": (replace(auto_scaler),)})
+
+
+def test_each_tier_of_the_log_is_audited_by_its_own_logic() -> None:
+    assert audited_with(()) == audited_with(("default",)) == AUDITED
+    found = {family[0].name: family for family in audited_with(("rich", "default", "b"))}
+    for name, of in TIERED.items():
+        assert [one.logic for one in found[name]] == [of(t).logic for t in ("default", "b", "rich")]
+    assert [one for one in found.values() if one[0].name not in TIERED] == [
+        family for family in AUDITED if family[0].name not in TIERED
+    ]
+
+
+@pytest.mark.parametrize("of", TIERED.values(), ids=TIERED)
+def test_what_was_said_of_a_tier_that_nobody_defined_has_a_verdict_too(
+    of: Callable[[str], Component[Any]],
+) -> None:
+    """Passed over in silence it would look like one that came out the same."""
+    audit = Audit([[of("default")]], PARTITIONS, Hearing(lambda *_: True))
+    rich = of("rich")
+    body = AlertRaised("rich", "any", "warning", "a cause", "docs/runbooks/any.md")
+    record = Record(
+        key="rich/placement",
+        id="1",
+        kind="AlertRaised",
+        value=encode(body),
+        body=body,
+        parent="0",
+        logic=rich.logic,
+        source=rich.name,
+    )
+    audit.read(Read(place(TIERS, 0), TIERS, 0, 1_000, record))
+    [found] = audit.findings(whole=True)
+    assert (found.verdict, found.component) == ("not checkable", rich.name)
+    assert rich.logic in found.sentence
