@@ -7,9 +7,7 @@ they end up in decisions that are derived again and compared byte by byte.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -29,7 +27,7 @@ from events.policies.settings import LEAST, TASKS_MAX
 from events.policies.table import PolicyName, trouble_in
 from events.strict_json import NUMBER_MAX, Json, shorten
 
-__all__ = ["COMPLEX_FIELDS", "TASKS_MAX", "Invalid", "JobConfig", "config_of", "validate_config"]
+__all__ = ["COMPLEX_FIELDS", "TASKS_MAX", "Invalid", "JobConfig", "validate_config"]
 
 UNPRIVILEGED_TASKS = 32
 """Tasks that a job may ask for by itself, so that one out of control leaves others room (VI-B)."""
@@ -37,8 +35,6 @@ PROCESS_MB = 896
 """Of memory that a Spark for one task takes: the least heap that it begins with, and all around."""
 PARTITIONS_MAX = 100_000
 """Of all inputs of a job together: each is handed to a task by number, and lies in a record."""
-CONFIGS_KNOWN, TEXT_KNOWN = 1_024, 8 * 1024
-"""Configs that are held, and the longest text of one: 30 MB at the very most."""
 
 # Names and paths become parts of paths, topics and metrics, so they hold nothing that any of these
 # reads as syntax. No pattern lets a segment begin with a dot: `..` and hidden files stay out.
@@ -347,21 +343,6 @@ def validate_config(merged: Mapping[str, Json]) -> JobConfig | Invalid:
     except ValidationError as error:
         return _EXPLAINER.explain(error)
 
-
-def config_of(text: str) -> JobConfig | Invalid:
-    """The same of a config's text.
-
-    Who accepts a config is followed within moments by who lists its tasks and by who sizes them,
-    often in one process: what it says is worked out once. A config is frozen, so they may share it.
-    """
-    return _known(text) if len(text) <= TEXT_KNOWN else _read(text)
-
-
-def _read(text: str) -> JobConfig | Invalid:
-    return validate_config(json.loads(text))
-
-
-_known = lru_cache(CONFIGS_KNOWN)(_read)
 
 _EXPLAINER = Explainer(JobConfig, _EXPECTED_BY_PATTERN, unions=frozenset({("operator",)}))
 

@@ -36,6 +36,7 @@ STEADY_S = 60.0
 """A process that lived this long was well; its next failure is a first one."""
 TURN_S = 0.2
 STOP_S = 25.0
+KILLED_S = 60.0  # SIGKILL needs no consent; what takes longer is a disk that hangs
 """Longer than the deadline that a component sets itself for its last rows; for each of three:
 containers, deciders, clock."""
 LOG_BYTES = 16 * 1024 * 1024
@@ -331,7 +332,7 @@ def end_fleet(directory: Path, wait_s: float = 3 * STOP_S + 10) -> bool:
         state = read_state(directory) or {"members": []}
         # The supervisor first: it would start again what is killed.
         _signal([pid, *(one["pid"] for one in state["members"])], signal.SIGKILL)
-        if not _free_within(directory, wait_s):
+        if not _free_within(directory, KILLED_S):
             raise FleetRuns(
                 f"the fleet in {directory} outlives SIGKILL; see {directory}/fleet.json"
             )

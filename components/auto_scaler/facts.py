@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from components.auto_scaler.verdict import Size
-from events.config import PROCESS_MB, Invalid, config_of
+from events.config import PROCESS_MB, Invalid
+from events.config_text import config_of
 from events.strict_json import canonical_json
 
 TASKS, THREADS, CORES, MEMORY = (

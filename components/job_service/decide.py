@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from components.runtime.component import Component
-from events.config import Invalid, config_of
+from events.config import Invalid
+from events.config_text import config_of
 from events.identity import is_job_id, valid_until_ms
 from events.merge import change_layer, merge_layers
 from events.records import (

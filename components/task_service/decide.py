@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from components.runtime.component import Component
 from components.task_service.specs import Handed, Trouble, head_of, parts_of, specs_of
 from components.task_service.wanted import Wanted, wanted_list
-from events.config import Invalid, config_of
+from events.config import Invalid
+from events.config_text import config_of
 from events.records import AlertCleared, AlertRaised, Body, Generation, TaskSpecsPublished
 from events.reset import reset_of
 from events.strict_json import canonical_json

@@ -19,7 +19,7 @@ from infra.kafka.node import HEAP_MB, WAIT_S, Order, start_node
 PAUSE_S = 0.02
 STOP_WAIT_S = 20.0
 # SIGKILL needs no consent; what takes longer is a disk that hangs.
-KILL_WAIT_S = 10.0
+KILL_WAIT_S = 60.0
 
 
 @dataclass(slots=True)

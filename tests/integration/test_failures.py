@@ -135,7 +135,9 @@ def listens(pid: int) -> bool:
 def _ended(told: list[Process]) -> dict[str, int]:
     for process in told:
         process.child.terminate()
-    codes = {process.name: process.ends(DEADLINE_S + 5) for process in told}
+    # They end themselves at their deadline, and say so; how late a busy machine lets them is no
+    # matter.
+    codes = {process.name: process.ends() for process in told}
     for process in told:
         assert codes[process.name] == 0 or process.why(), process.text()
     return codes

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -139,9 +140,14 @@ def start_up() -> subprocess.Popen[str]:
 
 def shards_held() -> int:
     """How many shards run once all of them do."""
-    held = ["get", "shards", "-o", "json"]
-    until(lambda: all(one["stage"] == "held" for one in json.loads(run(*held).out)), "all run")
-    return len(json.loads(run(*held).out))
+    shards: list[dict[str, Any]] = []
+
+    def all_run() -> bool:
+        shards[:] = json.loads(run("get", "shards", "-o", "json").out or "[]")
+        return bool(shards) and all(one["stage"] == "held" for one in shards)
+
+    until(all_run, "all run")
+    return len(shards)
 
 
 def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

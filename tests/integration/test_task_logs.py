@@ -60,16 +60,34 @@ def texts(rows: list[dict[str, Any]], stream: str) -> set[str]:
     return {row["text"] for row in rows if row["kind"] == "line" and row["stream"] == stream}
 
 
+PRINTED = {"stdout", "log", "stderr", "worker", "end"}
+
+
+def kept(fleet: SparkFleet, said: str) -> set[str]:
+    """Which of all that talks/1 has to say lie in its files."""
+    rows = rows_of(fleet, "talks/1", "-n", "1000")
+    found = {
+        "stdout": {"building talks/1", "talks/1 divides by 0"} <= texts(rows, "stdout"),
+        "log": "INFO talking: thinking for talks/1" in texts(rows, "log"),
+        "worker": "INFO talking.worker: in a worker of talks/1" in texts(rows, "log"),
+        "stderr": said in texts(rows, "stderr"),
+        "end": any(row["kind"] == "line" and row["text"].startswith("failed: ") for row in rows),
+    }
+    return {name for name, there in found.items() if there}
+
+
 def test_a_task_that_prints_and_then_fails(fleet: SparkFleet) -> None:
     def failed() -> bool:
         return rows_of(fleet, "talks/1")[0]["last_error"] is not None
 
     until(failed, "it fails", 60, 0.5)
+    said = "ZeroDivisionError: integer division or modulo by zero"
+    # Its failure is in the log as soon as it is known, and what it printed in a file a little later.
+    until(lambda: PRINTED <= kept(fleet, said), "what it printed lies there", 60, 0.5)
     now, *rows = rows_of(fleet, "talks/1", "-n", "1000")
     assert (now["name"], now["container"], now["shard_container"]) == ("talks/1", NAME, NAME)
     error = now["last_error"]
     assert (error["cause"], error["container"]) == ("operator-error", NAME)
-    said = "ZeroDivisionError: integer division or modulo by zero"
     assert (error["error_class"], error["explanation"]) == ("ZeroDivisionError", said)
     assert error["retry_ms"] > error["at_ms"]
     assert {"building talks/1", "talks/1 divides by 0"} <= texts(rows, "stdout")
