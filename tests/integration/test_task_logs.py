@@ -82,8 +82,8 @@ def test_a_task_that_prints_and_then_fails(fleet: SparkFleet) -> None:
 
     until(failed, "it fails", 60, 0.5)
     said = "ZeroDivisionError: integer division or modulo by zero"
-    # Its failure is in the log as soon as it is known, and what it printed in a file a little later.
-    until(lambda: PRINTED <= kept(fleet, said), "what it printed lies there", 60, 0.5)
+    # Its failure is in the log once it is known, and what it printed in a file a little later.
+    until(lambda: kept(fleet, said) == PRINTED, "what it printed lies there", 60, 0.5)
     now, *rows = rows_of(fleet, "talks/1", "-n", "1000")
     assert (now["name"], now["container"], now["shard_container"]) == ("talks/1", NAME, NAME)
     error = now["last_error"]
