@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from confluent_kafka import Producer
 from benchmarks.installation import cpu_of
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
 from components.runtime.inputs import committed_of
-from events.records import TaskLoadReported
+from events.records import PartitionLag, TaskLoadReported
 from events.topics import LOADS
 from spark_streaming.lag import LOOK_S
 from tests.integration.kafka_tools import describe_group
@@ -51,7 +52,7 @@ class Spring:
     topic: str
     written: Counter[int] = field(default_factory=Counter)
     bytes: int = 0
-    first_ms: dict[int, float] = field(default_factory=dict)  # of the last play
+    first_ms: dict[int, tuple[float, float]] = field(default_factory=dict)  # last play: put, got
     begin_ms: float = 0.0
     end_ms: float = 0.0
 
@@ -73,11 +74,12 @@ class Spring:
         while passed < seconds:
             passed = min(seconds, time.monotonic() - began)
             due = {at: int(rate * passed) - sent[at] for at, rate in per_s.items()}
-            for at in [at for at, count in due.items() if count]:
-                self.first_ms.setdefault(at, now_ms())
+            put_ms = now_ms()
             self.put(due)
             sent.update(due)
-            assert self.source.flush(30) == 0
+            assert self.source.flush(60) == 0
+            for at in [at for at, count in due.items() if count]:
+                self.first_ms.setdefault(at, (put_ms, now_ms()))
             time.sleep(0.02)
         self.end_ms = now_ms()
 
@@ -243,24 +245,37 @@ def lag_of(*line: str) -> list[dict[str, Any]]:
     return found
 
 
+def lagging(told: Iterable[Told]) -> list[tuple[Told, PartitionLag]]:
+    """What is left of a partition, where anything is."""
+    return [(one, part) for one in told for part in one.body.partitions if part.lag_records]
+
+
+def as_old(spring: Spring, one: Told, part: PartitionLag) -> bool:
+    """Is that the age of the first record that nobody has read?"""
+    put_ms, got_ms = spring.first_ms[part.partition]
+    least, most = one.at_ms - got_ms - TOLD_MS, one.at_ms - put_ms + 1000 * LOOK_S + TOLD_MS
+    return part.lag_ms is not None and least <= part.lag_ms <= most
+
+
 def test_what_nobody_reads_is_told_by_partition_to_the_record(bench: Bench) -> None:
     held = bench.held
     held.play(SKEWED, SKEWED_S)
     left = {at: held.written[at] - FIRST[at] for at in FIRST}
     size = len(VALUE) + len(b"0/000000")
-    until(lambda: len(bench.newest(HELD, held.end_ms + TOLD_MS)) == 2, "both tell", 60, 0.2)
-    told = bench.newest(HELD, held.end_ms + TOLD_MS).values()
+    told: list[Told] = []
+
+    def in_time() -> bool:
+        """A report that a busy machine held up on its way is older than its place says."""
+        told[:] = bench.newest(HELD, held.end_ms + TOLD_MS).values()
+        return len(told) == 2 and all(as_old(held, one, part) for one, part in lagging(told))
+
+    until(in_time, "both tell how old what they have not read is", 60, 0.2)
     parts = {part.partition: (one, part) for one in told for part in one.body.partitions}
     assert {at: part.lag_records for at, (_, part) in parts.items()} == left
     assert {at: part.lag_bytes for at, (_, part) in parts.items()} == {
         at: count * size for at, count in left.items()
     }
     assert parts[3][1].lag_ms == 0, "nothing is left of it"
-    for at, (one, part) in parts.items():
-        if left[at]:
-            assert part.lag_ms is not None
-            too_much_ms = part.lag_ms - (one.at_ms - held.first_ms[at])
-            assert -TOLD_MS <= too_much_ms <= 1000 * LOOK_S + TOLD_MS, (at, part)
     assert read_of(bench.reports(HELD)) == pytest.approx(FIRST), "what lies there was not read"
     for one in told:
         body = one.body
@@ -298,12 +313,13 @@ def test_time_passes_as_fast_for_what_lies_there_as_for_everybody(bench: Bench) 
         found = [one for one in bench.reports(HELD) if one.at_ms > bench.held.end_ms + TOLD_MS]
         return [one for one in found if one.body.task == found[0].body.task]
 
-    until(lambda: len(told()) > 1, "it is told twice", 60, 0.2)
-    sooner, later = told()[:2]
-    assert sooner.body.lag_ms is not None
-    assert later.body.lag_ms is not None
-    older_ms = later.body.lag_ms - sooner.body.lag_ms
-    assert abs(older_ms - (later.at_ms - sooner.at_ms)) < TOLD_MS
+    def agree(sooner: Told, later: Told) -> bool:
+        older_ms = (later.body.lag_ms or 0) - (sooner.body.lag_ms or 0)
+        return abs(older_ms - (later.at_ms - sooner.at_ms)) < TOLD_MS
+
+    # One of two reports may have been held up on its way by a busy machine, and not all of them.
+    until(lambda: any(agree(*two) for two in pairwise(told())), "it is told twice", 60, 0.2)
+    later = told()[-1]
     assert (later.body.busy_share, later.body.records_in_per_s) == (0.0, 0.0)
     assert set(later.rates.values()) == {0.0}
 
@@ -331,7 +347,7 @@ def test_all_that_was_read_and_written_is_in_the_rates(bench: Bench) -> None:
     total = sum(steady.written.values())
     until(lambda: bench.committed(STEADY) == dict(steady.written), "all is read", 60, 0.2)
     since_ms = now_ms() + TOLD_MS
-    until(lambda: bench.newest(STEADY, since_ms), "it is told", 30, 0.2)
+    until(lambda: bench.newest(STEADY, since_ms), "it is told", 60, 0.2)
     told = bench.reports(STEADY)
 
     def added_up(name: str) -> float:
