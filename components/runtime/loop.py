@@ -80,28 +80,36 @@ class Stop:
 
 
 class Patience:
-    """Ends the process when a call into a client does not return, its own time-out passed by."""
+    """Ends the process when a call into a client does not return, its own time-out passed by.
+
+    Counted in looks, which is time awake: where the machine stood still, the clock has gone on, and
+    the call has had no time.
+    """
 
     def __init__(self, look_s: float = 1.0) -> None:
-        self._look_s = look_s
-        self._limit: tuple[float, str] | None = None
+        self._look_s, self._looks = look_s, 0
+        self._doing: tuple[float, str] | None = None
         threading.Thread(target=self._watch, daemon=True).start()
 
     @contextmanager
     def within(self, seconds: float, what: str) -> Iterator[None]:
         """What is done in here takes no longer, or is the last thing that is done."""
-        self._limit = (time.monotonic() + seconds, f"{what} did not return in {seconds:g} s")
+        self._looks, self._doing = 0, (seconds, what)
         try:
             yield
         finally:
-            self._limit = None
+            self._doing = None
 
     def _watch(self) -> None:
         while True:
             time.sleep(self._look_s)
-            limit = self._limit
-            if limit is not None and time.monotonic() > limit[0]:
-                die(EXIT_STUCK, limit[1])
+            doing = self._doing
+            if doing is None:
+                continue
+            seconds, what = doing
+            self._looks += 1
+            if self._looks * self._look_s > seconds:
+                die(EXIT_STUCK, f"{what} did not return in {seconds:g} s")
 
 
 def turn_until_stopped(
