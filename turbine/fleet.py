@@ -293,7 +293,7 @@ def run_fleet(
 
 
 def detach_fleet(
-    directory: Path, flags: Flags, wait_s: float = 20.0, *, hosts: Hosts = HOSTS
+    directory: Path, flags: Flags, wait_s: float = 60.0, *, hosts: Hosts = HOSTS
 ) -> dict[str, Any]:
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from turbine.members import Hosts
 
 LOCAL_SHARDS = 64
-ADDRESS_S = 20.0
+ADDRESS_S = 60.0
 LOCAL_SETTINGS = {"load_max": 1000, "moves_max": 1000}
 """Of the tier that `up` makes: with two containers, a budget of a tenth of all shards for each plan
 would let nobody empty one in an afternoon."""

@@ -25,7 +25,7 @@ SHARDS_MAX = 2**20
 LOCAL = "default"
 """The tier whose shard manager is served where no other is named, as by `turbine up`."""
 LOOK_S = 1.0
-READ_S = 10.0
+READ_S = 30.0
 """For the log to show what was written into it."""
 TOLD = 4
 
