@@ -43,7 +43,7 @@ def test_the_journal_tells_what_nobody_publishes(fleet: Fleet) -> None:
         refused = ana.change("quiet", {"tasks": 99}, wait_s=WAIT_S)
         assert isinstance(refused, Rejected)
         assert refused.path == "tasks"
-        assert ana.ask(made.change_id, wait_s=0.5) == made
+        assert ana.ask(made.change_id, wait_s=WAIT_S) == made
         # Sent again under its id it counts once, and its verdict is not published once more.
         assert ana.change("quiet", SMALLEST, change_id=made.change_id, wait_s=WAIT_S) == made
         gone = ana.delete("quiet", reason="no longer needed", wait_s=WAIT_S)
