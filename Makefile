@@ -31,7 +31,7 @@ check: setup  ## all that needs no broker: form, types, arrows between rooms, un
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest tests/unit tests/laws tests/golden tests/contracts -q
+	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/laws tests/golden tests/contracts -q
 
 test: setup  ## every test; those that need Kafka start a broker of their own
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder

@@ -13,16 +13,26 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException
 
-from components.runtime.clients import DENIED, consumer, place_of, refresh, spot, unreachable
+from components.runtime.clients import (
+    ABSENT,
+    DENIED,
+    consumer,
+    place_of,
+    refresh,
+    spot,
+    unreachable,
+)
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
 
 BATCH = 200
 """What is made of a poll should stay in the processor's cache until it is folded."""
-STALL_S = 30.0
-PATIENCE_S = 15.0
-"""A partition whose leader is being elected has none for a moment, and a new topic too."""
-COMMITTED_S = 20.0
+STALL_S = 60.0
+PATIENCE_S = 60.0
+"""A partition whose leader is being elected has none for a moment, and a new topic too; a machine
+that stands still makes it a long one."""
+ABSENT_S = 15.0
+"""For a topic or partition of which the broker says all the while that it has none."""
 ASK_S = 5.0
 PAUSE_S = 0.05
 # Instants that mean a place's first and next offset, in the broker's protocol (ListOffsets).
@@ -50,7 +60,7 @@ def offsets_at(client: Consumer, places: Iterable[str], at_ms: int) -> dict[str,
 
 def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]:
     asked = {place: spot(place, instant_ms) for place, instant_ms in instants_ms.items()}
-    limit = time.monotonic() + PATIENCE_S
+    since = time.monotonic()
     while asked:
         try:
             found = client.offsets_for_times(list(asked.values()), timeout=5)
@@ -58,8 +68,8 @@ def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]
             if not errors:
                 return {at: one.offset for at, one in zip(asked, found, strict=True)}
             raise KafkaException(errors[0])  # noqa: TRY301 - as the call itself does
-        except KafkaException:
-            if time.monotonic() > limit:
+        except KafkaException as error:
+            if time.monotonic() > since + _patience_s(error.args[0]):
                 raise
             if client.assignment():  # a poll would take a message that nobody gets
                 time.sleep(PAUSE_S)
@@ -67,6 +77,12 @@ def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]
                 client.poll(PAUSE_S)  # a refused login is raised here
             refresh(client)
     return {}
+
+
+def _patience_s(error: KafkaError) -> float:
+    if error.code() in DENIED:
+        return 0.0  # it will be so the next time, too
+    return ABSENT_S if error.code() in ABSENT else PATIENCE_S
 
 
 def ends_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
@@ -124,17 +140,19 @@ def committed_at(
     loading was seen to wait for its answer for ever, while the next one had it at once.
     """
     asked = {place: spot(place) for place in places}
-    limit = time.monotonic() + COMMITTED_S
+    since = time.monotonic()
     while True:
         client = consumer(settings, **({"group.id": group} | more))
         try:
             found = client.committed(list(asked.values()), timeout=ASK_S)
+            errors = [one.error for one in found if one.error is not None]
+            if not errors:
+                return {at: one.offset for at, one in zip(asked, found, strict=True)}
+            raise KafkaException(errors[0])  # noqa: TRY301 - as the call itself does
         except KafkaException as error:
             client.poll(0)  # a refused login is raised here
-            if error.args[0].code() in DENIED or time.monotonic() > limit:
+            if time.monotonic() > since + _patience_s(error.args[0]):
                 raise unreachable(settings, error.args[0]) from None
-        else:
-            return {at: one.offset for at, one in zip(asked, found, strict=True)}
         finally:
             client.close()
 

@@ -74,8 +74,8 @@ SYNCING: tuple[Mutant, ...] = (
     left_out(
         "tasks are not told what is to be read anew",
         LISTS,
-        "reset = reset_of(row.reset)",
-        "reset = None",
+        "reset=reset_of(row.reset),",
+        "reset=None,",
     ),
     left_out(
         "what is to be read anew is forgotten with its plan",

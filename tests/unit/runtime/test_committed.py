@@ -12,7 +12,14 @@ from components.runtime.clients import BrokerUnreachable
 from components.runtime.settings import Settings
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
+LOADING = KafkaError(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
 PLACE = "journal.v1/3"
+
+
+class Loading:
+    """An answer about one partition that is none."""
+
+    error, offset = LOADING, -1001
 
 
 class Client:
@@ -23,6 +30,8 @@ class Client:
 
     def committed(self, asked: list[TopicPartition], timeout: float) -> list[TopicPartition]:
         assert timeout > 0
+        if self.answer is LOADING:
+            return [Loading() for _ in asked]
         if isinstance(self.answer, KafkaError):
             raise KafkaException(self.answer)
         return [TopicPartition(one.topic, one.partition, self.answer) for one in asked]
@@ -55,6 +64,11 @@ def test_the_next_client_has_the_answer_at_once(clients: list[Client]) -> None:
     assert reading.committed_now(Settings(), "some", [PLACE]) == {PLACE: 42}
 
 
+def test_a_partition_without_an_answer_has_not_nothing_committed(clients: list[Client]) -> None:
+    clients += [Client(LOADING), Client(42)]
+    assert reading.committed_at(Settings(), "some", [PLACE]) == {PLACE: 42}
+
+
 def test_nothing_committed_is_nothing(clients: list[Client]) -> None:
     clients += [Client(-1001)]
     assert reading.committed_now(Settings(), "some", [PLACE]) == {PLACE: 0}
@@ -64,7 +78,7 @@ def test_nothing_committed_is_nothing(clients: list[Client]) -> None:
 def test_silence_without_an_end_is_a_sentence(
     clients: list[Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reading, "COMMITTED_S", 0.0)
+    monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
     clients += [Client(SILENCE)]
     with pytest.raises(BrokerUnreachable, match="no broker answers at "):
         reading.committed_now(Settings(), "some", [PLACE])
