@@ -22,7 +22,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     OffsetSpec,
 )
 
-from components.runtime.clients import ABSENT, DENIED, admin, consumer, unreachable
+from components.runtime.clients import ABSENT, admin, unreachable
+from components.runtime.reading import group_offsets
 from components.runtime.settings import Settings
 from components.runtime.topics import TopicsError
 
@@ -31,9 +32,6 @@ At = tuple[str, int]
 
 ASK_S = 15.0
 """For one question, while the broker elects a leader."""
-COMMITTED_S = 20.0
-"""For what a group has committed, while the broker makes, loads or looks for its coordinator."""
-COMMITTED_ASK_S = 5.0
 CREATE_S = 60.0
 PAUSE_S = 0.05
 AT_ONCE = 8
@@ -128,20 +126,6 @@ def _committed(settings: Settings, group: str, spots: Iterable[At]) -> dict[At, 
     wanted = [TopicPartition(*spot) for spot in spots]
     if not wanted:
         return {}
-    limit_s = time.monotonic() + COMMITTED_S
-    while True:
-        # Each time a client of its own: one whose question met a coordinator that was just loading
-        # was seen to wait for ever, while the next one had its answer at once.
-        client = consumer(settings, **{"group.id": group})
-        try:
-            found = client.committed(wanted, timeout=COMMITTED_ASK_S)
-        except KafkaException as error:
-            client.poll(0)  # a refused login is raised here
-            if error.args[0].code() in DENIED or time.monotonic() > limit_s:
-                raise unreachable(settings, error.args[0]) from None
-        else:
-            # Where nothing is committed the offset is below 0.
-            told = (one for one in found if one.error is None and one.offset >= 0)
-            return {(one.topic, one.partition): one.offset for one in told}
-        finally:
-            client.close()
+    # Where nothing is committed the offset is below 0.
+    told = (one for one in group_offsets(settings, group, wanted) if one.offset >= 0)
+    return {(one.topic, one.partition): one.offset for one in told}

@@ -8,10 +8,10 @@ would be a silent loss.
 from __future__ import annotations
 
 import time  # noqa: TID251 - a reader that stalls is found by real time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from components.runtime.clients import (
     ABSENT,
@@ -134,21 +134,31 @@ def committed_now(
 def committed_at(
     settings: Settings, group: str, places: Iterable[str], **more: object
 ) -> dict[str, int]:
-    """The same; below 0 where nothing.
+    """The same; below 0 where nothing."""
+    asked = {place: spot(place) for place in places}
+    found = group_offsets(settings, group, list(asked.values()), **more)
+    return {at: one.offset for at, one in zip(asked, found, strict=True)}
+
+
+def group_offsets(
+    settings: Settings, group: str, spots: Sequence[TopicPartition], **more: object
+) -> list[TopicPartition]:
+    """What the group has committed of partitions, in their order; below 0 where nothing, or where
+    there is no such partition.
 
     Asked anew by a client of its own: one whose first question met a coordinator that was just
     loading was seen to wait for its answer for ever, while the next one had it at once.
     """
-    asked = {place: spot(place) for place in places}
     since = time.monotonic()
     while True:
         client = consumer(settings, **({"group.id": group} | more))
         try:
-            found = client.committed(list(asked.values()), timeout=ASK_S)
+            found = client.committed(list(spots), timeout=ASK_S)
             errors = [one.error for one in found if one.error is not None]
-            if not errors:
-                return {at: one.offset for at, one in zip(asked, found, strict=True)}
-            raise KafkaException(errors[0])  # noqa: TRY301 - as the call itself does
+            open_ones = [error for error in errors if error.code() not in ABSENT]
+            if not open_ones:
+                return found
+            raise KafkaException(open_ones[0])  # noqa: TRY301 - as the call itself does
         except KafkaException as error:
             client.poll(0)  # a refused login is raised here
             if time.monotonic() > since + _patience_s(error.args[0]):

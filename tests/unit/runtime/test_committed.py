@@ -16,10 +16,23 @@ LOADING = KafkaError(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
 PLACE = "journal.v1/3"
 
 
-class Loading:
-    """An answer about one partition that is none."""
+OF_ONE = (LOADING.code(), KafkaError.UNKNOWN_TOPIC_OR_PART)
+"""What is answered about a partition, and not to the question."""
 
-    error, offset = LOADING, -1001
+
+class Unanswered(TopicPartition):
+    """A partition with an error instead of an offset."""
+
+    def __new__(cls, _: KafkaError) -> Unanswered:
+        return super().__new__(cls, "clicks", 0, -1001)
+
+    def __init__(self, error: KafkaError) -> None:
+        super().__init__("clicks", 0, -1001)
+        self._error = error
+
+    @property
+    def error(self) -> KafkaError:
+        return self._error
 
 
 class Client:
@@ -30,8 +43,8 @@ class Client:
 
     def committed(self, asked: list[TopicPartition], timeout: float) -> list[TopicPartition]:
         assert timeout > 0
-        if self.answer is LOADING:
-            return [Loading() for _ in asked]
+        if isinstance(self.answer, KafkaError) and self.answer.code() in OF_ONE:
+            return [Unanswered(self.answer) for _ in asked]
         if isinstance(self.answer, KafkaError):
             raise KafkaException(self.answer)
         return [TopicPartition(one.topic, one.partition, self.answer) for one in asked]
@@ -88,3 +101,14 @@ def test_who_is_not_allowed_is_told_so_at_once(clients: list[Client]) -> None:
     clients += [Client(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)), Client(42)]
     with pytest.raises(BrokerUnreachable, match="does not allow it to a user without a name"):
         reading.committed_now(Settings(), "some", [PLACE])
+
+
+def test_who_may_not_know_is_told_so_at_once(clients: list[Client]) -> None:
+    clients += [Client(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)), Client(42)]
+    with pytest.raises(BrokerUnreachable, match="does not allow it"):
+        reading.committed_now(Settings(), "some", [PLACE])
+
+
+def test_a_partition_that_is_not_there_has_nothing_committed(clients: list[Client]) -> None:
+    clients += [Client(KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)), Client(42)]
+    assert reading.committed_now(Settings(), "some", [PLACE]) == {PLACE: 0}

@@ -71,65 +71,15 @@ def test_a_new_topic_is_waited_for_through_its_elections(monkeypatch: pytest.Mon
     assert admin.codes == []
 
 
-class Reader:
-    """A client that is asked what a group has committed: says these codes first, then what is."""
-
-    def __init__(self, codes: list[int], offset: int) -> None:
-        self.codes, self.offset, self.closed = codes, offset, False
-
-    def committed(self, asked: list[TopicPartition], timeout: float) -> list[TopicPartition]:
-        assert timeout > 0
-        if self.codes:
-            raise KafkaException(KafkaError(self.codes.pop(0), "loading"))
-        return [TopicPartition(one.topic, one.partition, self.offset) for one in asked]
-
-    def poll(self, _: float) -> None:
-        """No login is refused."""
-
-    def close(self) -> None:
-        self.closed = True
-
-
-def _asked_of(monkeypatch: pytest.MonkeyPatch, offset: int, *codes: int) -> list[Reader]:
-    """All clients that are made; they share what is said first."""
-    left, made = list(codes), list[Reader]()
-
-    def consumer(_: Settings, **more: object) -> Reader:
-        assert more == {"group.id": "tallies"}
-        made.append(Reader(left, offset))
-        return made[-1]
-
-    monkeypatch.setattr(inputs, "consumer", consumer)
-    return made
-
-
-ASKED = {"tallies": [("clicks", 0)]}
-
-
-def test_a_coordinator_that_is_just_loading_is_asked_again_by_another_client(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    codes = (KafkaError._TIMED_OUT, KafkaError.NOT_COORDINATOR)
-    made = _asked_of(monkeypatch, 7, *codes)
-    assert committed_of(Settings(), ASKED) == {"tallies": {("clicks", 0): 7}}
-    assert [one.closed for one in made] == [True] * 3
+ASKED = {"tallies": [("clicks", 0), ("clicks", 1)], "idle": []}
 
 
 def test_what_nobody_committed_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    _asked_of(monkeypatch, -1001)
-    assert committed_of(Settings(), ASKED | {"idle": []}) == {"tallies": {}, "idle": {}}
+    def committed(_: Settings, group: str, spots: list[TopicPartition]) -> list[TopicPartition]:
+        assert group == "tallies"
+        return [
+            TopicPartition(one.topic, one.partition, (7, -1001)[one.partition]) for one in spots
+        ]
 
-
-def test_a_coordinator_that_does_not_answer_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "COMMITTED_S", 0.0)
-    made = _asked_of(monkeypatch, 7, *[KafkaError._TIMED_OUT] * 9)
-    with pytest.raises(BrokerUnreachable, match="no broker answers at "):
-        committed_of(Settings(), ASKED)
-    assert all(one.closed for one in made)
-
-
-def test_who_may_not_know_is_told_so_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = _asked_of(monkeypatch, 7, KafkaError.GROUP_AUTHORIZATION_FAILED)
-    with pytest.raises(BrokerUnreachable, match="does not allow it"):
-        committed_of(Settings(), ASKED)
-    assert [one.closed for one in made] == [True]
+    monkeypatch.setattr(inputs, "group_offsets", committed)
+    assert committed_of(Settings(), ASKED) == {"tallies": {("clicks", 0): 7}, "idle": {}}
