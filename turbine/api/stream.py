@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Header, Query
@@ -174,9 +175,12 @@ class Sent:
         return format_vector({place: offset for place, offset in self._low.items() if offset})
 
 
-async def _moment(woken: asyncio.Event) -> bool:
-    """Until something came, or it is time for another look at the whole."""
-    try:
-        return await asyncio.wait_for(woken.wait(), VIEW_S)
-    except TimeoutError:
-        return False
+async def _moment(woken: asyncio.Event) -> None:
+    """Until something came, or it is time for another look at the whole.
+
+    Not `asyncio.wait_for`: in Python 3.11 it forgets that it was cancelled where something comes at
+    the same time, and who has left would be served for ever.
+    """
+    with suppress(TimeoutError):
+        async with asyncio.timeout(VIEW_S):
+            await woken.wait()

@@ -146,6 +146,25 @@ def stream_wanted() -> Any:
     return Wanted()
 
 
+@pytest.mark.parametrize("turns", range(3))
+def test_who_leaves_as_something_comes_is_let_go(turns: int) -> None:
+    """Whichever of the two the loop comes to first."""
+
+    async def run() -> None:
+        woken = asyncio.Event()
+        waiting = asyncio.ensure_future(stream._moment(woken))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        woken.set()
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        left = waiting.cancel()
+        await asyncio.wait([waiting], timeout=PATIENCE_S)
+        assert waiting.cancelled() == left
+
+    asyncio.run(run())
+
+
 def test_ids_are_positions_that_only_rise(own: World) -> None:
     async def run() -> None:
         async with listening(own, "?topics=decision,alert&after=journal.v1/0:0") as listener:
