@@ -7,7 +7,7 @@ is committed nobody knows what is left to read, and a sum over it is unknown, to
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never
 
@@ -112,7 +112,7 @@ def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], 
     only = next(iter(wanted)) if len(wanted) == 1 else None
     listings = Listings()
     syncs = log.syncs(job=only, heed=listings)
-    jobs = [sync for sync in syncs.values() if sync.name in wanted or (not wanted and _is(sync))]
+    jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
     loads = _loads(log, now_ms, only)
     counts = counts_of(log.settings)
     found = {sync.name: shares_of(sync, listings.rows.get(sync.name), counts) for sync in jobs}
@@ -137,7 +137,7 @@ def look_back(
     only = next(iter(wanted)) if len(wanted) == 1 else None
     listings = Listings()
     syncs = log.syncs(job=only, heed=listings)
-    jobs = [sync for sync in syncs.values() if sync.name in wanted or (not wanted and _is(sync))]
+    jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
     loads = _loads(log, at_ms, only)
     behind = [
         _reported(behind_of(sync, shares_of(sync, listings.rows.get(sync.name), {}), loads))
@@ -156,7 +156,7 @@ def behind_then(
         if (sync := one.sync) is None:
             continue
         syncs[sync.name] = sync
-        if sync.name in wanted or (not wanted and _is(sync)):
+        if _asked(sync, wanted):
             fresh = {at: told for at, told in one.loads.items() if told[1] > at_ms - FRESH_MS}
             shares = tuple(shares_of(sync, one.notes.lists, {}))
             tasks = 0 if sync.listed is None else sync.listed.tasks
@@ -178,8 +178,10 @@ def _reported(one: Behind) -> Behind:
     return replace(one, shares=tuple(shares), past=True)
 
 
-def _is(sync: Sync) -> bool:
-    return sync.versions.base > 0 and (sync.alive or state_of(sync) not in ("none", DELETED))
+def _asked(sync: Sync, wanted: Set[str]) -> bool:
+    """Is it named, or is it one that there is where nobody names any?"""
+    there = sync.alive or state_of(sync) not in ("none", DELETED)
+    return sync.name in wanted if wanted else sync.versions.base > 0 and there
 
 
 def _loads(log: Log, now_ms: int | None, job: str | None) -> Loads:

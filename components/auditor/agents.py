@@ -83,7 +83,7 @@ class Auditor:
     def turn(self) -> None:
         """One slice or one poll: judges what can be, and tells what differs."""
         messages = self._next()
-        if any(one.topic == TIERS for one in messages) and self._has_new_tier(messages):
+        if self._has_new_tier(messages):
             self._leave()
             self._begin()
             return

@@ -43,8 +43,7 @@ def get_lag(
     moment = given_moment(at)
     log = open_log(context)
     # Of a position nobody knows at once which reports were fresh then.
-    then = jobs_then(log, moment, names or ()) if isinstance(moment, int) else None
-    if then is not None and isinstance(moment, int):
+    if isinstance(moment, int) and (then := jobs_then(log, moment, names or ())) is not None:
         syncs, found = behind_then(then, names or (), moment)
     elif moment is None and chosen(context).log is None:
         syncs, found = look(log, names or (), now_ms())
