@@ -8,9 +8,11 @@ would be a silent loss.
 from __future__ import annotations
 
 import time  # noqa: TID251 - a reader that stalls is found by real time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import structlog
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from components.runtime.clients import (
@@ -25,9 +27,13 @@ from components.runtime.clients import (
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
 
+log = structlog.get_logger(__name__)
+
 BATCH = 200
 """What is made of a poll should stay in the processor's cache until it is folded."""
 STALL_S = 60.0
+RENEW_S = 10.0
+"""A client that hears nothing for so long gives its place to another one."""
 PATIENCE_S = 60.0
 """A partition whose leader is being elected has none for a moment, and a new topic too; a machine
 that stands still makes it a long one."""
@@ -37,46 +43,85 @@ ASK_S = 5.0
 PAUSE_S = 0.05
 # Instants that mean a place's first and next offset, in the broker's protocol (ListOffsets).
 _FIRST_MS, _NEXT_MS = -2, -1
+# What a client says that has asked and has no answer.
+_SILENCE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE})
 
 
 class Unreadably(RuntimeError):
     """The log cannot be read on; the sentence says where and why."""
 
 
-def ends(client: Consumer, places: Iterable[str]) -> dict[str, int]:
-    """The next offset of each place, in one question for all of them."""
-    return _offsets(client, dict.fromkeys(places, _NEXT_MS))
+class Asker:
+    """Asks where places begin and end, and gives the client to who reads there afterwards.
 
+    The client is made anew where it does not answer: after a restart of the broker one may wait for
+    its coordinator or its leader for ever, while the next one has its answer at once.
+    """
 
-def starts(client: Consumer, places: Iterable[str]) -> dict[str, int]:
-    """The first offset of each place that is still there."""
-    return _offsets(client, dict.fromkeys(places, _FIRST_MS))
+    def __init__(self, settings: Settings, **more: object) -> None:
+        self._settings, self._more = settings, more
+        self.client = consumer(settings, **more)
 
+    def __enter__(self) -> Asker:
+        return self
 
-def offsets_at(client: Consumer, places: Iterable[str], at_ms: int) -> dict[str, int]:
-    """The first offset of each place that was appended at that time or later; -1 for none."""
-    return _offsets(client, dict.fromkeys(places, at_ms))
+    def __exit__(self, *_: object) -> None:
+        self.client.close()
 
+    def renew(self, why: str) -> None:
+        """Another client, which reads nothing yet."""
+        log.warning("a client does not get on, and another takes its place", why=why)
+        self.client.close()
+        self.client = consumer(self._settings, **self._more)
 
-def _offsets(client: Consumer, instants_ms: Mapping[str, int]) -> dict[str, int]:
-    asked = {place: spot(place, instant_ms) for place, instant_ms in instants_ms.items()}
-    since = time.monotonic()
-    while asked:
-        try:
-            found = client.offsets_for_times(list(asked.values()), timeout=5)
-            errors = [one.error for one in found if one.error is not None]
-            if not errors:
-                return {at: one.offset for at, one in zip(asked, found, strict=True)}
-            raise KafkaException(errors[0])  # noqa: TRY301 - as the call itself does
-        except KafkaException as error:
-            if time.monotonic() > since + _patience_s(error.args[0]):
-                raise
-            if client.assignment():  # a poll would take a message that nobody gets
-                time.sleep(PAUSE_S)
-            else:
-                client.poll(PAUSE_S)  # a refused login is raised here
-            refresh(client)
-    return {}
+    def starts(self, places: Iterable[str]) -> dict[str, int]:
+        """The first offset of each place that is still there."""
+        return self._offsets(dict.fromkeys(places, _FIRST_MS))
+
+    def ends(self, places: Iterable[str]) -> dict[str, int]:
+        """The next offset of each place, in one question for all of them."""
+        return self._offsets(dict.fromkeys(places, _NEXT_MS))
+
+    def at(self, places: Iterable[str], at_ms: int) -> dict[str, int]:
+        """The first offset of each place that was appended at that time or later; -1 for none."""
+        return self._offsets(dict.fromkeys(places, at_ms))
+
+    def committed(self, spots: Sequence[TopicPartition]) -> list[TopicPartition]:
+        """What the client's group has committed of partitions, in their order; below 0 where
+        nothing, or where there is no such partition."""
+        return self._answered(lambda client: client.committed(list(spots), timeout=ASK_S), ABSENT)
+
+    def _offsets(self, instants_ms: Mapping[str, int]) -> dict[str, int]:
+        asked = [spot(place, instant_ms) for place, instant_ms in instants_ms.items()]
+        if not asked:
+            return {}
+        found = self._answered(lambda client: client.offsets_for_times(asked, timeout=ASK_S))
+        return {at: one.offset for at, one in zip(instants_ms, found, strict=True)}
+
+    def _answered(
+        self,
+        question: Callable[[Consumer], list[TopicPartition]],
+        allowed: Container[int] = frozenset(),
+    ) -> list[TopicPartition]:
+        """The answer, once there is one; a partition may have one of the allowed errors."""
+        since = time.monotonic()
+        while True:
+            try:
+                found = question(self.client)
+                errors = [one.error for one in found if one.error is not None]
+                open_ones = [error for error in errors if error.code() not in allowed]
+                if not open_ones:
+                    return found
+                raise KafkaException(open_ones[0])  # noqa: TRY301 - as the call itself does
+            except KafkaException as error:
+                self.client.poll(PAUSE_S)  # a refused login is raised here
+                why = error.args[0]
+                if time.monotonic() > since + _patience_s(why):
+                    raise unreachable(self._settings, why) from None
+                if why.code() in _SILENCE:
+                    self.renew(why.str())
+                else:
+                    refresh(self.client)
 
 
 def _patience_s(error: KafkaError) -> float:
@@ -86,41 +131,25 @@ def _patience_s(error: KafkaError) -> float:
 
 
 def ends_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
-    """The next offset of each place, by a client of its own."""
-    client = consumer(settings)
-    try:
-        return ends(client, places)
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    finally:
-        client.close()
+    """The next offset of each place."""
+    with Asker(settings) as asker:
+        return asker.ends(places)
 
 
 def starts_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
-    """The first offset of each place, by a client of its own."""
-    client = consumer(settings)
-    try:
-        return starts(client, places)
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    finally:
-        client.close()
+    """The first offset of each place that is still there."""
+    with Asker(settings) as asker:
+        return asker.starts(places)
 
 
 def times_now(settings: Settings, places: Iterable[str], at_ms: int) -> dict[str, int]:
-    """The first offset of each place that was appended at that time or later, by a client of its
-    own; the next offset where there is none."""
-    client = consumer(settings)
-    try:
+    """The first offset of each place that was appended at that time or later; the next offset where
+    there is none."""
+    with Asker(settings) as asker:
         # In this order: what is appended in between has an offset of its own in the second answer.
-        last = ends(client, places)
-        found = _offsets(client, dict.fromkeys(last, at_ms))
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    else:
-        return {place: offset if offset >= 0 else last[place] for place, offset in found.items()}
-    finally:
-        client.close()
+        last = asker.ends(places)
+        found = asker.at(last, at_ms)
+    return {place: offset if offset >= 0 else last[place] for place, offset in found.items()}
 
 
 def committed_now(
@@ -143,91 +172,97 @@ def committed_at(
 def group_offsets(
     settings: Settings, group: str, spots: Sequence[TopicPartition], **more: object
 ) -> list[TopicPartition]:
-    """What the group has committed of partitions, in their order; below 0 where nothing, or where
-    there is no such partition.
-
-    Asked anew by a client of its own: one whose first question met a coordinator that was just
-    loading was seen to wait for its answer for ever, while the next one had it at once.
-    """
-    since = time.monotonic()
-    while True:
-        client = consumer(settings, **({"group.id": group} | more))
-        try:
-            found = client.committed(list(spots), timeout=ASK_S)
-            errors = [one.error for one in found if one.error is not None]
-            open_ones = [error for error in errors if error.code() not in ABSENT]
-            if not open_ones:
-                return found
-            raise KafkaException(open_ones[0])  # noqa: TRY301 - as the call itself does
-        except KafkaException as error:
-            client.poll(0)  # a refused login is raised here
-            if time.monotonic() > since + _patience_s(error.args[0]):
-                raise unreachable(settings, error.args[0]) from None
-        finally:
-            client.close()
+    """The same of partitions, in their order; below 0 also where there is no such partition."""
+    with Asker(settings, **({"group.id": group} | more)) as asker:
+        return asker.committed(spots)
 
 
 def read_span(
     settings: Settings, spans: Mapping[str, tuple[int, int | None]], **more: object
 ) -> Iterator[list[Message]]:
     """Polls of all messages of each place from its first offset to its end (None: the end now)."""
-    client = consumer(settings, **({"enable.partition.eof": True} | more))
-    try:
-        todo = _assign(client, spans)
-        since = time.monotonic()
-        while todo:
-            batch: list[Message] = []
-            for message in client.consume(BATCH, 0.05):
-                since = time.monotonic()
-                if message.error() is not None:
-                    _heed(client, message, todo)
-                    continue
-                one = of_confluent(message)
-                place = one.place
-                end = todo.get(place)
-                if end is None:  # it was read to its end, and more of it had been fetched
-                    continue
-                if one.offset < end:
-                    batch.append(one)
-                if one.offset >= end - 1:
-                    _finish(client, place, todo)
+    with Asker(settings, **({"enable.partition.eof": True} | more)) as asker:
+        left = _bounds(asker, spans)
+        _assign(asker.client, left)
+        since = renewed = time.monotonic()
+        while left:
+            try:
+                batch, heard = _polled(asker.client, left)
+            except KafkaException as error:
+                raise unreachable(settings, error.args[0]) from None
             if batch:
                 yield batch
-                since = time.monotonic()
-            if time.monotonic() - since > STALL_S:
-                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {todo}")
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    finally:
-        client.close()
+            now = time.monotonic()
+            if heard:
+                since = renewed = now
+            if now - since > STALL_S:
+                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
+            if now - renewed > RENEW_S:
+                asker.renew(f"nothing came in {RENEW_S:g} s")
+                _assign(asker.client, left)
+                renewed = time.monotonic()
 
 
-def _assign(client: Consumer, spans: Mapping[str, tuple[int, int | None]]) -> dict[str, int]:
-    todo: dict[str, int] = {}
-    spots = []
-    lows, highs = starts(client, spans), ends(client, spans)
+@dataclass(slots=True)
+class _Left:
+    """What of a place is still to be read."""
+
+    next: int
+    end: int
+
+
+def _bounds(asker: Asker, spans: Mapping[str, tuple[int, int | None]]) -> dict[str, _Left]:
+    lows, highs = asker.starts(spans), asker.ends(spans)
+    found = {}
     for place, (first, end) in spans.items():
-        low, stop = lows[place], highs[place] if end is None else min(end, highs[place])
-        if max(first, low) < stop:
-            todo[place] = stop
-            spots.append(spot(place, max(first, low)))
-    client.assign(spots)
-    return todo
+        begin = max(first, lows[place])
+        stop = highs[place] if end is None else min(end, highs[place])
+        if begin < stop:
+            found[place] = _Left(begin, stop)
+    return found
 
 
-def _heed(client: Consumer, message: Any, todo: dict[str, int]) -> None:
+def _assign(client: Consumer, left: Mapping[str, _Left]) -> None:
+    client.assign([spot(place, one.next) for place, one in left.items()])
+
+
+def _ends_of(left: Mapping[str, _Left]) -> dict[str, int]:
+    return {place: one.end for place, one in left.items()}
+
+
+def _polled(client: Consumer, left: dict[str, _Left]) -> tuple[list[Message], bool]:
+    """What came of that which is left, and whether anything came at all."""
+    batch: list[Message] = []
+    heard = client.consume(BATCH, 0.05)
+    for message in heard:
+        if message.error() is not None:
+            _heed(client, message, left)
+            continue
+        one = of_confluent(message)
+        wanted = left.get(one.place)
+        if wanted is None:  # it was read to its end, and more of it had been fetched
+            continue
+        if one.offset < wanted.end:
+            batch.append(one)
+            wanted.next = one.offset + 1
+        if one.offset >= wanted.end - 1:
+            _finish(client, one.place, left)
+    return batch, bool(heard)
+
+
+def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
     """An error that came in the place of a message; the end of a place is one."""
     if _beside(message):
         return
     place, error = _where(message), message.error()
     if error.code() != KafkaError._PARTITION_EOF:
         raise Unreadably(f"{place}: {error.str()}")
-    if place in todo:
-        _finish(client, place, todo)
+    if place in left:
+        _finish(client, place, left)
 
 
-def _finish(client: Consumer, place: str, todo: dict[str, int]) -> None:
-    del todo[place]
+def _finish(client: Consumer, place: str, left: dict[str, _Left]) -> None:
+    del left[place]
     client.incremental_unassign([spot(place)])
 
 

@@ -8,11 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from confluent_kafka import Consumer, KafkaException
-
-from components.runtime.clients import consumer, unreachable
 from components.runtime.intake import Message
-from components.runtime.reading import offsets_at, read_span
+from components.runtime.reading import Asker, read_span
 from components.runtime.settings import Settings
 
 SLICE_MOST = 10_000
@@ -31,25 +28,20 @@ def read_slices(
     """
     at = {place: first for place, (first, end) in spans.items() if first < end}
     ends = {place: spans[place][1] for place in at}
-    client = consumer(settings)
-    try:
-        for cut in _cuts(client, at, ends, most):
+    with Asker(settings) as asker:
+        for cut in _cuts(asker, at, ends, most):
             part = {place: (at[place], end) for place, end in cut.items() if end > at[place]}
             yield by_time(_read(settings, part))
             at |= cut
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    finally:
-        client.close()
 
 
 def _cuts(
-    client: Consumer, at: dict[str, int], ends: Mapping[str, int], most: int
+    asker: Asker, at: dict[str, int], ends: Mapping[str, int], most: int
 ) -> Iterator[dict[str, int]]:
     """Where each slice ends; `at` is moved by the caller."""
 
     def cut(by_ms: int) -> dict[str, int]:
-        found = offsets_at(client, at, by_ms)
+        found = asker.at(at, by_ms)
         return {
             place: max(at[place], min(offset if offset >= 0 else ends[place], ends[place]))
             for place, offset in found.items()

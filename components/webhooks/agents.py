@@ -29,7 +29,7 @@ from components.runtime.emitter import Emitter
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters
 from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import PATIENCE_S, Follower, committed_at, ends, starts
+from components.runtime.reading import PATIENCE_S, Follower, committed_at, ends_now, starts_now
 from components.runtime.settings import BadSettings, Settings
 from components.webhooks.config import TOPICS, Hook, hooks_of
 from components.webhooks.envelope import body_of
@@ -89,11 +89,8 @@ class GroupBookmark:
         what comes before its first message is taken must not be passed over by a restart."""
         kept = self.read(places)
         fresh = [at for at, offset in kept.items() if offset < 0]
-        try:
-            first = starts(self._client, kept)
-            begin = ends(self._client, fresh) if start == "latest" else first
-        except KafkaException as error:
-            raise unreachable(self._settings, error.args[0]) from None
+        first = starts_now(self._settings, kept)
+        begin = ends_now(self._settings, fresh) if start == "latest" else first
         # Where the log has expired below a position there is nothing left to tell.
         found = {at: max(kept[at] if kept[at] >= 0 else begin[at], first[at]) for at in kept}
         self.keep({at: found[at] for at in kept if found[at] != kept[at]})

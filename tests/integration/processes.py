@@ -72,6 +72,14 @@ class Process:
         """How often it logged that event."""
         return sum(line.get("event") == event for line in self.lines())
 
+    def awaits(self, event: str) -> None:
+        """Returns once it has logged that event; else all that it wrote is to be read."""
+        try:
+            until(lambda: self.said(event) or not self.alive, f"{self.name} {event}")
+        except AssertionError as late:
+            raise AssertionError(f"{late}; it wrote:\n{self.text()}") from None
+        assert self.alive, self.text()
+
     def partitions(self) -> list[int]:
         """What it was assigned last."""
         told = [line for line in self.lines() if line.get("event") == "assigned"]
@@ -174,8 +182,7 @@ class Fleet:
         """A job service that has its partitions."""
         port = free_port() if metrics else 0
         process = self.start("job-service", instance, port=port, **environment)
-        until(lambda: process.said("assigned") or not process.alive, f"{process.name} assigned")
-        assert process.alive, process.text()
+        process.awaits("assigned")
         return process
 
     def workers(self, *instances: str, **environment: str) -> list[Process]:
@@ -187,8 +194,7 @@ class Fleet:
     def publisher(self) -> Process:
         """A publisher that has caught up."""
         process = self.start("publisher")
-        until(lambda: process.said("caught up") or not process.alive, "publisher caught up")
-        assert process.alive, process.text()
+        process.awaits("caught up")
         return process
 
     def revive(self) -> list[tuple[str, int, str]]:

@@ -119,7 +119,7 @@ def test_the_broker_is_down_for_long_and_some_are_told_to_stop(fleet: Fleet) -> 
             time.sleep(0.2)
         fleet.broker.start_again()
         since = time.monotonic()
-        watch.publisher = fleet.publisher()
+        watch.publisher = fleet.start("publisher")
         watch.publisher.kept = True
         watch.sees_load(load)
     watch.sees_all_told(load, since, "killed, down 20 s")
