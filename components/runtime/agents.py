@@ -62,6 +62,10 @@ class Hooks:
         """What may be committed; asked in the shell's thread, which may be changing it."""
         return await self.call(self.shell.committable)
 
+    async def positions(self) -> Mapping[tuple[str, int], int]:
+        """Where the stream is to go on."""
+        return await self.call(self.shell.positions)
+
     async def stopping(self) -> Mapping[tuple[str, int], int]:
         """The last rows, then no more; what may be committed after them."""
         if not self._stopping:

@@ -11,12 +11,13 @@ import threading
 import time  # noqa: TID251 - a watchdog watches real time
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import faust
 import structlog
 from aiokafka.consumer import fetcher
-from aiokafka.errors import CorruptRecordException, KafkaError
+from aiokafka.errors import CorruptRecordException, IllegalStateError, KafkaError
 from aiokafka.structs import ConsumerRecord
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
@@ -113,14 +114,36 @@ class Thread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust's cl
 class Consumer(driver.Consumer):  # type: ignore[misc]  # Faust's classes are untyped
     """The consumer's half in the main thread."""
 
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.passed_over = False  # something was fetched that nobody got
+
     def _new_consumer_thread(self) -> Thread:
         return Thread(self, loop=self.loop, beacon=self.beacon)
+
+    async def perform_seek(self) -> None:
+        """The stream begins where the shell ended. Stock goes back to what was committed, and not
+        at all where nothing was: what it had fetched and thrown away there was lost."""
+        await self.go_on_from(self.app.restored)
+
+    async def go_on_from(self, positions: Mapping[tuple[str, int], int]) -> None:
+        mine = self.assignment()
+        begin = {TP(*at): offset for at, offset in positions.items() if TP(*at) in mine}
+        with suppress(IllegalStateError):  # they are shared out anew, and sought again after it
+            await self.seek_wait(begin)
 
     async def getmany(self, timeout: float) -> AsyncIterator[tuple[Any, Any]]:
         """One message for all that was fetched at once: stock spends 0.2 ms on each record, and
         that is more than we need to read, fold and decide it."""
+        if self.passed_over and self.flow_active:
+            self.passed_over = False
+            await self.go_on_from(await self.app.hooks.positions())
         fetched, active = await self._wait_next_records(timeout)
-        if fetched is None or self.should_stop or not self.flow_active:
+        if fetched is None or self.should_stop:
+            return
+        if not self.flow_active:
+            # It had been asked for before the partitions were shared out anew.
+            self.passed_over = self.passed_over or bool(fetched)
             return
         # Of a partition that was set aside for a full buffer, what was under way comes all the
         # same: left out, it would be read no more.
@@ -129,6 +152,7 @@ class Consumer(driver.Consumer):  # type: ignore[misc]  # Faust's classes are un
             for tp, come in fetched.items()
             if active is None or tp in active or tp in self._buffered_partitions
         }
+        self.passed_over = len(wanted) < len(fetched)
         records = [record for of_place in wanted.values() for record in of_place]
         if records:
             message = self._to_message(TP(records[-1].topic, records[-1].partition), records[-1])
@@ -172,6 +196,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
         self.input_names: list[str] = []
         self.settled = False  # assigned and restored
         self.restoring = 0
+        self.restored: Mapping[tuple[str, int], int] = {}  # where the shell ended
         self.hooks: Any = None
         self.on_rebalance_complete.connect(self._restore)
         self.on_partitions_revoked.connect(self._revoked)
@@ -228,6 +253,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
         self.restoring += 1
         try:
             await self.hooks.assigned({tp.partition for tp in self.consumer.assignment()})
+            self.restored = await self.hooks.positions()
         except Exception as error:
             log.exception("restore failed")
             die(EXIT_UNREADABLE, f"the partitions could not be restored: {error!r}")

@@ -70,11 +70,13 @@ class Share:
     @property
     def kept(self) -> dict[str, int]:
         """Positions that are safe to commit, whoever reads there."""
-        kept: dict[str, int] = {}
-        for slot in self.slots:
-            for at, offset in slot.kept.items():
-                kept[at] = min(offset, kept.get(at, offset))
-        return kept
+        return _least(slot.kept for slot in self.slots)
+
+    @property
+    def seen(self) -> dict[str, int]:
+        """Positions up to which all who read there have read, also where nothing was."""
+        owners = [slot.owner for slot in self.slots]
+        return _least({at: one.seen.get(at, 0) for at in one.places} for one in owners)
 
 
 class Shell:
@@ -262,11 +264,11 @@ class Shell:
         # Asked once a second, also where nothing is said for long: a client that nobody polls
         # cannot tell that its login is refused by now.
         self._emitter.heed()
-        return {
-            (PREFIX + at.partition("/")[0], partition): offset
-            for partition, share in self.shares.items()
-            for at, offset in share.kept.items()
-        }
+        return _named({partition: share.kept for partition, share in self.shares.items()})
+
+    def positions(self) -> Mapping[tuple[str, int], int]:
+        """The same, up to where everything was read."""
+        return _named({partition: share.seen for partition, share in self.shares.items()})
 
     def close(self) -> None:
         """Keeps what is left."""
@@ -277,6 +279,22 @@ class Shell:
 def group_of(names: Iterable[str]) -> str:
     """The consumer group of workers that serve these components."""
     return "turbine-" + "+".join(sorted(names))
+
+
+def _least(positions: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for one in positions:
+        for at, offset in one.items():
+            found[at] = min(offset, found.get(at, offset))
+    return found
+
+
+def _named(positions: Mapping[int, Mapping[str, int]]) -> dict[tuple[str, int], int]:
+    return {
+        (PREFIX + at.partition("/")[0], partition): offset
+        for partition, found in positions.items()
+        for at, offset in found.items()
+    }
 
 
 def _observe(partition: int, slot: Slot) -> None:

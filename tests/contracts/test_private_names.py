@@ -44,6 +44,8 @@ ATTRIBUTES = [
     (driver.Consumer, "_get_active_partitions"),
     (driver.Consumer, "_commit"),
     (driver.Consumer, "assignment"),
+    (driver.Consumer, "perform_seek"),
+    (driver.Consumer, "seek_wait"),
     (driver.Consumer, "stop_flow"),
     (driver.Consumer, "flow_active"),
     (driver.Transport, "Consumer"),

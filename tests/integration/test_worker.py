@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import product
 
 import pytest
 from confluent_kafka import KafkaException, TopicPartition
@@ -65,6 +66,19 @@ def test_a_worker_is_killed_in_mid_flight_and_comes_back(fleet: Fleet) -> None:
     assert again.alive
     assert two.alive
     all_derive(fleet.settings)
+
+
+def test_nothing_is_lost_that_comes_while_partitions_are_shared_out(fleet: Fleet) -> None:
+    """The first records of places of which nothing was committed yet."""
+    one = fleet.worker("w0")
+    author = Author(fleet.settings)
+    two = fleet.start("job-service", "w1")
+    until(lambda: "rebalancing" in one.text(), "the first hears of it", pause_s=0.001)
+    for layer, partition in product(("oncall", "scaler", "provisioner"), range(PARTITIONS)):
+        author.ask(proposal(job_in(partition, layer)), layer)
+    author.settle()
+    all_answered(fleet.settings, author.taken)
+    assert (one.alive, two.alive) == (True, True)
 
 
 def test_a_worker_joins_and_leaves_in_order(fleet: Fleet) -> None:

@@ -6,12 +6,13 @@ import asyncio
 import ssl
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from aiokafka.errors import CorruptRecordException
+from aiokafka.errors import CorruptRecordException, IllegalStateError
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy as Builder
 from aiokafka.record.memory_records import MemoryRecords
 from aiokafka.structs import TopicPartition
@@ -98,31 +99,45 @@ def test_a_wrong_checksum_is_no_gap_but_an_end() -> None:
 ONE, TWO, GONE = TP("turbine.journal.v1", 1), TP("turbine.journal.v1", 2), TP("turbine.clock.v1", 1)
 
 
-def delivered(
-    active: set[TP] | None, *, buffered: frozenset[TP] = frozenset(), flow: bool = True
-) -> list[tuple[TP, list[Any]]]:
-    """What comes of three partitions that were fetched at once, as messages of Faust's."""
-    come = {
-        tp: [SimpleNamespace(topic=tp.topic, partition=tp.partition)] for tp in (ONE, TWO, GONE)
-    }
+class Fetching(SimpleNamespace):
+    """A consumer that has fetched something of three partitions at once."""
 
-    async def wait(_: float) -> Any:
-        return come, active
+    def __init__(
+        self,
+        active: set[TP] | None,
+        *,
+        buffered: frozenset[TP] = frozenset(),
+        flow: bool = True,
+        ended: bool = False,
+    ) -> None:
+        self.active, self.sought = active, list[Mapping[tuple[str, int], int]]()
+        super().__init__(
+            should_stop=ended, flow_active=flow, _buffered_partitions=buffered, passed_over=False
+        )
+        self.app = SimpleNamespace(hooks=self)
 
-    def message(tp: TP, record: Any) -> Any:
+    async def positions(self) -> Mapping[tuple[str, int], int]:
+        return {(ONE.topic, ONE.partition): 7}
+
+    async def go_on_from(self, positions: Mapping[tuple[str, int], int]) -> None:
+        self.sought.append(positions)
+
+    async def _wait_next_records(self, _: float) -> Any:
+        come = {
+            tp: [SimpleNamespace(topic=tp.topic, partition=tp.partition)] for tp in (ONE, TWO, GONE)
+        }
+        return come, self.active
+
+    def _to_message(self, tp: TP, record: Any) -> Any:
         return SimpleNamespace(tp=tp, value=b"its last record", checksum=None, record=record)
 
-    stub: Any = SimpleNamespace(
-        should_stop=False,
-        flow_active=flow,
-        _wait_next_records=wait,
-        _to_message=message,
-        _buffered_partitions=buffered,
-    )
+
+def delivered(fetching: Any) -> list[tuple[TP, list[Any]]]:
+    """What comes of what was fetched, as messages of Faust's."""
 
     async def collect() -> list[tuple[TP, list[Any]]]:
         found = []
-        async for tp, one in Consumer.getmany(stub, 1.0):
+        async for tp, one in Consumer.getmany(fetching, 1.0):
             assert one.value is None
             found.append((tp, [TP(record.topic, record.partition) for record in one.checksum]))
         return found
@@ -131,21 +146,56 @@ def delivered(
 
 
 def test_all_that_is_fetched_at_once_is_one_message() -> None:
-    assert delivered(None) == [(GONE, [ONE, TWO, GONE])]
+    assert delivered(Fetching(None)) == [(GONE, [ONE, TWO, GONE])]
 
 
 def test_what_came_of_a_partition_that_is_ours_no_more_is_left_out() -> None:
-    assert delivered({ONE, TWO}) == [(TWO, [ONE, TWO])]
-    assert delivered(set()) == []
+    assert delivered(Fetching({ONE, TWO})) == [(TWO, [ONE, TWO])]
+    assert delivered(Fetching(set())) == []
 
 
 def test_what_was_under_way_when_a_buffer_was_full_still_comes() -> None:
     """Left out, it would be read no more: the client's position is behind it already."""
-    assert delivered({TWO}, buffered=frozenset({ONE})) == [(TWO, [ONE, TWO])]
+    assert delivered(Fetching({TWO}, buffered=frozenset({ONE}))) == [(TWO, [ONE, TWO])]
 
 
-def test_nothing_comes_while_the_group_is_shared_out_anew() -> None:
-    assert delivered(None, flow=False) == []
+def test_what_came_while_the_group_is_shared_out_anew_is_read_again() -> None:
+    """The client's position is behind it already, in its new assignment as well."""
+    fetching = Fetching(None, flow=False)
+    assert delivered(fetching) == delivered(fetching) == []
+    assert fetching.sought == []
+    fetching.flow_active = True
+    assert delivered(fetching) == [(GONE, [ONE, TWO, GONE])]
+    assert fetching.sought == [{(ONE.topic, ONE.partition): 7}]
+    assert delivered(fetching) == [(GONE, [ONE, TWO, GONE])]
+    assert len(fetching.sought) == 1
+
+
+def test_what_is_left_out_is_read_again() -> None:
+    """The partition may be ours again by now."""
+    fetching = Fetching({TWO})
+    assert delivered(fetching) == [(TWO, [TWO])]
+    fetching.active = None
+    assert delivered(fetching) == [(GONE, [ONE, TWO, GONE])]
+    assert len(fetching.sought) == 1
+
+
+def test_who_ends_takes_nothing_more() -> None:
+    assert delivered(Fetching(None, ended=True)) == []
+
+
+def test_the_stream_goes_on_where_the_shell_ended_whatever_was_committed() -> None:
+    """Of what is ours by now; and if it is not by then, it is sought again after the next time."""
+    sought: list[dict[TP, int]] = []
+
+    async def seek_wait(positions: dict[TP, int]) -> None:
+        sought.append(positions)
+        raise IllegalStateError
+
+    stub: Any = SimpleNamespace(assignment=lambda: {ONE, TWO}, seek_wait=seek_wait)
+    found = {(tp.topic, tp.partition): offset for tp, offset in ((ONE, 0), (TWO, 5), (GONE, 9))}
+    asyncio.run(Consumer.go_on_from(stub, found))
+    assert sought == [{ONE: 0, TWO: 5}]
 
 
 # --- settings
