@@ -19,7 +19,7 @@ from confluent_kafka import KafkaError, KafkaException
 from components.publisher.decide import component, publish
 from components.runtime import metrics
 from components.runtime.births import Births
-from components.runtime.clients import consumer, partitions_for, producer, spot
+from components.runtime.clients import consumer, partitions_for, spot
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.loop import Patience, Stop, turn_until_stopped
@@ -28,6 +28,7 @@ from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
+from components.runtime.transactions import in_time, transactional
 from events.codec import Read
 from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, place, rows_topic
 
@@ -37,11 +38,13 @@ KEEP_S = 1.0
 """How long changed rows may be unkept while something is published: it bounds what a restart has
 to read again, and what is written beside each outcome."""
 CALL_S = 5.0
-"""For each step of a transaction; the broker gives up the whole of it after 20 s."""
+"""For each step of a transaction."""
+TRANSACTION_MS = 20_000
+"""After so long the broker gives up the whole of it."""
 STUCK_S = 8.0
-"""After a restart of the broker librdkafka 2.16 often looks for a coordinator for ever, and heeds
-no time-out of send_offsets_to_transaction meanwhile: the world would hear nothing more. The next
-start goes on in two seconds, so there is nothing to be gained by more patience."""
+"""librdkafka 2.16 heeds no time-out of send_offsets_to_transaction while it waits for a coordinator
+that has left the cluster: the world would hear nothing more. The next start goes on in two seconds,
+so there is nothing to be gained by more patience."""
 # Which of them is told depends on the step of the transaction that is the first to find out.
 _FENCED = frozenset(
     {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
@@ -96,16 +99,8 @@ class Publisher:
         needed = (JOURNAL, CLOCK, OUTCOMES, ALERTS, rows_topic(component.name).short)
         self._count = partitions_for(settings, needed)
         self._births = Births(settings)
-        self._producer = producer(
-            settings,
-            **{
-                "transactional.id": GROUP,
-                "transaction.timeout.ms": 20_000,
-                "delivery.timeout.ms": int(CALL_S * 1000),
-                # The broker answers "still committing the last one" for some milliseconds after
-                # each commit; the default wait of 100 ms would be most of our latency.
-                "retry.backoff.ms": 5,
-            },
+        self._producer = transactional(
+            settings, GROUP, TRANSACTION_MS, **{"delivery.timeout.ms": int(CALL_S * 1000)}
         )
         self._emitter = Emitter(self._producer, deadline_s=CALL_S)
         self._patience = Patience()
@@ -114,7 +109,7 @@ class Publisher:
         self._rows = Rows(settings, component, instance, self._emitter, **COMMITTED)
         self._keep_at = 0.0
         # From here on a predecessor is fenced, and its open transaction has ended.
-        self._fenced(self._producer.init_transactions, CALL_S)
+        self._step(self._producer.init_transactions)
         self._chains = self._open()
         self._follower = Follower(settings, self._catch_up())
 
@@ -123,7 +118,7 @@ class Publisher:
         self._fenced(self._producer.begin_transaction)
         claims = self._rows.claim(range(self._count))
         self._emitter.settle()
-        self._fenced(self._producer.commit_transaction, CALL_S)
+        self._step(self._producer.commit_transaction)
         opened = self._rows.open(claims)
         chains = (Chain(p, self._births, opened[p], self._rows.build) for p in range(self._count))
         return {chain.place: chain for chain in chains}
@@ -191,14 +186,13 @@ class Publisher:
             # Only rows of chains whose positions move here: so they are never ahead of them.
             for entry in chain.keeper.entries() if keep else ():
                 self._rows.write(chain.partition, entry)
-        self._fenced(
+        self._step(
             self._producer.send_offsets_to_transaction,
             [spot(chain.place, chain.seen) for chain in chains],
             self._group.consumer_group_metadata(),
-            CALL_S,
         )
         self._emitter.settle()
-        self._fenced(self._producer.commit_transaction, CALL_S)
+        self._step(self._producer.commit_transaction)
 
     def _say(self, chain: Chain) -> None:
         while chain.standing:
@@ -208,11 +202,15 @@ class Publisher:
                 self._emitter.say(topic, chain.partition, record)
                 metrics.SAID.labels(component.name, record.kind).inc()
 
-    def _fenced(self, call: Any, *arguments: Any) -> None:
+    def _step(self, call: Any, *arguments: Any) -> None:
+        """With a time-out, that the call heeds, or else we do."""
+        with self._patience.within(STUCK_S, call.__name__):
+            self._fenced(in_time, call, *arguments, seconds=CALL_S)
+
+    def _fenced(self, call: Any, *arguments: Any, **named: Any) -> None:
         """Any failure of a transaction ends the process: the next one begins where it committed."""
         try:
-            with self._patience.within(STUCK_S, call.__name__):
-                call(*arguments)
+            call(*arguments, **named)
         except KafkaException as error:
             with suppress(KafkaException):  # a fatal error is raised once more
                 self._producer.poll(0)  # a refused login is raised here

@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import ABSENT, BrokerUnreachable, consumer, producer
+from components.runtime.clients import ABSENT, BrokerUnreachable, consumer
 from components.runtime.settings import Settings
+from components.runtime.transactions import in_time, transactional
 from components.task_manager.claims import Claim, claim_of
 from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.orders import FAILED, FENCED, STOPPED, Spot, Work
@@ -26,11 +27,10 @@ from components.task_manager.watch import Watch
 ASK_S = 15.0
 """For one question of a start, while the broker elects a leader or looks for a coordinator."""
 COMMIT_S = 5.0
-"""For one step of a commit. When a broker was away librdkafka 2.16 may look for its coordinator for
-ever ("no brokers available", while it has connections); the next start finds it at once."""
+"""For one step of a commit."""
 GRACE_S = 3.0
 """Of time awake, for a call beyond its time-out: send_offsets_to_transaction does not heed its own
-while it looks for a coordinator."""
+while it waits for a coordinator that has left the cluster; the next start finds the new one."""
 TRANSACTION_MS = 10_000
 """The broker gives up what was begun and not ended as long ago, and looks every 10 s. A commit is
 sent while the lease holds, or it waits; so what a container that is paused had begun is void 20 s
@@ -87,16 +87,11 @@ class Seat:
         self._marks: dict[At, tuple[str, int]] = {}  # the line and the batch of each offset
         self._resets: dict[At, str] = {}  # by which request each was read anew last
         self._config = json.loads(work.config_json or "{}")
-        self._producer = producer(
+        self._producer = transactional(
             settings,
-            **{
-                "transactional.id": work.name,
-                "transaction.timeout.ms": TRANSACTION_MS,
-                "delivery.timeout.ms": TRANSACTION_MS,
-                # "Still committing the last one" passes within milliseconds after each commit.
-                "retry.backoff.ms": 5,
-                **tuning,
-            },
+            work.name,
+            TRANSACTION_MS,
+            **{"delivery.timeout.ms": TRANSACTION_MS, **tuning},
         )
         self._consumer = consumer(
             settings, **{"group.id": work.job, "isolation.level": "read_committed"}
@@ -284,12 +279,12 @@ class Seat:
     def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """A call of a start, with its time-out."""
         with self._watch.within(ASK_S + GRACE_S, call.__name__):
-            return call(*arguments, ASK_S)
+            return in_time(call, *arguments, seconds=ASK_S, before_again=self.await_lease)
 
     def _do(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """A step of a commit, with its time-out."""
         with self._watch.within(COMMIT_S + GRACE_S, call.__name__):
-            return call(*arguments, COMMIT_S)
+            return in_time(call, *arguments, seconds=COMMIT_S, before_again=self.await_lease)
 
     # --- its end
 
