@@ -2,7 +2,7 @@
 
 lock                the flock that the broker's process holds, and its process id
 ports.json          the ports, kept so that clients find the broker again
-server.properties   written anew at every start
+server.properties   written anew at every start; controller.properties after a crash
 broker.log          the broker's own log; out.txt is what Java itself said
 data/               Kafka's
 """
@@ -162,10 +162,24 @@ def read_cluster(directory: Path) -> str:
 
 
 def write_properties(directory: Path, ports: Ports, extra: Mapping[str, str]) -> Path:
-    properties = directory / "server.properties"
-    lines = [f"{key}={value}" for key, value in (_settings(directory, ports) | dict(extra)).items()]
-    properties.write_text("\n".join(lines) + "\n")
-    return properties
+    settings = _settings(directory, ports) | dict(extra)
+    return _write(directory / "server.properties", settings)
+
+
+def write_controller(directory: Path, ports: Ports, session_ms: int) -> Path:
+    """The same node without its broker, which takes one for gone that is silent for so long."""
+    settings = {
+        "process.roles": "controller",
+        "listeners": f"CONTROLLER://{HOST}:{ports.controller}",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT",
+        "broker.session.timeout.ms": str(session_ms),
+    }
+    return _write(directory / "controller.properties", _of_node(directory, ports) | settings)
+
+
+def _write(path: Path, settings: Mapping[str, str]) -> Path:
+    path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+    return path
 
 
 def crashed(directory: Path) -> bool:
@@ -175,19 +189,21 @@ def crashed(directory: Path) -> bool:
 
 
 def _settings(directory: Path, ports: Ports) -> dict[str, str]:
-    # After kill -9 the controller refuses the broker until a session of its former life would have
-    # ended, by the setting of the new one: a minute, of a start that takes 2 s.
-    session = {"broker.session.timeout.ms": "2000"} if crashed(directory) else {}
-    return {
+    listener = f"CONTROLLER://{HOST}:{ports.controller}"
+    return _of_node(directory, ports) | {
         "process.roles": "broker,controller",
+        "listeners": f"PLAINTEXT://{HOST}:{ports.broker},{listener}",
+        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
+        **SETTINGS,
+    }
+
+
+def _of_node(directory: Path, ports: Ports) -> dict[str, str]:
+    return {
         "node.id": "1",
         "controller.quorum.voters": f"1@{HOST}:{ports.controller}",
-        "listeners": f"PLAINTEXT://{HOST}:{ports.broker},CONTROLLER://{HOST}:{ports.controller}",
         "controller.listener.names": "CONTROLLER",
-        "listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
         "log.dirs": str(directory / "data"),
-        **SETTINGS,
-        **session,
     }
 
 

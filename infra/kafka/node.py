@@ -13,6 +13,7 @@ from pathlib import Path
 from infra.kafka.directory import (
     HOST,
     Ports,
+    crashed,
     format_directory,
     free_port,
     holder,
@@ -20,11 +21,13 @@ from infra.kafka.directory import (
     log_size,
     read_ports,
     take_lock,
+    write_controller,
     write_ports,
     write_properties,
 )
 from infra.kafka.distribution import ROOM, Distribution
 from infra.kafka.errors import BrokerFailed, BrokerInUse
+from infra.kafka.fencing import SESSION_MS, fence
 from infra.kafka.readiness import Start, await_ready
 
 HEAP_MB = 384
@@ -104,9 +107,15 @@ def _start_on(order: Order, command: list[str], ports: Ports, checkpoint: Path) 
     lock = _wait_for_lock(order.directory)
     try:
         cluster = format_directory(order.directory, checkpoint)
-        properties = write_properties(order.directory, ports, order.extra)
         start = Start(order.directory, ports.broker, cluster, log_size(order.directory))
-        process = _spawn([*command, str(properties)], order, lock)
+
+        def spawn(properties: Path) -> subprocess.Popen[bytes]:
+            return _spawn([*command, str(properties)], order, lock)
+
+        if crashed(order.directory):
+            controller = write_controller(order.directory, ports, SESSION_MS)
+            fence(spawn, controller, start, order.wait_s)
+        process = spawn(write_properties(order.directory, ports, order.extra))
     finally:
         # From here on the broker's process is the lock's one owner.
         os.close(lock)

@@ -42,16 +42,17 @@ def await_ready(child: subprocess.Popen[bytes], start: Start, wait_s: float) -> 
     admin: AdminClient | None = None
     while time.monotonic() < deadline:
         if child.poll() is not None:
-            raise _failed(start, f"ended with {child.returncode} before it answered")
+            raise failed(start, f"ended with {child.returncode} before it answered")
         if admin is None and _listens(start.port):
             admin = _quiet_admin(start.port)
         if admin is not None and _names_itself(admin, start.port, start.cluster):
             return
         time.sleep(PAUSE_S)
-    raise _failed(start, f"did not answer within {wait_s:g} s")
+    raise failed(start, f"did not answer within {wait_s:g} s")
 
 
-def _failed(start: Start, how: str) -> BrokerFailed:
+def failed(start: Start, how: str) -> BrokerFailed:
+    """The sentence for a start that has come to nothing, with what its log names as the cause."""
     cause = find_cause(start.directory, start.log_from)
     log = start.directory / "broker.log"
     return BrokerFailed(f"The broker in {start.directory} {how}: {cause}; see {log}.")

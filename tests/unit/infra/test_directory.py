@@ -10,6 +10,7 @@ from infra.kafka.directory import (
     PORTS,
     SETTINGS,
     Ports,
+    crashed,
     format_directory,
     free_port,
     holder,
@@ -17,6 +18,7 @@ from infra.kafka.directory import (
     read_cluster,
     read_ports,
     take_lock,
+    write_controller,
     write_ports,
     write_properties,
 )
@@ -119,23 +121,25 @@ def test_extra_settings_replace_ours(place: Path) -> None:
     assert len(lines) == len(SETTINGS) + 7
 
 
-def session_of(place: Path) -> str:
-    [line] = [
-        line
-        for line in write_properties(place, Ports(1, 2), {}).read_text().splitlines()
-        if line.startswith("broker.session.timeout.ms=")
-    ]
-    return line.partition("=")[2]
-
-
-def test_only_after_a_crash_a_session_is_short(place: Path, checkpoint: Path) -> None:
-    """The controller waits for one to be over; all other lives bear a machine that stands still."""
+def test_a_crash_is_a_log_without_the_mark_of_an_end(place: Path, checkpoint: Path) -> None:
     format_directory(place, checkpoint)
-    assert session_of(place) == "60000"
+    assert not crashed(place)
     (place / "data" / "__cluster_metadata-0").mkdir()
-    assert session_of(place) == "2000"
+    assert crashed(place)
     (place / "data" / ".kafka_cleanshutdown").touch()
-    assert session_of(place) == "60000"
+    assert not crashed(place)
+
+
+def test_a_controller_alone_is_the_same_node_and_listens_to_no_client(place: Path) -> None:
+    ports = Ports(1, 2)
+    alone = write_controller(place, ports, 200).read_text().splitlines()
+    both = write_properties(place, ports, {}).read_text().splitlines()
+    assert sorted(set(alone) - set(both)) == [
+        "broker.session.timeout.ms=200",
+        "listener.security.protocol.map=CONTROLLER:PLAINTEXT",
+        "listeners=CONTROLLER://127.0.0.1:2",
+        "process.roles=controller",
+    ]
 
 
 def test_wipe_deletes_what_a_broker_left_and_nothing_else(place: Path, checkpoint: Path) -> None:

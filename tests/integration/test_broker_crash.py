@@ -1,0 +1,87 @@
+"""A local broker was killed amid a commit: what its group has committed can be read afterwards."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from itertools import count
+from threading import Thread
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from infra.kafka.broker import Broker
+from tests.integration.conftest import StartFresh
+from tests.integration.processes import until
+
+pytestmark = pytest.mark.broker
+
+WAIT_S, CALL_S = 30.0, 1.0
+CRASHES = 3
+COMMITS = 20
+AT = TopicPartition("in", 0)
+
+
+def test_what_is_committed_can_be_read_after_a_crash_amid_a_commit(
+    fresh_broker: StartFresh,
+) -> None:
+    """Where the former life ends as the commit is taken up, Kafka leaves it open for ever."""
+    broker = fresh_broker()
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap})
+    admin.create_topics([NewTopic(AT.topic, 1)])[AT.topic].result()
+    for _ in range(CRASHES):
+        committing = Committing(broker)
+        committing.start()
+        until(lambda: committing.committed > COMMITS, "some are committed")  # noqa: B023 - now
+        broker.kill()
+        broker.start_again()
+        transactor(broker).init_transactions(WAIT_S)  # what was under way has ended
+        reader = group(broker)
+        [found] = reader.committed([AT], timeout=WAIT_S)
+        reader.close()
+        assert found.error is None
+        assert found.offset > 0
+
+
+def group(broker: Broker) -> Consumer:
+    return Consumer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "group.id": "one",
+            "isolation.level": "read_committed",
+            "log_level": 0,
+        }
+    )
+
+
+def transactor(broker: Broker) -> Producer:
+    """The same to the broker each time."""
+    return Producer(
+        {
+            "bootstrap.servers": broker.bootstrap,
+            "transactional.id": "one",
+            "metadata.recovery.strategy": "none",
+            "log_level": 0,
+        }
+    )
+
+
+class Committing(Thread):
+    """Offsets, in one transaction after the other, until a successor fences it."""
+
+    def __init__(self, broker: Broker) -> None:
+        # Of a broker that is away librdkafka may wait for an answer without an end.
+        super().__init__(daemon=True)
+        self._producer, self._group = transactor(broker), group(broker)
+        self._producer.init_transactions(WAIT_S)
+        self.committed = 0
+
+    def run(self) -> None:
+        with suppress(KafkaException):
+            for offset in count(1):
+                self._producer.begin_transaction()
+                spot = TopicPartition(AT.topic, AT.partition, offset)
+                metadata = self._group.consumer_group_metadata()
+                self._producer.send_offsets_to_transaction([spot], metadata, CALL_S)
+                self._producer.commit_transaction(CALL_S)
+                self.committed += 1
