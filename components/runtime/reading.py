@@ -32,6 +32,8 @@ log = structlog.get_logger(__name__)
 BATCH = 200
 """What is made of a poll should stay in the processor's cache until it is folded."""
 STALL_S = 60.0
+ENDING = {"enable.partition.eof": True}
+"""What a client needs that reads to an end: the last offsets may be no records."""
 RENEW_S = 10.0
 """A client that hears nothing for so long gives its place to another one."""
 PATIENCE_S = 60.0
@@ -123,6 +125,29 @@ class Asker:
                 else:
                     refresh(self.client)
 
+    def read(self, spans: Mapping[str, tuple[int, int]]) -> Iterator[list[Message]]:
+        """Polls of all messages between offsets that are there; the client is `ENDING`, and reads
+        nothing before and after it."""
+        left = {at: _Left(first, end) for at, (first, end) in spans.items() if first < end}
+        _assign(self.client, left)
+        since = renewed = time.monotonic()
+        while left:
+            try:
+                batch, heard = _polled(self.client, left)
+            except KafkaException as error:
+                raise unreachable(self._settings, error.args[0]) from None
+            if batch:
+                yield batch
+            now = time.monotonic()
+            if heard:
+                since = renewed = now
+            if now - since > STALL_S:
+                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
+            if now - renewed > RENEW_S:
+                self.renew(f"nothing came in {RENEW_S:g} s")
+                _assign(self.client, left)
+                renewed = time.monotonic()
+
 
 def _patience_s(error: KafkaError) -> float:
     if error.code() in DENIED:
@@ -181,26 +206,8 @@ def read_span(
     settings: Settings, spans: Mapping[str, tuple[int, int | None]], **more: object
 ) -> Iterator[list[Message]]:
     """Polls of all messages of each place from its first offset to its end (None: the end now)."""
-    with Asker(settings, **({"enable.partition.eof": True} | more)) as asker:
-        left = _bounds(asker, spans)
-        _assign(asker.client, left)
-        since = renewed = time.monotonic()
-        while left:
-            try:
-                batch, heard = _polled(asker.client, left)
-            except KafkaException as error:
-                raise unreachable(settings, error.args[0]) from None
-            if batch:
-                yield batch
-            now = time.monotonic()
-            if heard:
-                since = renewed = now
-            if now - since > STALL_S:
-                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
-            if now - renewed > RENEW_S:
-                asker.renew(f"nothing came in {RENEW_S:g} s")
-                _assign(asker.client, left)
-                renewed = time.monotonic()
+    with Asker(settings, **(ENDING | more)) as asker:
+        yield from asker.read(_bounds(asker, spans))
 
 
 @dataclass(slots=True)
@@ -211,15 +218,14 @@ class _Left:
     end: int
 
 
-def _bounds(asker: Asker, spans: Mapping[str, tuple[int, int | None]]) -> dict[str, _Left]:
+def _bounds(
+    asker: Asker, spans: Mapping[str, tuple[int, int | None]]
+) -> dict[str, tuple[int, int]]:
     lows, highs = asker.starts(spans), asker.ends(spans)
-    found = {}
-    for place, (first, end) in spans.items():
-        begin = max(first, lows[place])
-        stop = highs[place] if end is None else min(end, highs[place])
-        if begin < stop:
-            found[place] = _Left(begin, stop)
-    return found
+    return {
+        place: (max(first, lows[place]), highs[place] if end is None else min(end, highs[place]))
+        for place, (first, end) in spans.items()
+    }
 
 
 def _assign(client: Consumer, left: Mapping[str, _Left]) -> None:
@@ -240,7 +246,8 @@ def _polled(client: Consumer, left: dict[str, _Left]) -> tuple[list[Message], bo
             continue
         one = of_confluent(message)
         wanted = left.get(one.place)
-        if wanted is None:  # it was read to its end, and more of it had been fetched
+        # It was read to its end, and more of it had been fetched.
+        if wanted is None or one.offset < wanted.next:
             continue
         if one.offset < wanted.end:
             batch.append(one)

@@ -7,15 +7,20 @@ waits for the other. A slice has a bound, so what is held has one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
 
 from components.runtime.intake import Message
-from components.runtime.reading import Asker, read_span
+from components.runtime.reading import ENDING, Asker
 from components.runtime.settings import Settings
 
 SLICE_MOST = 10_000
 """Messages that are held at once, some 20 MB: enough that to ask for the next ones costs little."""
-FETCH_BYTES = 256 * 1024
-"""Of one place at once: what lies beyond the slice is fetched in vain."""
+FETCHING = {
+    "max.partition.fetch.bytes": 256 * 1024,
+    "fetch.wait.max.ms": 20,
+    "queued.max.messages.kbytes": 16_384,
+}
+"""What lies beyond the slice is fetched in vain."""
 YEAR_9999_MS = 253_402_300_799_999
 
 
@@ -28,10 +33,10 @@ def read_slices(
     """
     at = {place: first for place, (first, end) in spans.items() if first < end}
     ends = {place: spans[place][1] for place in at}
-    with Asker(settings) as asker:
+    with Asker(settings, **ENDING, **FETCHING) as asker:
         for cut in _cuts(asker, at, ends, most):
-            part = {place: (at[place], end) for place, end in cut.items() if end > at[place]}
-            yield by_time(_read(settings, part))
+            part = {place: (at[place], end) for place, end in cut.items()}
+            yield by_time(chain.from_iterable(asker.read(part)))
             at |= cut
 
 
@@ -62,17 +67,6 @@ def _cuts(
             width_ms *= 2
         if taken:
             yield found
-
-
-def _read(settings: Settings, part: Mapping[str, tuple[int, int]]) -> Iterator[Message]:
-    more = {
-        "max.partition.fetch.bytes": FETCH_BYTES,
-        "fetch.wait.max.ms": 20,
-        "queued.max.messages.kbytes": 16_384,
-    }
-    spans: dict[str, tuple[int, int | None]] = dict(part)
-    for poll in read_span(settings, spans, **more):
-        yield from poll
 
 
 def by_time(messages: Iterable[Message]) -> list[Message]:
