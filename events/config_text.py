@@ -11,8 +11,8 @@ from functools import lru_cache
 
 from events.config import Invalid, JobConfig, validate_config
 
-CONFIGS_KNOWN, TEXT_KNOWN = 1_024, 8 * 1024
-"""Configs that are held, and the longest text of one: 30 MB at the very most."""
+CONFIGS_KNOWN, TEXT_KNOWN = 2_048, 8 * 1024
+"""Configs that are held, and the longest text of one: 60 MB at the very most."""
 
 
 def config_of(text: str) -> JobConfig | Invalid:

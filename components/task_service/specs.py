@@ -7,7 +7,7 @@ nothing any more (Turbine IV).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -295,7 +295,7 @@ def _room(head: TaskSpecsPublished) -> int:
         head.package_version,
         head.config_json,
     )
-    return PART_BYTES - _HEAD_BYTES - sum(map(_text_bytes, texts))
+    return PART_BYTES - _HEAD_BYTES - _texts_bytes(texts)
 
 
 def _fit(part: int, used: int, size: int, room: int) -> tuple[int, int]:
@@ -308,31 +308,38 @@ def _fit(part: int, used: int, size: int, room: int) -> tuple[int, int]:
 def bytes_of(spec: TaskSpec) -> int:
     """At least as many as the spec takes in a record; to encode it takes longer and says no more
     than is asked."""
-    return (
-        _SPEC_BYTES
-        + sum(map(_text_bytes, spec.argv))
-        + sum(map(_input_bytes, spec.inputs))
-        + _text_bytes(spec.checkpoint)
-        + sum(_SOURCE_BYTES + _text_bytes(one.path) for one in spec.take_over)
-    )
+    texts = [*spec.argv, spec.checkpoint]
+    size = _SPEC_BYTES + _SOURCE_BYTES * len(spec.take_over)
+    for one in spec.inputs:
+        texts.append(one.topic)
+        size += _numbers_bytes(one.partitions)
+    texts.extend(one.path for one in spec.take_over)
+    return size + _texts_bytes(texts)
 
 
-def _input_bytes(one: InputPartitions) -> int:
-    each = _SMALL_BYTES if max(one.partitions, default=0) < _SMALL else _LENGTH_BYTES
-    return _LIST_BYTES + _text_bytes(one.topic) + each * len(one.partitions)
+def _numbers_bytes(partitions: Sequence[int]) -> int:
+    each = _SMALL_BYTES if max(partitions, default=0) < _SMALL else _LENGTH_BYTES
+    return _LIST_BYTES + each * len(partitions)
 
 
-def _text_bytes(text: str) -> int:
-    return _LENGTH_BYTES + len(text.encode())
+def _texts_bytes(texts: Collection[str]) -> int:
+    """Of all of them at once: it is asked about every task of every list."""
+    return _LENGTH_BYTES * len(texts) + len("".join(texts).encode())
 
 
 def _too_large(spec: TaskSpec, size: int, room: int) -> Trouble:
     """One spec that no record holds, and what makes it so large."""
     shares = (
-        (sum(map(_text_bytes, spec.argv)), "arguments", "shorten the arguments"),
-        (sum(map(_input_bytes, spec.inputs)), "tasks", "ask for more tasks, which read less each"),
+        (_texts_bytes(spec.argv), "arguments", "shorten the arguments"),
         (
-            sum(_SOURCE_BYTES + _text_bytes(one.path) for one in spec.take_over),
+            _texts_bytes([one.topic for one in spec.inputs])
+            + sum(_numbers_bytes(one.partitions) for one in spec.inputs),
+            "tasks",
+            "ask for more tasks, which read less each",
+        ),
+        (
+            _SOURCE_BYTES * len(spec.take_over)
+            + _texts_bytes([one.path for one in spec.take_over]),
             "tasks",
             f"it takes over {len(spec.take_over)} pieces of state; change the tasks by fewer",
         ),

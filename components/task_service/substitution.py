@@ -65,16 +65,17 @@ def substitute(arguments: Sequence[str], known: Mapping[str, str]) -> tuple[str,
     """
     argv: list[str] = []
     for at, argument in enumerate(arguments):
-        filled = _fill(at, argument, known)
-        if isinstance(filled, Unfit):
-            return filled
-        argv.append(filled)
+        if "$" in argument or len(argument) > ARGUMENT_CHARS:
+            filled = _fill(at, argument, known)
+            if isinstance(filled, Unfit):
+                return filled
+            argv.append(filled)
+        else:  # most of them, of each task of each list
+            argv.append(argument)
     return tuple(argv)
 
 
 def _fill(at: int, argument: str, known: Mapping[str, str]) -> str | Unfit:
-    if "$" not in argument and len(argument) <= ARGUMENT_CHARS:
-        return argument  # most of them, of each task of each list
     pieces: list[str] = []
     end = 0
     for mark in _MARK.finditer(argument):
