@@ -50,9 +50,13 @@ def when(seen: Callable[[], bool], number: signal.Signals) -> None:
 
 
 def end_once_written(root: Path) -> None:
-    """As Ctrl-C does, after one batch more."""
-    before = len(list(root.glob("batches/*/*/_SUCCESS")))
-    when(lambda: len(list(root.glob("batches/*/*/_SUCCESS"))) > before, signal.SIGTERM)
+    """As Ctrl-C does, after one batch more: one that has its number, which drafts have not."""
+
+    def batches() -> int:
+        return len(list(root.glob("batches/*/[0-9]*/_SUCCESS")))
+
+    before = batches()
+    when(lambda: batches() > before, signal.SIGTERM)
 
 
 def arm(point: str, root: Path) -> None:

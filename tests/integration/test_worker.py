@@ -73,7 +73,11 @@ def test_nothing_is_lost_that_comes_while_partitions_are_shared_out(fleet: Fleet
     one = fleet.worker("w0")
     author = Author(fleet.settings)
     two = fleet.start("job-service", "w1")
-    until(lambda: "rebalancing" in one.text(), "the first hears of it", pause_s=0.001)
+    until(
+        lambda: "rebalancing" in one.text() or one.said("assigned") > 1 or two.said("assigned"),
+        "the first hears of it",
+        pause_s=0.001,
+    )
     for layer, partition in product(("oncall", "scaler", "provisioner"), range(PARTITIONS)):
         author.ask(proposal(job_in(partition, layer)), layer)
     author.settle()
