@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from components.runtime.clients import (
     ABSENT,
     DENIED,
+    BrokerUnreachable,
     consumer,
     place_of,
     refresh,
@@ -198,8 +199,20 @@ def group_offsets(
     settings: Settings, group: str, spots: Sequence[TopicPartition], **more: object
 ) -> list[TopicPartition]:
     """The same of partitions, in their order; below 0 also where there is no such partition."""
-    with Asker(settings, **({"group.id": group} | more)) as asker:
-        return asker.committed(spots)
+    asked: dict[str, object] = {"group.id": group} | more
+    try:
+        with Asker(settings, **asked) as asker:
+            return asker.committed(spots)
+    except BrokerUnreachable:
+        if asked.pop("isolation.level", None) is None:
+            raise
+        with Asker(settings, **asked) as asker:
+            asker.committed(spots)
+    raise BrokerUnreachable(
+        f"the broker at {settings.bootstrap} holds back what the group {group} has committed, since"
+        " a transaction has no end; find and abort it with Kafka's `kafka-transactions.sh"
+        " find-hanging`, of __consumer_offsets"
+    )
 
 
 def read_span(

@@ -110,6 +110,25 @@ def test_silence_without_an_end_is_a_sentence(
         reading.committed_now(Settings(), "some", [PLACE])
 
 
+def test_offsets_that_a_transaction_without_an_end_holds_back_are_told_apart(
+    clients: list[Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who reads what is committed alone would else be told that no broker answers."""
+    monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
+    clients += [Client(SILENCE), Client(42)]
+    with pytest.raises(BrokerUnreachable, match="holds back what the group some has committed"):
+        reading.committed_now(Settings(), "some", [PLACE], **{"isolation.level": "read_committed"})
+
+
+def test_a_broker_that_answers_nobody_is_told_so(
+    clients: list[Client], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
+    clients += [Client(SILENCE)]
+    with pytest.raises(BrokerUnreachable, match="no broker answers at "):
+        reading.committed_now(Settings(), "some", [PLACE], **{"isolation.level": "read_committed"})
+
+
 def test_who_is_not_allowed_is_told_so_at_once(clients: list[Client]) -> None:
     clients += [Client(KafkaError(KafkaError.GROUP_AUTHORIZATION_FAILED)), Client(42)]
     with pytest.raises(BrokerUnreachable, match="does not allow it to a user without a name"):
