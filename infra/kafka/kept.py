@@ -59,6 +59,17 @@ def kept_status(directory: Path) -> Status:
     return Status(directory, broker.pid, broker.bootstrap, awake, size)
 
 
+LEFT = (
+    "ports.json*",
+    "server.properties",
+    "controller.properties",
+    "broker.log*",
+    "out.txt",
+    "hs_err*",
+)
+"""Beside the data."""
+
+
 def wipe(directory: Path) -> bool:
     """Delete all that a broker has left in `directory`, and nothing else; False when nothing was.
 
@@ -82,7 +93,7 @@ def wipe(directory: Path) -> bool:
             found = True
         if found:
             shutil.rmtree(doomed)
-        for pattern in ("ports.json*", "server.properties", "broker.log*", "out.txt", "hs_err*"):
+        for pattern in LEFT:
             for path in directory.glob(pattern):
                 path.unlink()
                 found = True

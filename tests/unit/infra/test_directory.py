@@ -146,6 +146,7 @@ def test_wipe_deletes_what_a_broker_left_and_nothing_else(place: Path, checkpoin
     format_directory(place, checkpoint)
     write_ports(place, Ports(1, 2))
     write_properties(place, Ports(1, 2), {})
+    write_controller(place, Ports(1, 2), 200)
     (place / "broker.log").write_text("started")
     (place / "notes.txt").write_text("mine")
     assert kept.wipe(place)
