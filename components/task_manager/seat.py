@@ -278,13 +278,15 @@ class Seat:
 
     def _ask(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """A call of a start, with its time-out."""
-        with self._watch.within(ASK_S + GRACE_S, call.__name__):
-            return in_time(call, *arguments, seconds=ASK_S, before_again=self.await_lease)
+        return self._timed(ASK_S, call, *arguments)
 
     def _do(self, call: Callable[..., Any], *arguments: Any) -> Any:
         """A step of a commit, with its time-out."""
-        with self._watch.within(COMMIT_S + GRACE_S, call.__name__):
-            return in_time(call, *arguments, seconds=COMMIT_S, before_again=self.await_lease)
+        return self._timed(COMMIT_S, call, *arguments)
+
+    def _timed(self, seconds: float, call: Callable[..., Any], *arguments: Any) -> Any:
+        with self._watch.within(seconds + GRACE_S, call.__name__):
+            return in_time(call, *arguments, seconds=seconds, before_again=self.await_lease)
 
     # --- its end
 

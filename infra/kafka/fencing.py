@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from infra.kafka.readiness import Start, failed
+from infra.kafka.readiness import Start, failed, lines_from
 
 SESSION_MS = 200
 """Nobody can be heard of in it: no broker runs."""
@@ -33,10 +33,10 @@ def fence(
     spawn: Callable[[Path], subprocess.Popen[bytes]], properties: Path, start: Start, wait_s: float
 ) -> None:
     """Returns when the former life is over for the controller, which has ended again."""
-    process = spawn(properties)
+    process, log = spawn(properties), start.directory / "broker.log"
     deadline = time.monotonic() + wait_s
     try:
-        while not is_fenced(log_of(start)):
+        while not is_fenced(lines_from(log, start.log_from)):
             if process.poll() is not None:
                 raise failed(start, f"ended with {process.returncode} before it was well again")
             if time.monotonic() > deadline:
@@ -48,17 +48,6 @@ def fence(
     finally:
         process.kill()
         process.wait()
-
-
-def log_of(start: Start) -> list[str]:
-    """What the broker's log says of this start."""
-    path = start.directory / "broker.log"
-    if not path.exists():
-        return []
-    with path.open("rb") as file:
-        # A log that was rolled over meanwhile is shorter than its start.
-        file.seek(start.log_from if start.log_from <= file.seek(0, 2) else 0)
-        return file.read().decode(errors="replace").splitlines()
 
 
 def is_fenced(lines: list[str]) -> bool:

@@ -95,7 +95,8 @@ def _names_itself(admin: AdminClient, port: int, cluster: str) -> bool:
 
 def find_cause(directory: Path, log_from: int) -> str:
     """The innermost exception of this start, else its last error, else its last words."""
-    lines = _tail(directory / "broker.log", log_from) + _tail(directory / "out.txt", 0)
+    lines = lines_from(directory / "broker.log", log_from, TAIL_BYTES)
+    lines += lines_from(directory / "out.txt", 0, TAIL_BYTES)
     causes = [match[1] for line in lines if (match := _CAUSE.match(line))]
     errors = [match[1] for line in lines if (match := _ERROR_LINE.search(line))]
     crashes = [match[1] for line in lines if (match := _CRASH.match(line))]
@@ -104,11 +105,13 @@ def find_cause(directory: Path, log_from: int) -> str:
     return said.strip().rstrip(".")
 
 
-def _tail(path: Path, start: int) -> list[str]:
+def lines_from(path: Path, start: int, most: int | None = None) -> list[str]:
+    """A log's lines from its offset on; of its last so many bytes, where that is said."""
     if not path.exists():
         return []
     with path.open("rb") as file:
         size = file.seek(0, 2)
         # A log that was rolled over meanwhile is shorter than its start.
-        file.seek(max(start if start <= size else 0, size - TAIL_BYTES))
+        begin = start if start <= size else 0
+        file.seek(begin if most is None else max(begin, size - most))
         return file.read().decode(errors="replace").splitlines()

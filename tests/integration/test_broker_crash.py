@@ -7,9 +7,13 @@ from itertools import count
 from threading import Thread
 
 import pytest
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from components.runtime import reading
+from components.runtime.clients import consumer
+from components.runtime.settings import Settings
+from components.runtime.transactions import transactional
 from infra.kafka.broker import Broker
 from tests.integration.conftest import StartFresh
 from tests.integration.processes import until
@@ -19,13 +23,15 @@ pytestmark = pytest.mark.broker
 WAIT_S, CALL_S = 30.0, 1.0
 CRASHES = 3
 COMMITS = 20
+GROUP, TRANSACTION_MS = "one", 60_000
 AT = TopicPartition("in", 0)
 
 
 def test_what_is_committed_can_be_read_after_a_crash_amid_a_commit(
-    fresh_broker: StartFresh,
+    fresh_broker: StartFresh, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the former life ends as the commit is taken up, Kafka leaves it open for ever."""
+    monkeypatch.setattr(reading, "PATIENCE_S", WAIT_S)
     broker = fresh_broker()
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.create_topics([NewTopic(AT.topic, 1)])[AT.topic].result()
@@ -35,35 +41,14 @@ def test_what_is_committed_can_be_read_after_a_crash_amid_a_commit(
         until(lambda: committing.committed > COMMITS, "some are committed")  # noqa: B023 - now
         broker.kill()
         broker.start_again()
-        transactor(broker).init_transactions(WAIT_S)  # what was under way has ended
-        reader = group(broker)
-        [found] = reader.committed([AT], timeout=WAIT_S)
-        reader.close()
+        settings = Settings(bootstrap=broker.bootstrap)
+        # From here on what was under way has ended.
+        transactional(settings, GROUP, TRANSACTION_MS).init_transactions(WAIT_S)
+        [found] = reading.group_offsets(
+            settings, GROUP, [AT], **{"isolation.level": "read_committed"}
+        )
         assert found.error is None
         assert found.offset > 0
-
-
-def group(broker: Broker) -> Consumer:
-    return Consumer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "group.id": "one",
-            "isolation.level": "read_committed",
-            "log_level": 0,
-        }
-    )
-
-
-def transactor(broker: Broker) -> Producer:
-    """The same to the broker each time."""
-    return Producer(
-        {
-            "bootstrap.servers": broker.bootstrap,
-            "transactional.id": "one",
-            "metadata.recovery.strategy": "none",
-            "log_level": 0,
-        }
-    )
 
 
 class Committing(Thread):
@@ -72,7 +57,9 @@ class Committing(Thread):
     def __init__(self, broker: Broker) -> None:
         # Of a broker that is away librdkafka may wait for an answer without an end.
         super().__init__(daemon=True)
-        self._producer, self._group = transactor(broker), group(broker)
+        settings = Settings(bootstrap=broker.bootstrap)
+        self._producer = transactional(settings, GROUP, TRANSACTION_MS)
+        self._group = consumer(settings, **{"group.id": GROUP})
         self._producer.init_transactions(WAIT_S)
         self.committed = 0
 

@@ -83,8 +83,7 @@ def manager(fleet: Fleet, every_s: float) -> Process:
     """A shard manager that has caught up."""
     command = [sys.executable, "-c", SERVE, fleet.settings.bootstrap, str(every_s)]
     process = run(fleet, "shard-manager", command)
-    until(lambda: process.said("caught up") or not process.alive, "it has caught up")
-    assert process.alive, process.text()
+    process.awaits("caught up")
     return process
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from infra.kafka.errors import BrokerFailed
-from infra.kafka.fencing import fence, is_fenced, log_of
+from infra.kafka.fencing import fence, is_fenced
 from infra.kafka.readiness import Start
 
 ACTIVE = "INFO QuorumController [QuorumController id=1] Becoming the active controller at epoch 2"
@@ -39,14 +39,6 @@ def changed(fenced: int) -> str:
 )
 def test_a_broker_that_counts_as_alive_is_waited_for(lines: list[str], expected: bool) -> None:
     assert is_fenced(lines) is expected
-
-
-def test_only_this_start_is_looked_at(tmp_path: Path) -> None:
-    log = tmp_path / "broker.log"
-    assert log_of(Start(tmp_path, 1, "c", 0)) == []
-    log.write_text("a former life\nthis one\n")
-    assert log_of(Start(tmp_path, 1, "c", 14)) == ["this one"]
-    assert log_of(Start(tmp_path, 1, "c", 1_000)) == ["a former life", "this one"]
 
 
 def test_a_controller_that_ends_by_itself_is_told_of(tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from infra.kafka.readiness import find_cause
+from infra.kafka.readiness import find_cause, lines_from
 
 NESTED = """\
 2026-11-18T14:39:13,098 INFO BrokerServer starting
@@ -59,3 +59,11 @@ def test_a_log_that_was_rolled_over_is_read_from_its_beginning(tmp_path: Path) -
 
 def test_without_any_log_that_is_said(tmp_path: Path) -> None:
     assert find_cause(tmp_path, 0) == "it said nothing"
+
+
+def test_only_this_start_is_looked_at(tmp_path: Path) -> None:
+    log = tmp_path / "broker.log"
+    assert lines_from(log, 0) == []
+    log.write_text("a former life\nthis one\n")
+    assert lines_from(log, 14) == ["this one"]
+    assert lines_from(log, 1_000) == ["a former life", "this one"]

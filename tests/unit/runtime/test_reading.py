@@ -15,6 +15,7 @@ from components.runtime.settings import Settings
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
 LOADING = KafkaError(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)
 PLACE = "journal.v1/3"
+COMMITTED = {"isolation.level": "read_committed"}
 
 
 OF_ONE = (LOADING.code(), KafkaError.UNKNOWN_TOPIC_OR_PART)
@@ -101,13 +102,14 @@ def test_nothing_committed_is_nothing(clients: list[Client]) -> None:
     assert reading.committed_at(Settings(), "some", [PLACE]) == {PLACE: -1001}
 
 
+@pytest.mark.parametrize("more", [{}, COMMITTED])
 def test_silence_without_an_end_is_a_sentence(
-    clients: list[Client], monkeypatch: pytest.MonkeyPatch
+    clients: list[Client], monkeypatch: pytest.MonkeyPatch, more: dict[str, str]
 ) -> None:
     monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
     clients += [Client(SILENCE)]
     with pytest.raises(BrokerUnreachable, match="no broker answers at "):
-        reading.committed_now(Settings(), "some", [PLACE])
+        reading.committed_now(Settings(), "some", [PLACE], **more)
 
 
 def test_offsets_that_a_transaction_without_an_end_holds_back_are_told_apart(
@@ -117,16 +119,7 @@ def test_offsets_that_a_transaction_without_an_end_holds_back_are_told_apart(
     monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
     clients += [Client(SILENCE), Client(42)]
     with pytest.raises(BrokerUnreachable, match="holds back what the group some has committed"):
-        reading.committed_now(Settings(), "some", [PLACE], **{"isolation.level": "read_committed"})
-
-
-def test_a_broker_that_answers_nobody_is_told_so(
-    clients: list[Client], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reading, "PATIENCE_S", 0.0)
-    clients += [Client(SILENCE)]
-    with pytest.raises(BrokerUnreachable, match="no broker answers at "):
-        reading.committed_now(Settings(), "some", [PLACE], **{"isolation.level": "read_committed"})
+        reading.committed_now(Settings(), "some", [PLACE], **COMMITTED)
 
 
 def test_who_is_not_allowed_is_told_so_at_once(clients: list[Client]) -> None:
