@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from events.invalid import Explainer, Invalid, conflict
+from events.places import PLACE_TOLD, PLACES, Place
 from events.policies.settings import LEAST, TASKS_MAX
 from events.policies.table import PolicyName, trouble_in
 from events.strict_json import NUMBER_MAX, Json, shorten
@@ -36,8 +37,8 @@ PROCESS_MB = 896
 PARTITIONS_MAX = 100_000
 """Of all inputs of a job together: each is handed to a task by number, and lies in a record."""
 
-# Names and paths become parts of paths, topics and metrics, so they hold nothing that any of these
-# reads as syntax. No pattern lets a segment begin with a dot: `..` and hidden files stay out.
+# Names become parts of paths, topics and metrics, so they hold nothing that any of these reads as
+# syntax, and none begins with a dot.
 _TOPIC = r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}"
 _IDENTIFIER = r"[A-Za-z_][A-Za-z0-9_]{0,99}"
 _TOPICS = rf"^{_TOPIC}$"
@@ -46,11 +47,6 @@ _FUNCTIONS = rf"^{_IDENTIFIER}(\.{_IDENTIFIER}){{0,9}}:{_IDENTIFIER}$"
 _LABELS = r"^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$"
 _PACKAGES = r"^[A-Za-z0-9]([A-Za-z0-9._-]{0,126}[A-Za-z0-9])?$"
 _VERSIONS = r"^[A-Za-z0-9]([A-Za-z0-9._+!-]{0,126}[A-Za-z0-9])?$"
-# A port may follow a host, but no password fits before the @ of a container of Azure's.
-_PLACES = (
-    r"^((file|hdfs|s3a|gs|abfss)://[A-Za-z0-9._@-]{0,255}(:[0-9]{1,5})?)?"
-    r"(/[A-Za-z0-9_=@-][A-Za-z0-9._=@-]{0,254}){1,64}/?$"
-)
 _ARGUMENTS = r"^[^\x00]{0,4096}$"
 _SAID = r"\S"
 
@@ -61,14 +57,13 @@ _EXPECTED_BY_PATTERN = {
     _LABELS: "a name of up to 64 of a-z, 0-9, '.', '_', '-' between letters or digits",
     _PACKAGES: "a package's name, letters, digits, '.', '_', '-' between letters or digits",
     _VERSIONS: 'a version such as "1.4.2"',
-    _PLACES: 'an absolute path or URL such as "/checkpoints" or "s3a://bucket/turbine"',
+    PLACES: PLACE_TOLD,
     _ARGUMENTS: "text of at most 4096 characters without NUL",
     _SAID: 'a query such as "SELECT …"',
 }
 
 Topic = Annotated[str, Field(pattern=_TOPICS)]
 Label = Annotated[str, Field(pattern=_LABELS)]
-Place = Annotated[str, Field(pattern=_PLACES)]
 Share = Annotated[
     tuple[Annotated[str, Field(pattern=_PARTITIONS)], ...],
     Field(strict=False, min_length=1, max_length=100_000),

@@ -26,6 +26,7 @@ _EXPECTED = {
     "finite_number": "a finite number",
     "bool_type": "true or false",
     "string_type": "text",
+    "string_too_long": "text of at most {max_length} characters",
     "string_unicode": "text without halves of surrogate pairs",
     "tuple_type": "a list",
     "dict_type": "an object",

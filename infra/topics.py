@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import asdict
-from pathlib import Path
 
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but not re-exported
@@ -20,7 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     OffsetSpec,
 )
 
-from components.runtime.settings import BadSettings, load_settings
+from components.runtime.settings import BadSettings, settings_by, take_flags
 from components.runtime.topics import (
     CALL_MAX_S,
     WAIT_S,
@@ -134,18 +133,17 @@ def _leaderless(admin: AdminClient, table: Sequence[Topic]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """`python -m infra.topics plan|apply [--bootstrap B] [--config F] [--json]`.
+    """`python -m infra.topics plan|apply [--bootstrap B] [--config F] [--fleet D] [--json]`.
 
     0 with the steps that are to be done, or were done and still differ; 1 with a sentence.
     """
     parser = argparse.ArgumentParser(prog="python -m infra.topics", description=__doc__)
     parser.add_argument("action", choices=["apply", "plan"])
-    parser.add_argument("--bootstrap")
-    parser.add_argument("--config", type=Path)
+    take_flags(parser)
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
     try:
-        settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
+        settings = settings_by(given)
         client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
         if given.action == "plan":
             with connected(client) as admin:

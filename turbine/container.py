@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from components.runtime.metrics import LOOPBACK
-from components.runtime.settings import BadSettings, load_settings
+from components.runtime.settings import BadSettings, settings_by, take_flags
 from components.task_manager.agents import Options, serve
 from components.task_manager.kin import die_with
 from components.task_manager.place import hold
@@ -69,8 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--region", default="local")
     parser.add_argument("--capacity", default=CAPACITY)
     parser.add_argument("--engine", default=ENGINE, help="the module that runs the tasks")
-    parser.add_argument("--bootstrap")
-    parser.add_argument("--config", type=Path, help="the settings' file, by default turbine.toml")
+    take_flags(parser)
     parser.add_argument("--metrics-port", type=int, default=0)
     parser.add_argument("--metrics-host", default=LOOPBACK, help="the address they are served on")
     parser.add_argument("--die-with", type=int, metavar="PID", help="the parent that must live")
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         member = member_of(given.name, given.tier, given.region, given.capacity)
         _check_engine(given.engine)
-        settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
+        settings = settings_by(given)
         place = hold(given.directory.absolute(), member.name)
         configure_logs()
         serve_metrics(given.metrics_port, given.metrics_host)

@@ -7,6 +7,7 @@ while they run, or after they were stopped, it tells the story anew with jobs of
 from __future__ import annotations
 
 import argparse
+import shlex
 import shutil
 import sys
 from dataclasses import replace
@@ -73,7 +74,7 @@ def start(settings: Settings, given: argparse.Namespace) -> int:
     )
     if not running:
         bring_up(settings, given.engine)
-    prefix = f"{program()} --bootstrap {settings.bootstrap}"
+    prefix = f"{program()} --fleet {shlex.quote(str(nearby(directory)))}"
     address = (await_address(directory, ADDRESS_S) or "").rstrip("/")
     if address:
         say(f"Everything that happens can be watched at {address}/")
@@ -120,9 +121,14 @@ def program() -> str:
     if shutil.which("turbine") == str(script):
         return "turbine"
     if not script.exists():
-        return f"{sys.executable} -m turbine"
+        return f"{shlex.quote(sys.executable)} -m turbine"
+    return shlex.quote(str(nearby(script)))
+
+
+def nearby(path: Path) -> Path:
+    """The shorter way to it, where it lies below where one stands."""
     here = Path.cwd()
-    return str(script.relative_to(here) if script.is_relative_to(here) else script)
+    return path.relative_to(here) if path.is_relative_to(here) else path
 
 
 def say(text: str) -> None:

@@ -21,12 +21,12 @@ import sys
 import time  # noqa: TID251 - back-off and patience with processes are real time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
 from components.runtime.loop import Stop
-from components.runtime.settings import BadSettings, load_settings
+from components.runtime.settings import FLEET, BadSettings, settings_by, take_flags
 from turbine.local import Flags
 from turbine.members import ADDRESS, ENGINES, Hosts, Member, members
 
@@ -183,7 +183,7 @@ def read_state(directory: Path) -> dict[str, Any] | None:
     if not lives(directory):
         return None
     try:
-        state: dict[str, Any] = json.loads((directory / "fleet.json").read_text())
+        state: dict[str, Any] = json.loads((directory / FLEET).read_text())
     except FileNotFoundError:  # the supervisor is just starting
         return {"pid": 0, "bootstrap": "", "members": []}
     return state
@@ -202,9 +202,9 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
         for post in posts
     ]
     state = {"pid": os.getpid(), "bootstrap": bootstrap, "members": members}
-    written = directory / "fleet.json.new"
+    written = directory / f"{FLEET}.new"
     written.write_text(json.dumps(state, indent=2) + "\n")
-    written.replace(directory / "fleet.json")
+    written.replace(directory / FLEET)
 
 
 def address_of(directory: Path) -> str | None:
@@ -243,6 +243,8 @@ def open_log(directory: Path, label: str) -> int:
 
 def spawner(directory: Path, flags: Flags, lock: int) -> Callable[[Member], Process]:
     """Starts a member as a process that dies with this one, however this one dies (on Linux)."""
+
+    flags = replace(flags, fleet=directory)  # whatever their environment says of one
 
     def spawn(member: Member) -> Process:
         command = member.command(directory)
@@ -289,7 +291,7 @@ def run_fleet(
                 stop.wait(TURN_S)
         finally:
             fleet.stop(time.sleep)
-            (directory / "fleet.json").unlink(missing_ok=True)
+            (directory / FLEET).unlink(missing_ok=True)
 
 
 def detach_fleet(
@@ -298,12 +300,12 @@ def detach_fleet(
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):
         raise FleetRuns(f"a fleet already runs in {directory}")
-    command = [sys.executable, "-P", "-m", "turbine.fleet", "--directory", str(directory)]
+    command = [sys.executable, "-P", "-m", "turbine.fleet"]
     command += ["--containers", str(hosts.containers), "--engine", hosts.engine]
     log = open_log(directory, "fleet")
     try:
         child = subprocess.Popen(  # noqa: S603 - our own program, and there is no shell
-            [*command, *flags.arguments()],
+            [*command, *replace(flags, fleet=directory).arguments()],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,
@@ -333,10 +335,8 @@ def end_fleet(directory: Path, wait_s: float = 3 * STOP_S + 10) -> bool:
         # The supervisor first: it would start again what is killed.
         _signal([pid, *(one["pid"] for one in state["members"])], signal.SIGKILL)
         if not _free_within(directory, KILLED_S):
-            raise FleetRuns(
-                f"the fleet in {directory} outlives SIGKILL; see {directory}/fleet.json"
-            )
-    (directory / "fleet.json").unlink(missing_ok=True)
+            raise FleetRuns(f"the fleet in {directory} outlives SIGKILL; see {directory / FLEET}")
+    (directory / FLEET).unlink(missing_ok=True)
     return True
 
 
@@ -361,9 +361,7 @@ def _free_within(directory: Path, wait_s: float) -> bool:
 def main(arguments: list[str] | None = None) -> int:
     """Supervises in this process; what it has to say goes to standard error."""
     parser = argparse.ArgumentParser(prog="python -m turbine.fleet", description=__doc__)
-    parser.add_argument("--directory", type=Path)
-    parser.add_argument("--bootstrap")
-    parser.add_argument("--config", type=Path)
+    take_flags(parser)
     parser.add_argument("--containers", type=int, default=HOSTS.containers)
     parser.add_argument("--engine", choices=sorted(ENGINES), default=HOSTS.engine)
     given = parser.parse_args(arguments)
@@ -372,8 +370,8 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"{time.strftime('%Y-%m-%dT%H:%M:%SZ', time.gmtime())} {sentence}\n")
 
     try:
-        settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
-        directory = given.directory or settings.directory
+        settings = settings_by(given)
+        directory = settings.directory
         flags = Flags(given.bootstrap, given.config)
         stop = Stop().listen()
         hosts = Hosts(given.containers, given.engine)

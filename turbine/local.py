@@ -29,10 +29,12 @@ class Flags:
 
     bootstrap: str | None = None
     config: Path | None = None
+    fleet: Path | None = None
 
     def arguments(self) -> list[str]:
         """As they stand on a command line."""
-        given = (("--bootstrap", self.bootstrap), ("--config", self.config))
+        paths = (("--config", self.config), ("--fleet", self.fleet))
+        given = (("--bootstrap", self.bootstrap), *paths)
         return [part for name, value in given if value is not None for part in (name, str(value))]
 
 

@@ -9,12 +9,11 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import NamedTuple
 
 from components.runtime.exits import leave
 from components.runtime.metrics import LOOPBACK
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.settings import BadSettings, Settings, settings_by, take_flags
 from components.runtime.topics import TopicsError, verify_topics
 from events.topics import JOURNAL, TOPICS
 
@@ -173,8 +172,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="+", metavar="NAME", help=", ".join(SERVED))
     parser.add_argument("--instance", help="name of a static member of the worker's group")
     parser.add_argument("--tier", default="default", help="whose shards or capacity it is about")
-    parser.add_argument("--bootstrap")
-    parser.add_argument("--config", type=Path, help="the settings' file, by default turbine.toml")
+    take_flags(parser)
     parser.add_argument("--metrics-port", type=int, default=0)
     parser.add_argument("--metrics-host", default=LOOPBACK, help="the address they are served on")
     parser.add_argument("--die-with", type=int, metavar="PID", help="the parent that must live")
@@ -184,7 +182,7 @@ def main(arguments: list[str] | None = None) -> int:
     from components.runtime.clients import BrokerUnreachable
 
     try:
-        settings = load_settings({"bootstrap": given.bootstrap}, path=given.config)
+        settings = settings_by(given)
         shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
         return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
     except (BadSettings, BrokerUnreachable, TopicsError) as bad:

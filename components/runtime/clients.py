@@ -181,6 +181,10 @@ def _metadata(settings: Settings) -> Any:
                 raise unreachable(settings, error.args[0]) from None
 
 
+LOCAL_CLUSTER = "Turbine-"
+"""How the id of a cluster begins that a local broker of ours is: each belongs to one directory."""
+
+
 def knock(settings: Settings, wait_s: float = 2.0) -> str:
     """Why nothing listens at the bootstrap; "" where something does.
 

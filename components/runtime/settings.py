@@ -1,11 +1,14 @@
 """Where the settings come from: flags, then TURBINE_* variables, then turbine.toml, then defaults.
 
 The only reader of the environment. No setting reaches a fold or a decider: what they need is a
-record, a part of the job's config, or a constant of their logic.
+record, a part of the job's config, or a constant of their logic. A path is made absolute here,
+once: one in a file is meant from where the file lies, every other from where its reader stands.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import tomllib
@@ -17,6 +20,9 @@ from typing import Any
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 FILE = "turbine.toml"
+DIRECTORY = Path(".turbine")
+FLEET = "fleet.json"
+"""In the directory: who of a fleet runs, and by which broker, as its supervisor wrote it."""
 NAMES = ("bootstrap", "partitions", "replication", "directory")
 _TWICE = "it is said as bootstrap; set that instead"
 _LOST = "what was acknowledged would be lost with a broker; remove it"
@@ -54,7 +60,7 @@ class Settings:
     bootstrap: str = "127.0.0.1:9092"
     partitions: int = 16  # for creating topics; what runs takes the number from the log
     replication: int = 1
-    directory: Path = Path(".turbine")  # of the local broker and its logs
+    directory: Path = DIRECTORY  # of the local fleet: its broker, its logs, what its processes keep
     # Any librdkafka key but OURS, verbatim, for every client. The one aiokafka consumer, in
     # Faust, takes those that it knows under another name (components.runtime.faust_app).
     kafka: Mapping[str, str] = field(default_factory=dict)
@@ -82,8 +88,34 @@ def load_settings(
     unknown = sorted(set(table) - {*NAMES, "kafka", "spark", "webhooks"})
     if unknown:
         raise BadSettings(f"{file}: {unknown[0]} is not a setting; remove it or move it to [kafka]")
-    values: dict[str, object] = {}
     origins: dict[str, str] = {}
+    values = _named(overrides, env, table, file, origins)
+    kafka = _verbatim("kafka", table, env, file, origins)
+    spark = dict(_verbatim("spark", table, env, file, origins))
+    if "jars" in spark:
+        beside = file.parent if origins["spark.jars"] == str(file) else Path()
+        spark["jars"] = str(_absolute(beside / spark["jars"]))
+    for key in kafka:
+        if key in OURS:
+            raise BadSettings(f"{origins[f'kafka.{key}']}: {key} is not to be set: {OURS[key]}")
+    return Settings(
+        **values,
+        kafka=kafka,
+        spark=MappingProxyType(spark),
+        webhooks=_webhooks(table, env, file, origins),
+        origins=MappingProxyType(origins),
+    )
+
+
+def _named(
+    overrides: Mapping[str, object],
+    env: Mapping[str, str],
+    table: Mapping[str, object],
+    file: Path,
+    origins: dict[str, str],
+) -> dict[str, Any]:
+    """Our own settings, each typed, by the first who names it."""
+    values: dict[str, Any] = {}
     for name in NAMES:
         for found, origin in (
             (overrides.get(name), "flag"),
@@ -93,18 +125,43 @@ def load_settings(
             if found is not None:
                 values[name], origins[name] = _typed(name, found, origin), origin
                 break
-    kafka = _verbatim("kafka", table, env, file, origins)
-    spark = _verbatim("spark", table, env, file, origins)
-    for key in kafka:
-        if key in OURS:
-            raise BadSettings(f"{origins[f'kafka.{key}']}: {key} is not to be set: {OURS[key]}")
-    return Settings(
-        **values,  # type: ignore[arg-type]  # each was typed by _typed
-        kafka=kafka,
-        spark=spark,
-        webhooks=_webhooks(table, env, file, origins),
-        origins=MappingProxyType(origins),
+    beside = file.parent if origins.get("directory") == str(file) else Path()
+    values["directory"] = _absolute(beside / values.get("directory", DIRECTORY))
+    if "bootstrap" not in origins:
+        values |= _by_fleet(values["directory"] / FLEET, origins)
+    return values
+
+
+def take_flags(parser: argparse.ArgumentParser) -> None:
+    """The flags by which a program of ours is handed the settings of whoever starts it."""
+    parser.add_argument("--bootstrap")
+    parser.add_argument("--config", type=Path, help="the settings' file, by default turbine.toml")
+    parser.add_argument("--fleet", type=Path, help="the directory of a local fleet")
+
+
+def settings_by(given: argparse.Namespace) -> Settings:
+    """The settings in force where a program was given these flags."""
+    return load_settings(
+        {"bootstrap": given.bootstrap, "directory": given.fleet}, path=given.config
     )
+
+
+def _absolute(path: Path) -> Path:
+    """With no `..` of the asker's in it either: it goes into jobs' configs, which refuse that."""
+    return Path(os.path.normpath(path.expanduser().absolute()))
+
+
+def _by_fleet(file: Path, origins: dict[str, str]) -> Mapping[str, object]:
+    """The broker of the fleet that runs in the directory: who stands there means that one, also
+    where several run on a machine and the usual port is another's."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))["bootstrap"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    if not isinstance(found, str) or not _BROKERS.fullmatch(found):
+        return {}
+    origins["bootstrap"] = str(file)
+    return {"bootstrap": found}
 
 
 def _webhooks(
@@ -116,7 +173,7 @@ def _webhooks(
         one = dict(_table(_table(table, "webhooks", file), name, file, "webhooks."))
         kept = one.get("secret_file")
         if isinstance(kept, str) and kept:
-            one["secret_file"] = str(file.parent / kept)
+            one["secret_file"] = str(_absolute(file.parent / kept))
         variable = f"TURBINE_WEBHOOKS__{name.upper().replace('-', '_')}__SECRET"
         origins |= {f"webhooks.{name}.{key}": str(file) for key in one}
         if variable in env:
@@ -181,7 +238,7 @@ def _typed(name: str, value: object, origin: str) -> object:
             raise BadSettings(f"{origin}: {name} is a whole number above 0, not {value!r}")
         return int(text)
     if name == "directory":
-        return Path(text)
+        return text
     if not isinstance(value, str) or not _BROKERS.fullmatch(text):
         raise BadSettings(
             f"{origin}: bootstrap is host:port, or several with commas between them, not {value!r}"

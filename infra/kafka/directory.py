@@ -7,7 +7,6 @@ broker.log          the broker's own log; out.txt is what Java itself said
 data/               Kafka's
 """
 
-import base64
 import fcntl
 import json
 import os
@@ -19,6 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from components.runtime.clients import LOCAL_CLUSTER
 from infra.kafka.errors import BrokerFailed
 
 HOST = "127.0.0.1"
@@ -137,8 +137,7 @@ def format_directory(directory: Path, bootstrap_checkpoint: Path) -> str:
     # Without this file the broker starts well with all features at 0, and consumers of the new
     # group protocol then read nothing, in silence. So it is there before `meta.properties`.
     shutil.copyfile(bootstrap_checkpoint, data / _CHECKPOINT)
-    # Kafka refuses an id that begins with a dash.
-    cluster = "T" + base64.urlsafe_b64encode(secrets.token_bytes(16)).decode()[1:22]
+    cluster = LOCAL_CLUSTER + secrets.token_urlsafe(10)
     meta = f"version=1\ncluster.id={cluster}\nnode.id=1\n"
     replace_text(data / "meta.properties", meta)
     return cluster

@@ -46,10 +46,11 @@ class Marks:
     """Which id has which mark."""
 
     names: dict[str, str] = field(default_factory=dict)
+    here: str = "<here>"  # where the commands are typed
 
     def hide(self, text: str) -> str:
         """The text with marks."""
-        text = _IDS.sub(self._mark, text)
+        text = _IDS.sub(self._mark, text.replace(self.here, "<here>"))
         for pattern, mark in _MARKS:
             text = pattern.sub(mark, text)
         return text
@@ -68,7 +69,7 @@ class Marks:
 
 def play(script: str, directory: Path, run: Callable[[list[str]], Ended]) -> str:
     """The script with what its commands say now."""
-    marks, lines = Marks(), list[str]()
+    marks, lines = Marks(here=str(directory.resolve())), list[str]()
     for line, content in _steps(script):
         lines.append(line)
         if line.startswith(FILE):

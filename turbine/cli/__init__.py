@@ -13,7 +13,7 @@ import typer
 from turbine.cli.commands import app
 from turbine.cli.failures import Code, known_failure
 
-GLOBAL = ("--bootstrap", "--config", "--log")
+GLOBAL = ("--bootstrap", "--config", "--fleet", "--log")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,7 +46,7 @@ from turbine.cli import (
     why_not,
 )
 from turbine.cli.failures import MEANINGS
-from turbine.cli.options import choose
+from turbine.cli.options import Chosen, choose
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
     f"  {code.value:<4} {meaning}" for code, meaning in MEANINGS.items()
@@ -72,6 +72,10 @@ def globals_(
         Path | None,
         typer.Option("--config", metavar="FILE", help="The settings, by default turbine.toml."),
     ] = None,
+    fleet_directory: Annotated[
+        Path | None,
+        typer.Option("--fleet", metavar="DIRECTORY", help="Of a local fleet; .turbine by default."),
+    ] = None,
     log_file: Annotated[
         Path | None,
         typer.Option("--log", metavar="FILE", help="Read this export instead of a broker's log."),
@@ -79,9 +83,9 @@ def globals_(
 ) -> None:
     """Run, change and understand a fleet of streaming jobs.
 
-    --bootstrap, --config and --log may stand anywhere on the line.
+    --bootstrap, --config, --fleet and --log may stand anywhere on the line.
     """
-    context.obj = choose(bootstrap, config, log_file)
+    context.obj = choose(Chosen(bootstrap, config, fleet_directory), log_file)
 
 
 app.command("apply")(changes.apply)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -13,6 +14,7 @@ from turbine.cli.options import chosen
 if TYPE_CHECKING:
     from components.runtime.loop import Stop
     from components.runtime.settings import Settings
+    from turbine.local import Flags
     from turbine.members import Hosts
 
 LOCAL_SHARDS = 64
@@ -53,11 +55,12 @@ def up(
     stop = Stop() if detach else Stop().listen()
     ours = False
     try:
-        ours = _prepare_broker(settings)
-        _prepare(context, settings, hosts)
+        settings, ours = _prepare_broker(settings)
+        flags = replace(chosen(context).flags(), bootstrap=settings.bootstrap)
+        _prepare(settings, flags, hosts)
         if detach:
-            return _detach(context, settings, hosts)
-        _supervise(context, settings, hosts, stop)
+            return _detach(settings, flags, hosts)
+        _supervise(settings, flags, hosts, stop)
     except LocalFailed:
         if not stop.wanted:
             raise
@@ -69,8 +72,8 @@ def up(
     return Code.OK
 
 
-def _prepare(context: typer.Context, settings: Settings, hosts: Hosts) -> None:
-    _prepare_topics(context)
+def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
+    _prepare_topics(flags)
     _prepare_tier(settings)
     _prepare_engine(settings, hosts)
 
@@ -86,11 +89,11 @@ def _alone(context: typer.Context) -> Settings:
     return settings
 
 
-def _detach(context: typer.Context, settings: Settings, hosts: Hosts) -> int:
+def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
     from turbine.cli.output import tell
     from turbine.fleet import await_address, detach_fleet
 
-    detach_fleet(settings.directory, chosen(context).flags(), hosts=hosts)
+    detach_fleet(settings.directory, flags, hosts=hosts)
     tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
     address = await_address(settings.directory, ADDRESS_S)
     if address is not None:
@@ -98,35 +101,52 @@ def _detach(context: typer.Context, settings: Settings, hosts: Hosts) -> int:
     return Code.OK
 
 
-def _supervise(context: typer.Context, settings: Settings, hosts: Hosts, stop: Stop) -> None:
+def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: Stop) -> None:
     from turbine.cli.output import tell
     from turbine.fleet import run_fleet
 
-    directory, flags = settings.directory, chosen(context).flags()
+    directory = settings.directory
     tell(f"all components are started; their logs: {directory}/logs; end: Ctrl-C")
     told = bool(settings.webhooks)
     run_fleet(directory, settings.bootstrap, flags, tell, stop, hosts=hosts, webhooks=told)
 
 
-def _prepare_broker(settings: Settings) -> bool:
-    """A broker that answers; True when it was started for this."""
+def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
+    """A broker that answers, and was it started for this?
+
+    Where nobody named one it is the directory's own: the usual port may be another fleet's.
+    """
     from components.runtime.clients import knock
     from turbine.cli.output import tell
     from turbine.local import ask_broker, broker_directory
 
-    if not knock(settings):
-        return False
-    row = ask_broker("start", broker_directory(settings), port_of(settings))
+    directory, anew = broker_directory(settings), False
+    if "bootstrap" not in settings.origins:
+        kept = ask_broker("status", directory)
+        if kept["answers"]:
+            return replace(settings, bootstrap=kept["bootstrap"]), False
+        anew = kept["data_bytes"] > 0 or _is_anothers(settings)
+    if not anew and not knock(settings):
+        return settings, False
+    # None: the port that it had, or a free one.
+    row = ask_broker("start", directory, None if anew else port_of(settings))
     tell(f"a broker runs at {row['bootstrap']}")
-    return bool(row["started"])
+    return replace(settings, bootstrap=row["bootstrap"]), bool(row["started"])
 
 
-def _prepare_topics(context: typer.Context) -> None:
+def _is_anothers(settings: Settings) -> bool:
+    """Does a local broker of another directory listen where ours usually does?"""
+    from components.runtime.clients import LOCAL_CLUSTER, cluster_of, knock
+
+    return not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
+
+
+def _prepare_topics(flags: Flags) -> None:
     """Creates what is missing; a sentence about the first that differs."""
     from turbine.cli.output import tell
     from turbine.local import ask_topics
 
-    steps = ask_topics("apply", chosen(context).flags())
+    steps = ask_topics("apply", flags)
     created = sum(step["kind"] == "create" for step in steps)
     if created:
         tell(f"{created} topics are created")

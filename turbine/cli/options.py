@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -68,20 +68,23 @@ class Chosen:
 
     bootstrap: str | None = None
     config: Path | None = None
+    fleet: Path | None = None
     log: LogFile | None = None
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
         from turbine.local import Flags
 
-        return Flags(self.bootstrap, self.config)
+        return Flags(self.bootstrap, self.config, self.fleet)
 
     def settings(self) -> Settings:
         """The settings in force, or a sentence about the one that cannot be used."""
         from components.runtime.settings import BadSettings, load_settings
 
         try:
-            return load_settings({"bootstrap": self.bootstrap}, path=self.config)
+            return load_settings(
+                {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
+            )
         except BadSettings as bad:
             raise Failed(Code.USAGE, str(bad)) from None
 
@@ -100,18 +103,18 @@ class Chosen:
         return settings
 
 
-def choose(bootstrap: str | None, config: Path | None, log: Path | None) -> Chosen:
+def choose(given: Chosen, log: Path | None) -> Chosen:
     """What a line says ahead of its command. In a file, "now" is its end."""
     from turbine.cli.moments import set_now
 
     if log is None:
         set_now(None)
-        return Chosen(bootstrap, config)
+        return given
     from turbine.log_file import LogFile
 
     found = LogFile(log)
     set_now(found.now_ms)
-    return Chosen(bootstrap, config, found)
+    return replace(given, log=found)
 
 
 def chosen(context: typer.Context) -> Chosen:

@@ -248,22 +248,6 @@ def _placed(path: str, text: str) -> dict[str, Any]:
     return {head: value}
 
 
-@pytest.mark.parametrize(
-    "root",
-    ["/checkpoints", "/a/b=1/c/", "file:///data/x", "hdfs://name:8020/x", "s3a://bucket/turbine"],
-)
-def test_checkpoints_lie_at_absolute_places(root: str) -> None:
-    assert valid(checkpoint={"root": root}).checkpoint.root == root
-
-
-@pytest.mark.parametrize(
-    "root",
-    ["checkpoints", "/", "s3a://bucket", "http://a/b", "s3a://user:secret@a/b", "/.hidden", "//a"],
-)
-def test_no_other_places(root: str) -> None:
-    assert invalid(checkpoint={"root": root}).path == "checkpoint.root"
-
-
 def test_arguments_may_be_anything_an_argument_can_be() -> None:
     assert valid(arguments=["", "$(rm)", "${x}", "ü\n"]).arguments == ("", "$(rm)", "${x}", "ü\n")
     assert invalid(arguments=["a", "\x00"]).path == "arguments.1"

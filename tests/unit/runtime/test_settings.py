@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import OURS, BadSettings, Settings, load_settings
+from components.runtime.settings import FLEET, OURS, BadSettings, Settings, load_settings
 
 TOML = """
 bootstrap = "file:1"
@@ -43,7 +43,7 @@ def sentence(directory: Path, text: str | None = None, **environment: str) -> st
 def test_without_anything_defaults_hold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     found = load_settings(environment={})
-    assert found == Settings()
+    assert found == Settings(directory=tmp_path / ".turbine")
     assert found.origins == {}
 
 
@@ -66,11 +66,47 @@ def test_a_file_lies_where_the_variable_says_or_where_one_stands(
 ) -> None:
     (tmp_path / "turbine.toml").write_text('directory = "here"')
     monkeypatch.chdir(tmp_path)
-    assert load_settings(environment={}).directory == Path("here")
-    other = tmp_path / "other.toml"
+    assert load_settings(environment={}).directory == tmp_path / "here"
+    (tmp_path / "more").mkdir()
+    other, there = tmp_path / "more" / "other.toml", tmp_path / "more" / "there"
     other.write_text('directory = "there"')
-    assert load_settings(environment={"TURBINE_CONFIG": str(other)}).directory == Path("there")
-    assert load_settings(path=other, environment={"TURBINE_CONFIG": "x"}).directory == Path("there")
+    assert load_settings(environment={"TURBINE_CONFIG": str(other)}).directory == there
+    assert load_settings(path=other, environment={"TURBINE_CONFIG": "x"}).directory == there
+    assert load_settings(path=Path("more/other.toml"), environment={}).directory == there
+
+
+def test_every_path_is_absolute_from_where_it_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One in a file from where the file lies, every other from where its reader stands."""
+    monkeypatch.chdir(tmp_path)
+    assert load_settings(environment={}).directory == tmp_path / ".turbine"
+    (tmp_path / "more").mkdir()
+    file = tmp_path / "more" / "turbine.toml"
+    file.write_text('directory = "d"\n[spark]\njars = "../jars"\n[webhooks.w]\nsecret_file = "s"\n')
+    said = load_settings({"directory": Path("by/flag")}, path=Path("more/turbine.toml"))
+    assert said.directory == tmp_path / "by" / "flag"
+    assert said.spark["jars"] == str(tmp_path / "jars")
+    assert said.webhooks["w"]["secret_file"] == str(tmp_path / "more" / "s")
+    by_variable = {"TURBINE_DIRECTORY": "v/../w", "TURBINE_SPARK__JARS": "j"}
+    found = load_settings(path=file, environment=by_variable)
+    assert (found.directory, found.spark["jars"]) == (tmp_path / "w", str(tmp_path / "j"))
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"bootstrap": 1}', '{"bootstrap": "a b"}'])
+def test_who_stands_in_a_fleets_directory_means_its_broker(tmp_path: Path, text: str) -> None:
+    directory = tmp_path / "fleet"
+    directory.mkdir()
+    said: dict[str, object] = {"directory": directory}
+    (directory / FLEET).write_text('{"bootstrap": "127.0.0.1:20001", "members": []}')
+    found = load_settings(said, environment={})
+    assert found.bootstrap == "127.0.0.1:20001"
+    assert found.origins["bootstrap"] == str(directory / FLEET)
+    named = load_settings({"bootstrap": "flag:3", **said}, environment={})
+    assert (named.bootstrap, named.origins["bootstrap"]) == ("flag:3", "flag")
+    assert load_settings(said, environment={"TURBINE_BOOTSTRAP": "v:1"}).bootstrap == "v:1"
+    (directory / FLEET).write_text(text)
+    assert load_settings(said, environment={}).bootstrap == "127.0.0.1:9092"
 
 
 def test_the_kafka_table_is_passed_on_as_it_is(tmp_path: Path) -> None:

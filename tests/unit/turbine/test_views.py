@@ -202,11 +202,11 @@ def test_a_person_is_asked_before_a_log_is_deleted(
     typed: str, deleted: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "stdin", Terminal(typed))
-    ended = run("broker", "wipe")
-    assert ended.err.startswith("Delete the log in .turbine/broker? [y/N]:")
+    ended, place = run("broker", "wipe"), Path.cwd() / ".turbine" / "broker"
+    assert ended.err.startswith(f"Delete the log in {place}? [y/N]:")
     if deleted:
         assert ended.code == Code.OK
-        assert ended.out.strip() == "there was no log in .turbine/broker"
+        assert ended.out.strip() == f"there was no log in {place}"
     else:
         assert ended.code == Code.FAILED
-        assert ended.err.endswith("turbine: nothing was deleted in .turbine/broker\n")
+        assert ended.err.endswith(f"turbine: nothing was deleted in {place}\n")
