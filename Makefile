@@ -3,6 +3,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+RUNS := .venv/.runs
+
+# At a terminal pip shows how far it is; in a file that would be thousands of lines.
+PIP = $(BIN)/pip install $$(test -t 1 || echo --quiet) -c constraints.txt
 
 .DEFAULT_GOAL := help
 .PHONY: help setup check test demo demo-stop bench simulate mutants clean
@@ -12,7 +16,13 @@ help:  ## show this list
 
 setup: $(READY)  ## make .venv with the pinned set of packages; instant when nothing changed
 
-$(READY): pyproject.toml constraints.txt
+$(READY): $(RUNS)
+	@echo "Packages for tests and checks go into .venv (half a minute and more)."
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+# What a fleet needs to run, and no more: who tries it waits for nothing else.
+$(RUNS): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { \
 	    echo "Turbine needs Python 3.11 or newer and finds no $(PYTHON):" \
 	        "install one, or name yours with make PYTHON=/path/to/python3 setup." >&2; exit 1; }
@@ -22,8 +32,10 @@ $(READY): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
 	    echo "$(PYTHON) cannot make virtual environments:" \
 	        "install its venv package, such as python3-venv." >&2; exit 1; }
+	@echo "Turbine and what it runs on go into .venv (half a minute; the first time, PySpark is" \
+	    "fetched: 450 MB)."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet -c constraints.txt -e '.[dev]'
+	@$(PIP) -e .
 	@touch $@
 
 check: setup  ## all that needs no broker: form, types, arrows between rooms, units, laws, contracts
@@ -36,11 +48,11 @@ check: setup  ## all that needs no broker: form, types, arrows between rooms, un
 test: setup  ## every test; those that need Kafka start a broker of their own
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
-demo: setup  ## start a local fleet to look at; TRACE=site.csv.gz plays a recorded day
-	$(BIN)/python -m turbine.demo start $(if $(TRACE),--trace $(TRACE))
+demo: $(RUNS)  ## start a local fleet to look at; TRACE=site.csv.gz plays a recorded day
+	@$(BIN)/python -m turbine.demo start $(if $(TRACE),--trace "$(TRACE)")
 
-demo-stop: setup  ## stop it
-	$(BIN)/python -m turbine.demo stop
+demo-stop: $(RUNS)  ## stop it
+	@$(BIN)/python -m turbine.demo stop
 
 bench: setup  ## figures, each beside a peer or a limit
 	$(BIN)/python -m benchmarks all

@@ -10,13 +10,16 @@ import argparse
 import shlex
 import shutil
 import sys
+import time  # noqa: TID251 - people wait in real time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, load_settings
-from turbine.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives
+from turbine.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.generate import open_trace
 from turbine.local import Flags, LocalFailed, ask_broker, ask_spark, ask_topics, broker_directory
 from turbine.log import Log
@@ -26,7 +29,7 @@ from turbine.tiers import define, definition_of
 from turbine.traffic import BadTrace
 
 SHARDS = 16
-ADDRESS_S = 30.0
+ADDRESS_S = 120.0
 SPARK_CORES = 8
 """Of each container. Tasks that wait for a service keep no core busy, and take a place each."""
 TIER = {"time_per_mille": 100, "load_max": 1000, "moves_max": 1000}
@@ -65,31 +68,39 @@ def start(settings: Settings, given: argparse.Namespace) -> int:
     running = lives(directory)
     if running:
         say("The demo runs already: its story is told again, with new jobs.")
+        broker = ask_broker("start", broker_directory(settings))
+        settings = replace(settings, bootstrap=broker["bootstrap"])
     else:
         what = "with a Spark each" if given.engine == "spark" else "whose tasks only count"
         say(f"A broker, all components and two containers {what} start on this machine.")
-        say("(The first time, Maven fetches the jars.)")
-    settings = replace(
-        settings, bootstrap=ask_broker("start", broker_directory(settings))["bootstrap"]
-    )
-    if not running:
-        bring_up(settings, given.engine)
+        settings = bring_up(settings, given.engine)
     prefix = f"{program()} --fleet {shlex.quote(str(nearby(directory)))}"
-    address = (await_address(directory, ADDRESS_S) or "").rstrip("/")
-    if address:
-        say(f"Everything that happens can be watched at {address}/")
+    address = await_address(directory, ADDRESS_S)
+    if address is None:
+        raise LocalFailed(f"no dashboard within {ADDRESS_S:g} s; see {log_of(directory, 'api')}")
+    say(f"Everything that happens can be watched at {address}/")
     tell(settings, Words(say, prefix, address), given.expiry, given.trace, given.engine)
     say("\nAll came as told, and all of it still runs. Look around:")
-    if address:
-        say(f"    {address}/")
+    say(f"    {address}/")
     for command in ("get jobs -o wide", "log tail -f", "subscribe outcomes --from earliest"):
         say(f"    $ {prefix} {command}")
     say(f"The logs of the processes: {directory / 'logs'}. To end them: make demo-stop")
     return 0
 
 
-def bring_up(settings: Settings, engine: str) -> None:
-    """Topics, a tier in which time passes fast, and all processes."""
+def bring_up(settings: Settings, engine: str) -> Settings:
+    """A broker, topics, a tier in which time passes fast, and all processes."""
+    clock = Progress(time.monotonic())
+    with ThreadPoolExecutor(1) as beside:
+        # The archive that lets Spark start sooner takes longer than it saves here.
+        jars = beside.submit(ask_spark, at_once=True) if engine == "spark" else None
+        clock.say("Kafka: its jars, by Maven the first time, and a broker")
+        broker = ask_broker("start", broker_directory(settings))
+        if jars is not None:
+            clock.say("Spark: its jars")
+            jars.result()
+    settings = replace(settings, bootstrap=broker["bootstrap"])
+    clock.say(f"topics, on the broker at {settings.bootstrap}")
     ours = settings.directory / "turbine.toml"
     ours.write_text(f'[spark]\nmaster = "local[{SPARK_CORES}]"\n')
     flags = Flags(settings.bootstrap, ours)
@@ -99,12 +110,23 @@ def bring_up(settings: Settings, engine: str) -> None:
             f"the log in {settings.directory} was made by another build"
             f" ({differing[0]['topic']} differs); `make demo-stop`, then remove that directory"
         )
-    if engine == "spark":
-        ask_spark(at_once=False)
     log = Log(settings)
     if definition_of(log.chain(LOCAL_TIER)) is None:
         define(log, LOCAL_TIER, SHARDS, (LOCAL_REGION,), TIER)
+    clock.say("all components, and the containers")
     detach_fleet(settings.directory, flags, hosts=Hosts(engine=engine))
+    clock.say("the dashboard")
+    return settings
+
+
+class Progress(NamedTuple):
+    """Tells what is being done, and since when: a first start takes a while."""
+
+    since_s: float
+
+    def say(self, what: str) -> None:
+        """What comes next."""
+        say(f"  {time.monotonic() - self.since_s:4.0f} s  {what}")
 
 
 def stop(directory: Path) -> int:
