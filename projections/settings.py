@@ -36,6 +36,11 @@ BOUNDS = {
 """What a tier's settings may say of each."""
 
 
+SCALES = (1, 100_000)
+"""Of times, in thousandths; of all, and of what tasks take to stop and to start."""
+_TIMES = ("acts_per_mille", "time_per_mille")
+
+
 class Sharing(NamedTuple):
     """How the capacity of a tier is shared among its jobs and lent to others.
 
@@ -99,7 +104,7 @@ def sharing_of(settings_json: str) -> Sharing:
     }
     named["plenty"] = min(named["plenty"], named["tight"] - 10)
     named["lend_to"] = min(named["lend_to"], named["plenty"])
-    scale = number_in(settings_json, "time_per_mille", 1000, 1, 100_000)
+    scale = number_in(settings_json, "time_per_mille", 1000, *SCALES)
     return usual._replace(**named).scaled(scale)
 
 
@@ -135,9 +140,9 @@ def trouble_in(settings_json: str) -> str:
             if found not in (MEASURED, HASHED):
                 return f"placement is {found!r}; it is {MEASURED} or {HASHED}"
             continue
-        bounds = (1, 100_000) if name == "time_per_mille" else _ALL_BOUNDS.get(name)
+        bounds = SCALES if name in _TIMES else _ALL_BOUNDS.get(name)
         if bounds is None:
-            known = ", ".join(sorted(["placement", "time_per_mille", *_ALL_BOUNDS]))
+            known = ", ".join(sorted(["placement", *_TIMES, *_ALL_BOUNDS]))
             return f"there is no setting {name}; there are {known}"
         if not isinstance(found, int) or isinstance(found, bool):
             return f"{name} is {found!r}; it is a whole number"

@@ -205,16 +205,16 @@ def spike(stage: Stage) -> None:
         f"\n5. A sale: {SPIKE:g} orders a second. {job} has {before},"
         "\n   which waits 5 ms for each price."
     )
-    before = {one.change_id for _, one in said(stage, job, ScalingDecided)}
+    asked = {one.change_id for _, one in said(stage, job, ScalingDecided)}
     with generate(stage, job, "--rate", f"{SPIKE:g}") as playing:
         name, body = until(
-            lambda: first_new(grown(stage, job), before), f"{job} is made larger", SCALED_S
+            lambda: first_new(grown(stage, job), asked), f"{job} is made larger", SCALED_S
         )
         stage.say(f"   ScalingDecided, for {body.symptom}, caused by {body.diagnosis}:")
         stage.say(f"   {body.explanation}.")
         stage.show(f"why {name}", f"decisions/{name}")
         stage.show(f"why-not {job} --action scale-down")
-        name, verified = verification(stage, job, before)
+        name, verified = verification(stage, job, asked)
         stage.say(
             f"   It has {size_text(stage, job)} now. ScalingVerified: {verified.explanation}."
         )

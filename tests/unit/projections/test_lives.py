@@ -76,6 +76,15 @@ def test_all_of_the_table_but_the_clocks_gap_scales_together() -> None:
     assert timing_of("") == timing_of("{}") == timing_of('{"time_per_mille":0}') == Timing()
 
 
+def test_what_tasks_take_to_stop_and_start_scales_by_itself_where_a_tier_says_so() -> None:
+    tenth = timing_of('{"time_per_mille":100}')
+    apart = timing_of('{"time_per_mille":100,"acts_per_mille":1000}')
+    usual = Timing()
+    assert (apart.drop_ms, apart.kill_ms, apart.add_ms) == usual[5:8]
+    assert apart._replace(drop_ms=6_000, kill_ms=3_000, add_ms=12_000) == tenth
+    assert timing_of('{"acts_per_mille":0}') == usual
+
+
 def test_a_container_stops_well_before_its_shards_are_given_away() -> None:
     """With clocks of different rates, and the time that a kill takes, between the two."""
     timing = Timing()

@@ -21,7 +21,7 @@ from projections.settings import (
 )
 from projections.timing import Timing, timing_of
 
-KNOWN = {*BOUNDS, *SHARING_BOUNDS, "placement", "time_per_mille"}
+KNOWN = {*BOUNDS, *SHARING_BOUNDS, "placement", "acts_per_mille", "time_per_mille"}
 texts = st.one_of(
     st.text(max_size=20),
     st.dictionaries(
