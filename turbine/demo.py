@@ -33,8 +33,8 @@ ADDRESS_S = 120.0
 SPARK_CORES = 8
 """Of each container. Tasks that wait for a service keep no core busy, and take a place each."""
 TIER = {"time_per_mille": 100, "acts_per_mille": 1000, "load_max": 1000, "moves_max": 1000}
-"""All times are a tenth: what a fleet does within minutes, the demo shows within seconds. But a Spark
-starts no sooner for it, and no container is given up that is just starting its own."""
+"""All times are a tenth: what a fleet does within minutes, the demo shows within seconds. But a
+Spark starts no sooner for it, and no container is given up that is just starting its own."""
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -55,7 +55,7 @@ def test_the_same_tier_again_is_fine_and_another_is_refused(
     ("more", "sentence"),
     [
         ("west --shards 4 --set band=5", "--set: band is 5; it is from 10 to 1000"),
-        ("west --shards 4 --set bend=50", "--set: there is no setting bend; there are band,"),
+        ("west --shards 4 --set bend=50", "--set: there is no setting bend; there are acts_per"),
         ("west --shards 4 --set band", '--set "band": write KEY=VALUE'),
         ("west --shards 0", "Invalid value for '--shards': Input should be greater than"),
         (
