@@ -23,7 +23,7 @@ from turbine.fleet import FleetRuns, await_address, detach_fleet, end_fleet, liv
 from turbine.generate import open_trace
 from turbine.local import Flags, LocalFailed, ask_broker, ask_spark, ask_topics, broker_directory
 from turbine.log import Log
-from turbine.members import ENGINES, LOCAL_REGION, LOCAL_TIER, Hosts
+from turbine.members import LOCAL_REGION, LOCAL_TIER
 from turbine.story import NotAsTold, Words, tell
 from turbine.tiers import define, definition_of
 from turbine.traffic import BadTrace
@@ -41,10 +41,6 @@ def main(arguments: list[str] | None = None) -> int:
     """0 when all came as told; 1 with a sentence otherwise."""
     parser = argparse.ArgumentParser(prog="python -m turbine.demo", description=__doc__)
     parser.add_argument("action", choices=["start", "stop"])
-    parser.add_argument("--expiry", type=float, default=45.0, help="of the override, in seconds")
-    parser.add_argument(
-        "--engine", choices=sorted(ENGINES), default="spark", help="process: tasks only count"
-    )
     parser.add_argument("--trace", type=Path, help="a CSV of minutes; its last day is played")
     given = parser.parse_args(arguments)
     try:
@@ -54,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
             return stop(directory)
         if given.trace is not None:
             open_trace(given.trace)  # a sentence now, and not when all of it runs
-        return start(replace(settings, directory=directory), given)
+        return start(replace(settings, directory=directory), given.trace)
     except NotAsTold as other:
         say(f"\nThe story came otherwise: {other}.")
         say(f"The logs are in {directory / 'logs'}; `make demo-stop` ends what runs.")
@@ -63,7 +59,7 @@ def main(arguments: list[str] | None = None) -> int:
     return 1
 
 
-def start(settings: Settings, given: argparse.Namespace) -> int:
+def start(settings: Settings, trace: Path | None) -> int:
     """Brings up what is not there yet, and tells the story."""
     directory = settings.directory
     running = lives(directory)
@@ -72,15 +68,14 @@ def start(settings: Settings, given: argparse.Namespace) -> int:
         broker = ask_broker("start", broker_directory(settings))
         settings = replace(settings, bootstrap=broker["bootstrap"])
     else:
-        what = "with a Spark each" if given.engine == "spark" else "whose tasks only count"
-        say(f"A broker, all components and two containers {what} start on this machine.")
-        settings = bring_up(settings, given.engine)
+        say("A broker, all components and two containers with a Spark each start on this machine.")
+        settings = bring_up(settings)
     prefix = f"{program()} --fleet {shlex.quote(str(nearby(directory)))}"
     address = await_address(directory, ADDRESS_S)
     if address is None:
         raise LocalFailed(f"no dashboard within {ADDRESS_S:g} s; see {log_of(directory, 'api')}")
     say(f"Everything that happens can be watched at {address}/")
-    tell(settings, Words(say, prefix, address), given.expiry, given.trace, given.engine)
+    tell(settings, Words(say, prefix, address), trace)
     say("\nAll came as told, and all of it still runs. Look around:")
     say(f"    {address}/")
     for command in ("get jobs -o wide", "log tail -f", "subscribe outcomes --from earliest"):
@@ -89,17 +84,16 @@ def start(settings: Settings, given: argparse.Namespace) -> int:
     return 0
 
 
-def bring_up(settings: Settings, engine: str) -> Settings:
+def bring_up(settings: Settings) -> Settings:
     """A broker, topics, a tier in which time passes fast, and all processes."""
     clock = Progress(time.monotonic())
     with ThreadPoolExecutor(1) as beside:
         # The archive that lets Spark start sooner takes longer than it saves here.
-        jars = beside.submit(ask_spark, at_once=True) if engine == "spark" else None
+        jars = beside.submit(ask_spark, at_once=True)
         clock.say("Kafka: its jars, by Maven the first time, and a broker")
         broker = ask_broker("start", broker_directory(settings))
-        if jars is not None:
-            clock.say("Spark: its jars")
-            jars.result()
+        clock.say("Spark: its jars")
+        jars.result()
     settings = replace(settings, bootstrap=broker["bootstrap"])
     clock.say(f"topics, on the broker at {settings.bootstrap}")
     ours = settings.directory / "turbine.toml"
@@ -115,7 +109,7 @@ def bring_up(settings: Settings, engine: str) -> Settings:
     if definition_of(log.chain(LOCAL_TIER)) is None:
         define(log, LOCAL_TIER, SHARDS, (LOCAL_REGION,), TIER)
     clock.say("all components, and the containers")
-    detach_fleet(settings.directory, flags, hosts=Hosts(engine=engine))
+    detach_fleet(settings.directory, flags)
     clock.say("the dashboard")
     return settings
 

@@ -18,25 +18,23 @@ __all__ = ["NotAsTold", "Words", "fresh_number", "tell"]
 def tell(
     settings: Settings,
     words: Words,
-    expiry_s: float,
     trace: Path | None = None,
-    engine: str = "spark",
 ) -> None:
     """Plays all of it; NotAsTold where it came otherwise. The day is the trace's last one."""
     log = Log(settings)
     with Publisher(settings, author="ana") as ana, Publisher(settings, author="ben") as ben:
-        stage = Stage(settings, log, ana, ben, fresh_number(log.jobs()), words, expiry_s, engine)
+        stage = Stage(settings, log, ana, ben, fresh_number(log.jobs()), words)
         tasks.create(stage)
         with ExitStack() as stack:
             stack.enter_context(tasks.day(stage, trace))
             changes.refuse(stage)
             changes.race(stage)
-            tasks.spike(stage)
-            tasks.lose_container(stage)
-            expiry = changes.override(stage)
+            expiry = changes.override(stage)  # ends while other things are told
             stack.callback(expiry.close)
-            changes.kill(stage)
+            tasks.spike(stage)
             changes.expire(stage, expiry)
+            tasks.lose_container(stage)
+            changes.kill(stage)
             changes.recreate(stage)
             changes.audit(stage)
 

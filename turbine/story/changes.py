@@ -29,7 +29,7 @@ from turbine.story.tasks import CLICKS, NAMES, VISITS, configs, runs
 from turbine.subscribe import Subscriber
 
 CHANGES = 30
-OVERRIDE = 3
+OVERRIDE, EXPIRY_S = 3, 60
 WORKERS = tuple(one.label for one in DECIDERS if "job-service" in one.components)
 
 
@@ -67,15 +67,14 @@ def override(stage: Stage) -> Subscriber:
     job = stage.name(CLICKS)
     expiry = Subscriber(stage.settings, kinds=frozenset({"OverrideExpired"}), job=job)
     stage.say(
-        f"\n7. There is a backlog: oncall wants {OVERRIDE} tasks for {job},"
-        f" for {stage.expiry_s:g} seconds."
+        f"\n5. There is a backlog: oncall wants {OVERRIDE} tasks for {job}, for {EXPIRY_S} seconds."
     )
     verdict = stage.ana.change(
         job,
         {"tasks": OVERRIDE},
         layer="oncall",
         reason="backlog after the outage",
-        expires_ms=int((time.time() + stage.expiry_s) * 1000),
+        expires_ms=int((time.time() + EXPIRY_S) * 1000),
         wait_s=WAIT_S,
     )
     accepted(verdict, "the override")
@@ -92,7 +91,7 @@ def kill(stage: Stage) -> None:
     """A worker dies in the middle of changes; each of them still has exactly one verdict."""
     victim, its_jobs = until(lambda: busiest(stage), "both job services have their partitions")
     stage.say(
-        f"\n8. {CHANGES} changes of three jobs, and in the middle of them kill -9 of {victim},"
+        f"\n9. {CHANGES} changes of three jobs, and in the middle of them kill -9 of {victim},"
         f"\n   which decides about {', '.join(its_jobs)}."
     )
     jobs = story_jobs(stage)
@@ -127,7 +126,7 @@ def kill(stage: Stage) -> None:
 def expire(stage: Stage, expiry: Subscriber) -> None:
     """The override is taken back by itself, and that is a record too."""
     job = stage.name(CLICKS)
-    stage.say(f"\n9. The override of {job} ends by itself.")
+    stage.say(f"\n7. The override of {job} ends by itself.")
     [outcome, *_] = until(lambda: expiry.poll(0.5), f"the override of {job} expires")
     if tasks(stage, job) == OVERRIDE:
         raise NotAsTold(f"{job} still has the tasks of the override that expired")

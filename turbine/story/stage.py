@@ -42,8 +42,6 @@ class Stage:
     ben: Publisher
     number: int  # of the telling: the first has plain names, later ones a number behind them
     words: Words
-    expiry_s: float
-    engine: str = "spark"  # what runs the tasks
 
     def name(self, plain: str) -> str:
         """A job's or topic's name in this telling."""

@@ -41,13 +41,6 @@ SPEED = 360
 """A day in four minutes."""
 USUAL, SPIKE = 60.0, 400.0
 """Records a second: of the day's busiest minute, and of orders for a while."""
-COUNTED = "spark_streaming.operators.rows:passed"
-SLOWLY: dict[str, Any] = {
-    "arguments": ["--wait-us", "5000", "--at-once", "${threads}"],
-    "schedule": {"batch_interval_ms": 100},
-    "limits": {"tasks": PARTITIONS},
-}
-"""What the engine of processes, which only counts, makes of orders that wait for their prices."""
 ROUND_MS = 6_000
 """From one look of the auto scaler to the next: all times of the demo's tier are a tenth."""
 
@@ -58,12 +51,6 @@ ROUND_MS = 6_000
 def configs(stage: Stage) -> dict[str, dict[str, Any]]:
     """By job: a query that keeps nothing, counts in windows, and calls of something slow."""
     clicks, visits, orders = map(stage.name, NAMES)
-    if stage.engine != "spark":
-        return {
-            clicks: _config(stage, clicks, f"{clicks}-sample", COUNTED, tasks=2),
-            visits: _config(stage, clicks, f"{visits}-by-key", COUNTED, tasks=2),
-            orders: _config(stage, orders, f"{orders}-priced", COUNTED, **SLOWLY),
-        }
     query = f"SELECT key, value:n::long AS n FROM `{clicks}` WHERE value:n::long % 10 = 0"  # noqa: S608 - our own names
     return {
         clicks: _config(stage, clicks, f"{clicks}-sample", {"sql": query}, tasks=2),
@@ -202,7 +189,7 @@ def spike(stage: Stage) -> None:
     job = stage.name(ORDERS)
     before = size_text(stage, job)
     stage.say(
-        f"\n5. A sale: {SPIKE:g} orders a second. {job} has {before},"
+        f"\n6. A sale: {SPIKE:g} orders a second. {job} has {before},"
         "\n   which waits 5 ms for each price."
     )
     asked = {one.change_id for _, one in said(stage, job, ScalingDecided)}
@@ -283,7 +270,7 @@ def lose_container(stage: Stage) -> None:
     told = ", ".join(f"{job}/{task}" for job, task in held)
     directory = stage.settings.directory
     pid = pid_of(directory, victim)
-    stage.say(f"\n6. {victim} hangs, and with it {told}.")
+    stage.say(f"\n8. {victim} hangs, and with it {told}.")
     stage.say("   It cannot read the log, so its tasks stand still before anybody gives them away.")
     os.kill(pid, signal.SIGSTOP)
     try:
