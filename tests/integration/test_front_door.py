@@ -19,7 +19,7 @@ from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartiti
 from confluent_kafka.admin import AdminClient
 
 from benchmarks.front_door import Ran, clone_into, commands, run
-from tests.integration.processes import processes_in
+from tests.integration.processes import ROOT, processes_in
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(1_500)]
 
@@ -49,11 +49,20 @@ STEPS = [
 ]
 HELD = re.compile(r"^8\. (container-\d) hangs, and with it (.*)\.$", re.MULTILINE)
 
+README = (ROOT / "README.md").read_text()
+[JOB] = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
+SHOWN = [
+    re.split(r"\s+#\s", line)[0].strip()
+    for line in re.findall(r"^ {4}(turbine .*)$", README, re.MULTILINE)
+]
+GOES_ON = {"turbine top": " --once", "turbine subscribe outcomes --resume seen": " --count 1"}
+"""What goes on until Ctrl-C is told when to end."""
+
 
 class Said(NamedTuple):
     """One record, as any Kafka client has it."""
 
-    kind: str
+    id: str
     at_ms: int
     body: dict[str, Any]
 
@@ -102,7 +111,7 @@ class Client:
                         io.BytesIO(message.value()[5:]), self._schemas[schema], None
                     )
                     assert isinstance(body, dict)
-                    yield Said(kind, message.timestamp()[1], body)
+                    yield Said(headers["ce_id"].decode(), message.timestamp()[1], body)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """How far a job has come, as every lag tool sees it."""
@@ -213,3 +222,21 @@ def test_the_tasks_of_the_killed_container_have_committed_elsewhere(played: Play
         assert began, f"{task} began nowhere"
         committed = played.client.committed(job)
         assert any(committed[place] > offset for place, offset in began.items()), (task, began)
+
+
+def test_the_commands_of_the_readme_can_be_typed_on_the_demos_fleet(played: Played) -> None:
+    """In the README's order and with its variable, on the engine that people have."""
+    clone = played.clone
+    export = re.findall(r"^ {4}(export \S+)", README, re.MULTILINE)
+    assert len(export) == 1
+    (clone / "long-words.yaml").write_text(JOB)
+    (clone / "recorded").mkdir()
+    minutes = [f"{at},{600 + 300 * (at % 60 > 30)}\n" for at in range(180)]
+    for trace in (clone / "site.csv", clone / "recorded" / "site.csv"):
+        trace.write_text("minute_index,rate\n" + "".join(minutes))
+    run(clone, "gzip site.csv")
+    decision = played.client.read("turbine.journal.v1", "ScalingDecided")[0].id
+    for shown in SHOWN:
+        typed = shown.replace(" ID", f" {decision}") + GOES_ON.get(shown, "")
+        done = run(clone, f". .venv/bin/activate && {export[0]} && {typed}")
+        assert done.code == 0, f"{typed}\n{done.text}"

@@ -1,14 +1,15 @@
-"""What the README shows is what happens: its programs and commands are run as they stand there."""
+"""What the README shows is what happens: its programs are run as they stand there.
+
+Its commands are typed at the front door, where containers run (test_front_door.py).
+"""
 
 from __future__ import annotations
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,25 +19,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-[JOB] = re.findall(r"```yaml\n(.*?)```", README, re.DOTALL)
-SHOWN = re.findall(r"^ {4}(turbine .*)$", README, re.MULTILINE)
-LINES = [re.split(r"\s+#\s", line)[0].strip() for line in SHOWN]
 WAIT_S = 120
-
-RUN = (
-    "check",
-    "topics create",
-    "apply",
-    "get lag",
-    "why clicks",
-    "why-not clicks",
-    "scale clicks",
-    "diff --from",
-    "audit",
-    "log export",
-    "top",
-)
-"""Of the commands, those that need no container and no recorded load."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +28,6 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
         fleet.start("clock")
         fleet.publisher()
         fleet.worker()
-        (fleet.directory / "long-words.yaml").write_text(JOB)
         yield fleet
 
 
@@ -73,8 +55,6 @@ def ended(fleet: Fleet, command: list[str]) -> subprocess.CompletedProcess[str]:
 
 def test_there_is_something_to_run() -> None:
     assert len(PYTHON) == 3
-    for one in RUN:
-        assert any(line.startswith(f"turbine {one}") for line in LINES), one
 
 
 def test_programs_publish_and_their_changes_are_accepted(fleet: Fleet) -> None:
@@ -100,14 +80,3 @@ def test_a_program_subscribes(fleet: Fleet) -> None:
         told = child.stdout.readline()
         child.kill()
     assert re.match(r"\w+ clicks JobConfigChanged\(|JobConfigChanged clicks ", told), told
-
-
-def test_commands_do_what_is_said(fleet: Fleet) -> None:
-    wanted = [line for line in LINES if line.startswith(tuple(f"turbine {one}" for one in RUN))]
-    for line in wanted:
-        words = shlex.split(line)[1:]
-        if words == ["top"]:
-            words = ["top", "--once"]  # it is for people, and goes on
-        done = ended(fleet, [sys.executable, "-m", "turbine", *words])
-        assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
-    assert Path(fleet.directory / "incident.log.gz").exists()
