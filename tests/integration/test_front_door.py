@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 
 import fastavro
 import pytest
-from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    TopicPartition,
+)
 from confluent_kafka.admin import AdminClient
 
 from benchmarks.front_door import Ran, clone_into, commands, run
@@ -84,34 +90,36 @@ class Client:
     def read(self, topic: str, *kinds: str) -> list[Said]:
         """All records of these kinds that a topic has now."""
         told = {"bootstrap.servers": self.bootstrap, "group.id": "nobody"}
-        consumer = Consumer({**told, "enable.auto.commit": False})
+        told |= {"enable.auto.commit": "false", "enable.partition.eof": "true"}
+        consumer = Consumer(told)
         try:
-            found = []
-            for number in consumer.list_topics(topic).topics[topic].partitions:
-                found += self._partition(consumer, TopicPartition(topic, number), kinds)
+            found = list(self._all(consumer, topic, kinds))
             return sorted(found, key=lambda one: one.at_ms)
         finally:
             consumer.close()
 
-    def _partition(
-        self, consumer: Consumer, place: TopicPartition, kinds: tuple[str, ...]
-    ) -> Iterator[Said]:
-        first, end = consumer.get_watermark_offsets(place)
-        consumer.assign([TopicPartition(place.topic, place.partition, first)])
-        while first < end:
-            for message in consumer.consume(1_000, timeout=10):
-                assert message.error() is None, message.error()
-                first = (message.offset() or 0) + 1
-                headers: Mapping[str, Any] = dict(message.headers() or ())
-                kind = headers.get("ce_type", b"").decode().rpartition(".")[2]
-                if kind in kinds:
-                    magic, schema = struct.unpack(">bI", message.value()[:5])
-                    assert magic == 0
-                    body = fastavro.schemaless_reader(
-                        io.BytesIO(message.value()[5:]), self._schemas[schema], None
-                    )
-                    assert isinstance(body, dict)
-                    yield Said(headers["ce_id"].decode(), message.timestamp()[1], body)
+    def _all(self, consumer: Consumer, topic: str, kinds: tuple[str, ...]) -> Iterator[Said]:
+        left = set(consumer.list_topics(topic).topics[topic].partitions)
+        consumer.assign([TopicPartition(topic, one, OFFSET_BEGINNING) for one in left])
+        while left:
+            message = consumer.poll(30)
+            assert message is not None, f"{topic} does not end"
+            error = message.error()
+            if error is not None:
+                assert error.code() == KafkaError._PARTITION_EOF, error
+                left.discard(message.partition() or 0)
+                continue
+            headers: Mapping[str, Any] = dict(message.headers() or ())
+            if headers.get("ce_type", b"").decode().rpartition(".")[2] in kinds:
+                yield self._said(message, headers)
+
+    def _said(self, message: Any, headers: Mapping[str, bytes]) -> Said:
+        magic, schema = struct.unpack(">bI", message.value()[:5])
+        assert magic == 0
+        written = self._schemas[schema]
+        body = fastavro.schemaless_reader(io.BytesIO(message.value()[5:]), written, None)
+        assert isinstance(body, dict)
+        return Said(headers.get("ce_id", b"").decode(), message.timestamp()[1], body)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """How far a job has come, as every lag tool sees it."""
