@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from components.state_syncer.plan import wanted_state
 from projections.fleet import Fleet
 from projections.reports import Report
 from projections.syncs import RUNNING, Sync
@@ -94,12 +93,13 @@ def lives_of(tiers: Iterable[Fleet]) -> dict[str, Lived]:
 
 def size_of(sync: Sync) -> int:
     """How many tasks config expects to run now, whatever is in the way of them."""
-    return _tasks_in(sync.expected_json) if wanted_state(sync) == RUNNING else 0
+    return _size_in(sync.expected_json) if sync.alive and not sync.held else 0
 
 
 @lru_cache(maxsize=8192)
-def _tasks_in(expected_json: str) -> int:
-    return int(json.loads(expected_json).get("tasks", 1))
+def _size_in(expected_json: str) -> int:
+    config = json.loads(expected_json)
+    return 0 if config.get("paused") is True else int(config.get("tasks", 1))
 
 
 def tasks_of(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[Task]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from turbine.cli.failures import Code
-from turbine.cli.hosted import SHORT, amount
+from turbine.cli.hosted import SHORT, amount, percent
 from turbine.cli.options import At, Listed, open_log
 
 if TYPE_CHECKING:
@@ -67,8 +67,15 @@ def _columns() -> list[Column]:
     def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
         return lambda row: cell(row) if row["first"] else ""
 
-    def of(name: str) -> Callable[[Row], object]:
+    def of(name: str) -> Callable[[Row], str]:
         return lambda row: amount(row["resource"], row["use"].get(name))
+
+    def of_all(name: str) -> Callable[[Row], object]:
+        def cell(row: Row) -> str:
+            share = row["use"].get(f"{name}_share")
+            return of(name)(row) + ("" if share is None else f" ({percent(share)})")
+
+        return cell
 
     def held(name: str) -> Callable[[Row], object]:
         # No container says how much it holds of it: that is unknown, and not full.
@@ -89,8 +96,8 @@ def _columns() -> list[Column]:
         Column("LIMITED", whole(lambda row: len(row["limits"])), wide=True),
         Column("RESOURCE", lambda row: SHORT.get(row["resource"], "")),
         Column("CAPACITY", held("capacity")),
-        Column("RESERVED", of("reserved")),
-        Column("USED", of("used")),
+        Column("RESERVED", of_all("reserved")),
+        Column("USED", of_all("used")),
         Column("LEFT", held("left")),
         Column("LACKING", lambda row: amount(row["resource"], row["use"].get("lacking") or None)),
         Column("LENT", lent),
