@@ -60,6 +60,13 @@ def _lines(rows: list[Row]) -> Iterator[Row]:
             yield {"first": number == 0, "resource": name, "use": use, **row}
 
 
+def _with_share(row: Row, name: str) -> str:
+    """So much of a resource, and of all that there is."""
+    share = row["use"].get(f"{name}_share")
+    text = amount(row["resource"], row["use"].get(name))
+    return text if share is None else f"{text} ({percent(share)})"
+
+
 def _columns() -> list[Column]:
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column
@@ -67,15 +74,8 @@ def _columns() -> list[Column]:
     def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
         return lambda row: cell(row) if row["first"] else ""
 
-    def of(name: str) -> Callable[[Row], str]:
+    def of(name: str) -> Callable[[Row], object]:
         return lambda row: amount(row["resource"], row["use"].get(name))
-
-    def of_all(name: str) -> Callable[[Row], object]:
-        def cell(row: Row) -> str:
-            share = row["use"].get(f"{name}_share")
-            return of(name)(row) + ("" if share is None else f" ({percent(share)})")
-
-        return cell
 
     def held(name: str) -> Callable[[Row], object]:
         # No container says how much it holds of it: that is unknown, and not full.
@@ -96,8 +96,8 @@ def _columns() -> list[Column]:
         Column("LIMITED", whole(lambda row: len(row["limits"])), wide=True),
         Column("RESOURCE", lambda row: SHORT.get(row["resource"], "")),
         Column("CAPACITY", held("capacity")),
-        Column("RESERVED", of_all("reserved")),
-        Column("USED", of_all("used")),
+        Column("RESERVED", lambda row: _with_share(row, "reserved")),
+        Column("USED", lambda row: _with_share(row, "used")),
         Column("LEFT", held("left")),
         Column("LACKING", lambda row: amount(row["resource"], row["use"].get("lacking") or None)),
         Column("LENT", lent),

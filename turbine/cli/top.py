@@ -15,6 +15,7 @@ from turbine.cli.options import At, chosen, open_log
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from turbine.cli.moments import Moment
     from turbine.cli.top_lines import Line
     from turbine.top import Frame, Look
     from turbine.views.live import Live as Views
@@ -63,8 +64,7 @@ def top(
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
     from turbine.cli.moments import given_moment
-    from turbine.cli.viewing import viewed
-    from turbine.top import BadFilter, Look, frame_of, test_of
+    from turbine.top import BadFilter, Look, test_of
 
     try:
         test_of(filter_)
@@ -73,14 +73,22 @@ def top(
     moment = given_moment(at)
     look = Look(sort=sort, query=filter_.strip())
     if once or at is not None:
-        with viewed(open_log(context), moment) as view:
-            _print(frame_of(view, look.query, look.sort), look, output)
+        _print_view(context, moment, look, output)
         return Code.OK
     if output != "table":
         raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Failed(Code.USAGE, "top needs a terminal; --once prints one frame")
     return _watch(context, look)
+
+
+def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
+    """One frame of what the log says now, or then."""
+    from turbine.cli.viewing import viewed
+    from turbine.top import frame_of
+
+    with viewed(open_log(context), moment) as view:
+        _print(frame_of(view, look.query, look.sort), look, output)
 
 
 def _print(frame: Frame, look: Look, output: str) -> None:
