@@ -137,6 +137,12 @@ class SpokenLog(HeldSource):
 
     def run(self, job: str, config: Mapping[str, Any], tasks: int, version: int = 1) -> None:
         """The job runs as that from now on, with all its tasks."""
+        self.list(job, config, tasks, version)
+        for at in range(tasks):
+            self.start(job, at, version)
+
+    def list(self, job: str, config: Mapping[str, Any], tasks: int, version: int = 1) -> None:
+        """The job is to run as that from now on."""
         text, versions = json.dumps(config), LayerVersions(version, 0, 0, 0)
         plan = f"{job}-{version}"
         steps = (SyncStep("start", tuple(range(tasks))),)
@@ -156,8 +162,6 @@ class SpokenLog(HeldSource):
             job, plan, version, 1, 1, tasks, versions, "default", "o.o:o", "exactly_once", specs
         )
         self.say(JOURNAL, job, listed, source="task-service")
-        for at in range(tasks):
-            self.start(job, at, version)
 
     def start(self, job: str, task: int, version: int = 1) -> None:
         """The task runs."""

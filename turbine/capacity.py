@@ -92,21 +92,34 @@ def _reported(said: CapacityReported | None, at_ms: int | None) -> Row:
         "containers": said.containers,
         "jobs": said.jobs,
         "jobs_waiting": said.jobs_waiting,
-        "resources": {
-            one.resource: _use(one, measured=said.containers_measured > 0) for one in said.resources
-        },
+        "resources": uses_of(said),
         "reported_ms": at_ms,
     }
 
 
+def uses_of(said: CapacityReported) -> dict[str, Row]:
+    """Of each resource what is reserved and what is used, as the tier said last."""
+    measured = said.containers_measured > 0
+    return {one.resource: _use(one, measured=measured) for one in said.resources}
+
+
 def _use(one: ResourceUse, *, measured: bool) -> Row:
-    taken = max(one.reserved, one.used)
+    """What jobs ask for is reserved, what their tasks were seen to take is used: neither is a word
+    for the other."""
+    taken, used = max(one.reserved, one.used), one.used if measured else None
     return {
         "capacity": one.capacity,
         "reserved": one.reserved,
-        "used": one.used if measured else None,
+        "reserved_share": share_of(one.reserved, one.capacity),
+        "used": used,
+        "used_share": share_of(used, one.capacity),
         "left": max(0.0, one.capacity - taken),
         "lent": one.lent,
         "borrowed": one.borrowed,
         "lacking": one.lacking,
     }
+
+
+def share_of(amount: float | None, capacity: float) -> float | None:
+    """To four places; None where either is not known."""
+    return round(amount / capacity, 4) if amount is not None and capacity > 0 else None

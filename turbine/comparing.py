@@ -125,7 +125,7 @@ def _is(job: Job, sync: Sync | None) -> Row:
     row: Row = {"alive": job.alive}
     if sync is not None:
         tasks = 0 if sync.listed is None else sync.listed.tasks
-        row |= {"state": state_of(sync), "condition": condition(sync), "running_tasks": tasks}
+        row |= {"state": state_of(sync), "condition": condition(sync), "listed_tasks": tasks}
     return row
 
 

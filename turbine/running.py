@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 from components.state_syncer.plan import way_of
 from events.codec import Read
@@ -19,6 +19,18 @@ FAILURES_KEPT = 5
 """Of each job: the last ones tell what is wrong now."""
 
 
+class Seen(NamedTuple):
+    """Where a task's last report is from."""
+
+    container: str
+    epoch: int  # the container's life
+    at_ms: int
+
+
+Spots = Mapping[int, tuple[Report, str, int]]
+"""Of each task the last report, by which container, in which of its lives."""
+
+
 class Sightings:
     """What records tell beside the rows: where each task was seen last, and what failed when.
 
@@ -26,14 +38,14 @@ class Sightings:
     """
 
     def __init__(self) -> None:
-        self._tasks: dict[tuple[str, int], tuple[Report, str]] = {}
+        self._tasks: dict[tuple[str, int], tuple[Report, str, int]] = {}
         self._failures: dict[str, list[tuple[SyncFailed, int]]] = {}
 
     @classmethod
     def of(
         cls,
         job: str,
-        tasks: Mapping[int, tuple[Report, str]],
+        tasks: Spots,
         failures: Iterable[tuple[SyncFailed, int]],
     ) -> Sightings:
         """What was sighted of one job, where somebody else has kept it."""
@@ -48,16 +60,18 @@ class Sightings:
             at, seen = (read.record.key, body.task), report_of(body, read.at_ms)
             known = self._tasks.get(at)
             if known is None or known[0] < seen:
-                self._tasks[at] = (seen, body.container)
+                self._tasks[at] = (seen, body.container, body.epoch)
         elif stands and isinstance(body, SyncFailed) and body.change_id is None:
             kept = self._failures.setdefault(read.record.key, [])
             kept.append((body, read.at_ms))
             del kept[:-FAILURES_KEPT]
 
-    def seen(self, job: str, task: int, report: Report) -> tuple[str, int] | None:
-        """The container and the instant of that report."""
+    def seen(self, job: str, task: int, report: Report) -> Seen | None:
+        """Where that report is from."""
         found = self._tasks.get((job, task))
-        return (found[1], report.at_ms) if found is not None and found[0] == report else None
+        if found is None or found[0] != report:
+            return None
+        return Seen(found[1], found[2], report.at_ms)
 
     def failures(self, job: str) -> list[Row]:
         """The last plans without effect, the newest last."""
@@ -130,39 +144,3 @@ def _plan(sync: Sync, plan: Plan) -> Row:
         "deadline_ms": plan.deadline_ms,
         "missing": [{"task": at, "why": why} for at, why in missing(sync, plan)],
     }
-
-
-def tasks_to_plain(sync: Sync, sightings: Sightings) -> Iterator[Row]:
-    """The tasks that should run, and those that run although they should not."""
-    listed = sync.listed
-    wanted = range(listed.tasks if listed is not None else 0)
-    generation = listed.generation if listed is not None else 0
-    extra = {at for at, report in sync.tasks.items() if not report.stopped and at not in wanted}
-    for at in sorted(extra.union(wanted)):
-        report = sync.tasks.get(at)
-        seen = None if report is None else sightings.seen(sync.name, at, report)
-        yield {
-            "job": sync.name,
-            "task": at,
-            "name": f"{sync.name}/{at}",
-            "state": _task_state(report, generation, wanted=at in wanted),
-            "generation": None if report is None else report.specs,
-            "shard_generation": None if report is None else report.shard,
-            "attempt": None if report is None else report.attempt,
-            "container": None if seen is None else seen[0],
-            "since_ms": None if seen is None else seen[1],
-            "cause": "" if report is None else report.cause,
-            "explanation": "" if report is None else report.explanation,
-        }
-
-
-def _task_state(report: Report | None, generation: int, *, wanted: bool) -> str:
-    if report is None or (report.stopped and report.specs < generation):
-        return "waiting"  # for a container to start it
-    if report.stopped:
-        return "stopped"
-    if not wanted or report.specs < generation:
-        return "stopping"  # of an older list, and not known to have ended
-    if report.failed:
-        return "failed" if report.final else "restarting"
-    return "running"

@@ -12,7 +12,8 @@ from events.records import TaskFailed, TaskStarted, TaskStopped
 from projections.fleet import Fleet
 from projections.shards import mask_of, shard_of
 from projections.syncs import Sync
-from turbine.running import Sightings, tasks_to_plain
+from turbine.headline import lives_of, tasks_to_plain
+from turbine.running import Sightings
 from turbine.shards import shard_to_plain
 
 Row = dict[str, Any]
@@ -86,7 +87,8 @@ def tasks_now(
 ) -> Iterator[Row]:
     """Where each task is: of all that should run or do, or of the one that is asked for, even if it
     should run no more."""
-    known = {row["task"]: row for row in tasks_to_plain(sync, sightings)}
+    lives = lives_of(() if fleet is None else (fleet,))
+    known = {row["task"]: row for row in tasks_to_plain(sync, sightings, lives)}
     wanted = {task} if task is not None else set(known)
     for at in sorted(wanted & (set(known) | words.tasks)):
         row = known.get(at) or _former(words.of(at)[-1])

@@ -59,6 +59,8 @@ class Frame:
             "tasks_lagging": totals.lagging,
             "tasks_unhealthy": totals.unhealthy,
             "tasks_unknown": totals.unknown,
+            "jobs_by_state": totals.phases,
+            "tasks_by_state": totals.states,
             "jobs": [_job(one) for one in self.jobs],
             "hidden": self.hidden,
             "tiers": list(self.tiers),
@@ -159,19 +161,7 @@ def _tier(view: View, tier: str) -> Row:
 
 
 def _job(one: Figures) -> Row:
-    return {
-        "job": one.job,
-        "state": one.phase,
-        "tasks": one.size,
-        "running": one.running,
-        "lagging": one.lagging,
-        "unhealthy": one.unhealthy,
-        "lag_seconds": None if one.lag_ms is None else one.lag_ms / 1000,
-        "lag_records": one.lag_records,
-        "rate_in": one.rate_in,
-        "policy": one.wanted.policy,
-        "mode": one.wanted.mode,
-        "tier": one.wanted.tier,
+    return one.to_plain() | {
         "alerts": [alert.kind for alert in one.alerts],
         "last": one.word,
         "updated_ms": one.updated_ms,

@@ -135,10 +135,12 @@ class Facts:
     def resources(self) -> Row:
         """Of a tier."""
         return {
-            "cpu": {"capacity": 96.0, "reserved": 61.5, "used": 58.2, "left": 34.5, "lent": 0.0,
-                    "borrowed": 0.0, "lacking": 0.0},
-            "memory": {"capacity": 412e9, "reserved": 371e9, "used": 340e9, "left": 41e9,
-                       "lent": 0.0, "borrowed": 0.0, "lacking": 0.0},
+            "cpu": {"capacity": 96.0, "reserved": 61.5, "reserved_share": 0.6406, "used": 58.2,
+                    "used_share": 0.6063, "left": 34.5, "lent": 0.0, "borrowed": 0.0,
+                    "lacking": 0.0},
+            "memory": {"capacity": 412e9, "reserved": 371e9, "reserved_share": 0.9005,
+                       "used": 340e9, "used_share": 0.8252, "left": 41e9, "lent": 0.0,
+                       "borrowed": 0.0, "lacking": 0.0},
         }  # fmt: skip
 
     def tier_line(self, tier: str) -> Row:

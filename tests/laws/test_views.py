@@ -19,9 +19,10 @@ from events.records import TierDefined
 from events.topics import LOADS
 from projections.fleet import Fleet
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
+from turbine.headline import lives_of, tasks_to_plain
 from turbine.lag import Listings, Loads, behind_of
 from turbine.log import Log
-from turbine.running import Sightings, sync_to_plain, tasks_to_plain
+from turbine.running import Sightings, sync_to_plain
 from turbine.views.cache import Cache
 from turbine.views.decisions import Wanted
 from turbine.views.opening import open_cache
@@ -108,13 +109,14 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
 
     syncs = log.syncs(end=end, heed=heed)
     assert {name: one.job for name, one in view.jobs.items()} == jobs
+    lives = lives_of(view.tiers.values())
     for name, one in view.jobs.items():
         assert one.sync == syncs.get(name)
         assert one.notes.lists == listings.rows.get(name)
         if one.sync is not None:
             assert sync_to_plain(one.sync, one.sightings) == sync_to_plain(one.sync, sightings)
-            told = [*tasks_to_plain(one.sync, one.sightings)]
-            assert told == [*tasks_to_plain(one.sync, sightings)]
+            told = [*tasks_to_plain(one.sync, one.sightings, lives)]
+            assert told == [*tasks_to_plain(one.sync, sightings, lives)]
     loads = Loads()
     for read in log.read([LOADS], end=end):
         loads.take(read)

@@ -18,7 +18,7 @@ from events.positions import format_vector
 from events.topics import JOURNAL, TIERS
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
-from turbine.api.rows import Lines, totals
+from turbine.api.rows import Line, Lines, totals
 from turbine.cli.failures import Failed
 from turbine.cli.moments import Moment, now_ms, parse_moment
 from turbine.views.view import View
@@ -95,7 +95,7 @@ class Looked:
     desk: Desk
     view: View
 
-    def lines(self) -> list[dict[str, Any]]:
+    def lines(self) -> list[Line]:
         """A line for each job that ever was."""
         return self.desk.lines.of(self.view)
 

@@ -12,7 +12,6 @@ from events.strict_json import shorten
 from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Looked, Seen, check_span, time_of
 from turbine.api.entries import entry_to_plain
 from turbine.api.fleet import open_alerts
-from turbine.api.noted import Noted
 from turbine.api.paging import page, position_of
 from turbine.api.problems import Refusal, told
 from turbine.api.reading import Row
@@ -28,8 +27,10 @@ from turbine.api.shapes import (
 )
 from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
 from turbine.cli.why_not import asked_again
+from turbine.headline import lives_of, tasks_to_plain
 from turbine.log import Standing
-from turbine.running import sync_to_plain, tasks_to_plain
+from turbine.monitoring.figures import figure_in
+from turbine.running import sync_to_plain
 from turbine.scaled import ACTIONS, SHOWN, scaling_of
 from turbine.scaled import why_not as reasons_of
 from turbine.views.decisions import Wanted
@@ -80,7 +81,7 @@ def jobs(
     deleted = "state=deleted" in q.lower()
     rows = [
         row
-        for row in seen.lines()
+        for row in (one.row for one in seen.lines())
         if (row["state"] in states if states is not None else row["state"] != "deleted" or deleted)
         and meant(row)
     ]
@@ -98,10 +99,10 @@ def job(seen: Seen, job: Name) -> Any:
     sync = found.sync
     alerts = [one for one in open_alerts(seen.view) if one.subject == job]
     return to_plain(found.job) | {
-        "sync": {} if sync is None else sync_to_plain(sync, Noted(found)),
+        "sync": {} if sync is None else sync_to_plain(sync, found.sightings),
         "scaling": scaling_of(found.job, words),
         "decisions": [decision_to_plain(one) for one in decisions],
-        "line": line(found, len(alerts)),
+        "line": line(found, figure_in(seen.view, found)),
         "open_alerts": [one.to_plain() for one in alerts],
     }
 
@@ -116,14 +117,11 @@ def tasks(seen: Seen, job: Name, limit: Limit = 500, cursor: Cursor = None) -> A
     """How each stands, and what it reported last under the newest list of tasks."""
     found = job_of(seen, job)
     loads = found.loads
-    rows = (
-        []
-        if found.sync is None
-        else [
-            row | _reported(loads.get(row["task"]), row)
-            for row in tasks_to_plain(found.sync, Noted(found))
-        ]
-    )
+    lives, sync = lives_of(seen.view.tiers.values()), found.sync
+    rows = [
+        row | _reported(loads.get(row["task"]), row)
+        for row in (() if sync is None else tasks_to_plain(sync, found.sightings, lives))
+    ]
     items, after = page(rows, lambda row: (row["task"],), (0,), limit, cursor)
     return {"job": job, "items": items, "next": after, "total": len(rows)}
 

@@ -5,117 +5,73 @@ rows that have not changed.
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
-from events.config import JobConfig, Slo
 from events.merge import origins
-from events.records import TaskLoadReported
 from events.topics import LAYERS
 from projections.jobs import Job
-from turbine.api.noted import Noted
-from turbine.running import condition, state_of, tasks_to_plain
-from turbine.scaled import policy_of
-from turbine.views.view import JobView, View
+from projections.syncs import DELETED
+from turbine.headline import HELD, LOST, UNHEARD, Lives, lives_of
+from turbine.monitoring.figures import Figures, alerts_of, figure_of, totals_of
+from turbine.views.view import AlertView, JobView, View
 
 Row = dict[str, Any]
 
 OFFENDERS_MAX = 20
-UNHEALTHY = ("failed", "restarting")
 STATES_WORST = ("quarantined", "failing", "behind", "syncing")
 """What is in the way of a job, the worst first."""
-TIER, PRIORITY = (JobConfig.model_fields[name].default for name in ("tier", "priority"))
-SLO_LAG_SECONDS = Slo.model_fields["lag_seconds"].default
+
+
+class Line(NamedTuple):
+    """A job's figures and how a list shows them, with what they were made of."""
+
+    seen: JobView
+    alerts: tuple[AlertView, ...]
+    since_ms: int
+    figures: Figures
+    row: Row
+
+    def holds(self, seen: JobView, alerts: tuple[AlertView, ...], now_ms: int) -> bool:
+        """Would it be the same, of these?"""
+        same = self.seen is seen and self.alerts == alerts
+        return same and self.since_ms <= now_ms <= self.figures.until_ms
 
 
 class Lines:
-    """The lines of all jobs; one is made anew when its job has changed."""
+    """The lines of all jobs; one is made anew when its job has changed, or what is heard of any
+    container."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[JobView, int, Row]] = {}
+        self._known: tuple[Lives, dict[str, Line]] = {}, {}
 
-    def of(self, view: View) -> list[Row]:
+    def of(self, view: View) -> list[Line]:
         """By name, deleted jobs too."""
-        alerts = Counter(one.subject for one in view.alerts.values())
-        made: dict[str, tuple[JobView, int, Row]] = {}
+        alerts, lives = alerts_of(view), lives_of(view.tiers.values())
+        then, before = self._known
+        before = before if then == lives else {}
+        now_ms, made = view.now_ms or view.at_ms, dict[str, Line]()
         for name, seen in view.jobs.items():
             if not seen.existed:
                 continue
-            known = self._known.get(name)
-            if known is None or known[0] is not seen or known[1] != alerts[name]:
-                known = seen, alerts[name], line(seen, alerts[name])
+            known, about = before.get(name), alerts.get(name, ())
+            if known is None or not known.holds(seen, about, now_ms):
+                found = figure_of(seen, lives, now_ms, about)
+                known = Line(seen, about, now_ms, found, line(seen, found))
             made[name] = known
         # Exchanged whole: another thread may be reading the one before.
-        self._known = made
-        return [row for _, _, row in made.values()]
+        self._known = lives, made
+        return list(made.values())
 
 
-def line(seen: JobView, alerts: int) -> Row:
+def line(seen: JobView, one: Figures) -> Row:
     """A job as a list shows it."""
-    job, expected = seen.job, json.loads(seen.job.expected_json)
-    policy = policy_of(expected)
-    return {
-        "job": job.name,
-        "state": _state(seen),
-        **_tasks(seen, _slo_ms(expected)),
-        "policy": str(policy["policy"]),
-        "mode": str(policy["mode"]),
-        "tier": str(expected.get("tier", TIER)),
-        "priority": _whole(expected.get("priority"), PRIORITY),
-        "overrides": _overrides(job),
-        "alerts": alerts,
-        "updated_ms": seen.notes.updated_ms or None,
+    return one.to_plain() | {
+        "priority": one.wanted.priority,
+        "overrides": _overrides(seen.job),
+        "alerts": len(one.alerts),
+        "updated_ms": one.updated_ms or None,
     }
-
-
-def _state(seen: JobView) -> str:
-    sync = seen.sync
-    if sync is None:
-        return "none" if seen.job.alive else "deleted"
-    word = condition(sync)
-    if word != "in sync":
-        return word
-    return state_of(sync) if seen.job.alive else "deleted"
-
-
-def _slo_ms(expected: Mapping[str, Any]) -> float:
-    slo = expected.get("slo")
-    said = slo.get("lag_seconds") if isinstance(slo, dict) else None
-    return 1000 * (said if isinstance(said, int | float) else SLO_LAG_SECONDS)
-
-
-def _whole(said: object, usual: int) -> int:
-    return said if isinstance(said, int) and not isinstance(said, bool) else usual
-
-
-def _tasks(seen: JobView, slo_ms: float) -> Row:
-    """How many tasks there are and how they are; lag and rate by their last reports."""
-    listed = None if seen.sync is None else seen.sync.listed
-    wanted = 0 if listed is None else listed.tasks
-    states = Counter(
-        str(task["state"])
-        for task in (() if seen.sync is None else tasks_to_plain(seen.sync, Noted(seen)))
-        if task["task"] < wanted
-    )
-    reports = [report for report, _ in seen.loads.values()]
-    whole = wanted > 0 and len(reports) == wanted
-    lags = [one.lag_ms for one in reports if one.lag_ms is not None]
-    return {
-        "tasks": wanted,
-        "running": states["running"],
-        "not_running": wanted - states["running"],
-        "lagging": sum(lag > slo_ms for lag in lags),
-        "unhealthy": sum(states[one] for one in UNHEALTHY),
-        "lag_seconds": max(lags) / 1000 if whole and len(lags) == wanted else None,
-        "lag_records": _sum(reports, "lag_records") if whole else None,
-        "rate_in": _sum(reports, "records_in_per_s") if whole else None,
-    }
-
-
-def _sum(reports: Iterable[TaskLoadReported], name: str) -> Any:
-    values = [getattr(one, name) for one in reports]
-    return None if None in values else sum(values)
 
 
 def _overrides(job: Job) -> list[Row]:
@@ -132,31 +88,15 @@ def _overrides(job: Job) -> list[Row]:
 # --- the fleet
 
 
-def totals(lines: Iterable[Row]) -> Row:
+def totals(lines: Iterable[Line]) -> Row:
     """The three numbers, and what they are counted of."""
-    rows = [row for row in lines if row["state"] != "deleted"]
-    wanted = sum(row["tasks"] for row in rows)
-
-    def share(name: str) -> Row:
-        count = sum(row[name] for row in rows)
-        return {"count": count, "percent": round(100 * count / wanted, 3) if wanted else 0.0}
-
-    return {
-        "jobs": len(rows),
-        "tasks_wanted": wanted,
-        "tasks_running": sum(row["running"] for row in rows),
-        "tasks_not_running": share("not_running"),
-        "tasks_lagging": share("lagging"),
-        "tasks_unhealthy": share("unhealthy"),
-        "jobs_by_state": dict(sorted(Counter(str(row["state"]) for row in rows).items())),
-    }
+    return totals_of(one.figures for one in lines).to_plain()
 
 
-def offenders(lines: Iterable[Row]) -> list[Row]:
+def offenders(lines: Iterable[Line]) -> list[Row]:
     """The jobs that need to be looked at first, the worst first, each with why."""
-    found = [
-        row | {"why": why} for row in lines if row["state"] != "deleted" and (why := _why(row))
-    ]
+    living = [one.row for one in lines if one.figures.phase != DELETED]
+    found = [row | {"why": why} for row in living if (why := _why(row))]
     return sorted(found, key=_badness)[:OFFENDERS_MAX]
 
 
@@ -164,10 +104,13 @@ def _why(row: Row) -> str:
     said = []
     if row["state"] in STATES_WORST:
         said.append(str(row["state"]))
-    if row["unhealthy"]:
-        said.append(f"{row['unhealthy']} of {row['tasks']} tasks fail")
-    if row["not_running"] and row["state"] != "paused":
-        said.append(f"{row['not_running']} of {row['tasks']} tasks do not run")
+    states = row["tasks_by_state"]
+    if failing := row["unhealthy"] - states.get(HELD, 0):
+        said.append(f"{failing} of {row['tasks']} tasks fail")
+    if row["not_running"]:
+        words = [f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states]
+        more = f" ({', '.join(words)})" if words else ""
+        said.append(f"{row['not_running']} of {row['tasks']} tasks do not run{more}")
     if row["lagging"]:
         said.append(f"{row['lagging']} of {row['tasks']} tasks lag")
     if row["alerts"]:

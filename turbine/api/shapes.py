@@ -9,7 +9,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from turbine.headline import STATES
+
 Json = dict[str, Any]
+TASK_STATES = f"By state: {', '.join(STATES)}."
 
 
 class Shape(BaseModel):
@@ -46,12 +49,16 @@ class Totals(Shape):
     """The three numbers of a fleet, and what they are counted of."""
 
     jobs: int = Field(description="Jobs that are not deleted.")
-    tasks_wanted: int
+    tasks_wanted: int = Field(description="By config, of jobs that are not paused.")
     tasks_running: int
     tasks_not_running: Share
     tasks_lagging: Share = Field(description="Behind by more than their job's slo.lag_seconds.")
-    tasks_unhealthy: Share = Field(description="Failed, or started again and again.")
+    tasks_unhealthy: Share = Field(
+        description="Failed, started again and again, or of a quarantined job and not running."
+    )
+    tasks_unknown: int = Field(description="Without a report of late: nobody knows their lag.")
     jobs_by_state: dict[str, int]
+    tasks_by_state: dict[str, int] = Field(description=f"{TASK_STATES} Unwanted ones, too.")
 
 
 class Override(Shape):
@@ -67,14 +74,15 @@ class JobLine(Shape):
 
     job: str
     state: str = Field(
-        description="running, paused, deleted or none; or what is in the way of it: syncing,"
-        " behind, failing, quarantined."
+        description="running, paused or deleted; or what is in the way of it: syncing, behind,"
+        " failing, quarantined."
     )
-    tasks: int = Field(description="That are wanted.")
+    tasks: int = Field(description="By config; none of a job that is paused.")
     running: int
     not_running: int
     lagging: int
     unhealthy: int
+    tasks_by_state: dict[str, int] = Field(description=f"{TASK_STATES} Unwanted ones, too.")
     lag_seconds: float | None
     lag_records: int | None
     rate_in: float | None = Field(description="Records a second.")
@@ -191,7 +199,7 @@ class TaskLine(Shape):
     job: str
     task: int
     name: str
-    state: str
+    state: str = Field(description=f"One of {', '.join(STATES)}.")
     container: str | None
     generation: int | None
     shard_generation: int | None

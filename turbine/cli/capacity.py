@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from turbine.cli.failures import Code
-from turbine.cli.hosted import SHORT, amount
+from turbine.cli.hosted import SHORT, amount, percent
 from turbine.cli.options import At, Listed, open_log
 
 if TYPE_CHECKING:
@@ -60,6 +60,13 @@ def _lines(rows: list[Row]) -> Iterator[Row]:
             yield {"first": number == 0, "resource": name, "use": use, **row}
 
 
+def _with_share(row: Row, name: str) -> str:
+    """So much of a resource, and of all that there is."""
+    share = row["use"].get(f"{name}_share")
+    text = amount(row["resource"], row["use"].get(name))
+    return text if share is None else f"{text} ({percent(share)})"
+
+
 def _columns() -> list[Column]:
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column
@@ -89,8 +96,8 @@ def _columns() -> list[Column]:
         Column("LIMITED", whole(lambda row: len(row["limits"])), wide=True),
         Column("RESOURCE", lambda row: SHORT.get(row["resource"], "")),
         Column("CAPACITY", held("capacity")),
-        Column("RESERVED", of("reserved")),
-        Column("USED", of("used")),
+        Column("RESERVED", lambda row: _with_share(row, "reserved")),
+        Column("USED", lambda row: _with_share(row, "used")),
         Column("LEFT", held("left")),
         Column("LACKING", lambda row: amount(row["resource"], row["use"].get("lacking") or None)),
         Column("LENT", lent),

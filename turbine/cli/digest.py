@@ -12,6 +12,7 @@ from turbine.cli.options import At, Shown, check_job, open_log
 
 if TYPE_CHECKING:
     from events.codec import Read
+    from turbine.cli.moments import Moment
     from turbine.log import Log
 
 Row = dict[str, Any]
@@ -48,7 +49,8 @@ def digest(
     until_ms = end if isinstance(end, int) else now_ms()
     if begin >= until_ms:
         raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
-    row = _read(open_log(context), job, begin, end, until_ms)
+    log = open_log(context)
+    row = _read(log, job, begin, end, until_ms) | {"totals": _totals(log, job, end)}
     if output == "table":
         write("\n".join(text_of(row)))
     else:
@@ -56,9 +58,7 @@ def digest(
     return Code.OK
 
 
-def _read(
-    log: Log, job: str | None, begin_ms: int, moment: int | dict[str, int] | None, until_ms: int
-) -> Row:
+def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int) -> Row:
     from events.topics import JOURNAL, OPERATOR, TIERS
     from turbine import digest_tiers
     from turbine.cli.moments import position_at
@@ -73,6 +73,15 @@ def _read(
         chain = log.of_tiers(digest_tiers.KINDS, end=end)
         turns = digest_tiers.turns(chain, _wishes(log, begin_ms, end), begin_ms, until_ms)
     return digest_of(decisions, turns, begin_ms, until_ms)
+
+
+def _totals(log: Log, job: str | None, moment: Moment | None) -> Row:
+    """How all tasks stand when the shift ends, or those of the one job."""
+    from turbine.cli.viewing import viewed
+    from turbine.monitoring.figures import figures_of, totals_of
+
+    with viewed(log, moment) as view:
+        return totals_of(one for one in figures_of(view) if job in (None, one.job)).to_plain()
 
 
 def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
@@ -98,11 +107,24 @@ def text_of(row: Row) -> Iterator[str]:
         f"since {show_time(row['since_ms'])}: {_jobs(needing)} {_verb(needing)} you,"
         f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row['quiet']} quiet"
     )
+    if totals := row.get("totals"):
+        yield _headline(totals)
     for turn in row["tiers"]:
         name = f"tier {turn['tier']}" if turn["tier"] else "containers"
         yield from ("", name, *_lines(_about_tier(turn)))
     for one in row["jobs"]:
         yield from ("", f"{one['job']}  {one['stands']}", *_lines(_about_job(one)))
+
+
+def _headline(totals: Row) -> str:
+    """The three numbers, as every other list has them."""
+
+    def share(name: str) -> str:
+        found = totals[f"tasks_{name}"]
+        return f"{found['count']} {name.replace('_', ' ')} ({found['percent']:.1f} %)"
+
+    parts = ", ".join(map(share, ("not_running", "lagging", "unhealthy")))
+    return f"{totals['tasks_running']} of {totals['tasks_wanted']} tasks run: {parts}"
 
 
 def _jobs(count: int) -> str:

@@ -44,11 +44,24 @@ def get_tasks(
     context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
+    from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows
-    from turbine.running import tasks_to_plain
+    from turbine.cli.viewing import viewed
+    from turbine.headline import lives_of, tasks_to_plain
 
-    syncs = read_syncs(context, job, at).values()
-    rows = [row for one in syncs for row in tasks_to_plain(*one)]
+    if job is not None:
+        check_job(job)
+    with viewed(open_log(context), given_moment(at)) as view:
+        known = {one.job.name: one for one in view.jobs.values() if one.existed}
+        syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
+        if job is not None:
+            syncs = {job: existing(syncs, job, at)}
+        lives = lives_of(view.tiers.values())
+        rows = [
+            row
+            for name, sync in syncs.items()
+            for row in tasks_to_plain(sync, known[name].sightings, lives)
+        ]
     show_rows(rows, output, _task_columns())
     return Code.OK
 

@@ -164,8 +164,9 @@ def _fleet(log: Log, tier: str) -> Fleet | None:
 
 
 def _no_task(sync: Sync, task: int) -> str:
-    listed = sync.listed
-    count = 0 if listed is None else listed.tasks
+    from turbine.headline import size_of
+
+    count = max(size_of(sync), 0 if sync.listed is None else sync.listed.tasks)
     if not count:
         return (
             f"{sync.name} has no task {task}: none of its tasks is to run now;"

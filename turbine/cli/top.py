@@ -15,10 +15,10 @@ from turbine.cli.options import At, chosen, open_log
 if TYPE_CHECKING:
     from rich.console import Group
 
+    from turbine.cli.moments import Moment
     from turbine.cli.top_lines import Line
     from turbine.top import Frame, Look
     from turbine.views.live import Live as Views
-    from turbine.views.view import View
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -64,7 +64,7 @@ def top(
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
     from turbine.cli.moments import given_moment
-    from turbine.top import BadFilter, Look, frame_of, test_of
+    from turbine.top import BadFilter, Look, test_of
 
     try:
         test_of(filter_)
@@ -73,7 +73,7 @@ def top(
     moment = given_moment(at)
     look = Look(sort=sort, query=filter_.strip())
     if once or at is not None:
-        _print(frame_of(_view_at(context, moment), look.query, look.sort), look, output)
+        _print_view(context, moment, look, output)
         return Code.OK
     if output != "table":
         raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
@@ -82,21 +82,13 @@ def top(
     return _watch(context, look)
 
 
-def _view_at(context: typer.Context, moment: int | dict[str, int] | None) -> View:
-    """What the log says now, or then."""
-    from turbine.cli.moments import position_at
-    from turbine.views.opening import open_cache
-    from turbine.views.past import view_at
-    from turbine.views.source import topics_of
+def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
+    """One frame of what the log says now, or then."""
+    from turbine.cli.viewing import viewed
+    from turbine.top import frame_of
 
-    log = open_log(context)
-    topics = topics_of(log)
-    end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
-    cache = open_cache(log)
-    try:
-        return view_at(log, end, cache)
-    finally:
-        cache.close()
+    with viewed(open_log(context), moment) as view:
+        _print(frame_of(view, look.query, look.sort), look, output)
 
 
 def _print(frame: Frame, look: Look, output: str) -> None:

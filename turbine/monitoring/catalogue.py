@@ -23,14 +23,21 @@ class Family(NamedTuple):
 OF_FLEET: tuple[Family, ...] = (
     Family("turbine_build_info", "gauge", ("version",), "1, and which build says so."),
     Family("turbine_jobs", "gauge", ("phase",), "Jobs by how they stand."),
-    Family("turbine_tasks", "gauge", ("tier", "state"), "Tasks by state."),
+    Family(
+        "turbine_tasks", "gauge", ("tier", "state"), "Tasks by state, with those that ought to end."
+    ),
     Family("turbine_job_tasks", "gauge", ("job", "state"), "Tasks of each job; on demand."),
-    Family("turbine_tasks_wanted", "gauge", (), "Tasks that should run."),
+    Family(
+        "turbine_tasks_wanted",
+        "gauge",
+        (),
+        "Tasks that config expects of jobs that are not paused.",
+    ),
     Family(
         "turbine_tasks_not_running_ratio",
         "gauge",
         (),
-        "Of the tasks that should run, those that do not.",
+        "Of the tasks that should run, those that do not, or of which nobody hears.",
     ),
     Family(
         "turbine_tasks_lagging_ratio",
@@ -42,7 +49,7 @@ OF_FLEET: tuple[Family, ...] = (
         "turbine_tasks_unhealthy_ratio",
         "gauge",
         (),
-        "Of the tasks that should run, those that crash, or of a quarantined job.",
+        "Of the tasks that should run, those that crash, or wait in quarantine for a person.",
     ),
     Family(
         "turbine_job_lag_seconds",
@@ -88,13 +95,19 @@ OF_FLEET: tuple[Family, ...] = (
         "turbine_container_utilization_ratio",
         "gauge",
         ("tier", "resource", "of"),
-        "Use of what a container has: of the fullest, the emptiest (max, min) and the mean.",
+        "Used of what a container has: of the fullest, the emptiest (max, min) and the mean.",
     ),
     Family(
         "turbine_tier_reserved_ratio",
         "gauge",
         ("tier", "resource"),
-        "What jobs reserve of what the tier holds, as it reported last.",
+        "Reserved: what jobs ask for, as a share of what the tier's containers have.",
+    ),
+    Family(
+        "turbine_tier_used_ratio",
+        "gauge",
+        ("tier", "resource"),
+        "Used: what tasks were seen to take, as the same share; absent where nobody has measured.",
     ),
     Family(
         "turbine_clock_timestamp_seconds",

@@ -19,6 +19,7 @@ from prometheus_client.core import (
 )
 
 from events.topics import CLOCK
+from turbine.capacity import uses_of
 from turbine.monitoring.alerts import BY_NAME, OTHER
 from turbine.monitoring.catalogue import OF_FLEET, Family
 from turbine.monitoring.figures import CONDITIONS, PHASES, Figures, figures_of, totals_of
@@ -235,14 +236,15 @@ def _about_use(tier: str, containers: Iterable[Row]) -> Iterator[Sample]:
 
 def _about_capacity(view: View) -> Iterator[Sample]:
     for tier, reports in _labelled(view.reported):
-        shares: dict[str, float] = {}
+        shares: dict[tuple[str, str], float] = {}
         for said, _ in reports:
-            for one in said.resources:
-                if one.capacity > 0:
-                    share = one.reserved / one.capacity
-                    shares[one.resource] = max(share, shares.get(one.resource, 0.0))
-        for resource, share in sorted(shares.items()):
-            yield "turbine_tier_reserved_ratio", (tier, resource), share
+            for resource, use in uses_of(said).items():
+                for name in ("reserved", "used"):
+                    if (share := use[f"{name}_share"]) is not None:
+                        at = name, resource
+                        shares[at] = max(share, shares.get(at, 0.0))
+        for (name, resource), share in sorted(shares.items()):
+            yield f"turbine_tier_{name}_ratio", (tier, resource), share
 
 
 # --- counters

@@ -8,15 +8,17 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from math import inf
 from typing import Any, NamedTuple
 
 from events.config import Invalid, JobConfig, validate_config
-from projections.jobs import ONCALL
-from projections.syncs import DELETED, PAUSED
+from projections.jobs import ONCALL, Job
+from projections.syncs import DELETED, PAUSED, Sync
+from turbine.headline import UNHEALTHY, Lives, Task, count_of, lives_of, tasks_of
 from turbine.lag import FRESH_MS
-from turbine.running import Sightings, condition, state_of, tasks_to_plain
+from turbine.running import condition, state_of
 from turbine.views.view import AlertView, JobView, View
 
 PHASES = (
@@ -29,13 +31,13 @@ PHASES = (
     "deleted",
 )
 """One word for how a job stands."""
-STATES = ("running", "waiting", "restarting", "failed", "stopping", "stopped")
-"""Of tasks, as `turbine get tasks` says them."""
-CRASHING = ("restarting", "failed")
 CONDITIONS = ("tasks_running", "lag_known", "lag_within_slo", "config_in_effect", "calm")
 """What has to hold for a job to be well; `calm` is that no alert about it is open."""
 
 _USUAL = JobConfig.model_construct()
+
+
+Row = dict[str, Any]
 
 
 class Wanted(NamedTuple):
@@ -55,15 +57,15 @@ class Figures:
     job: str
     phase: str
     wanted: Wanted
-    tasks: Mapping[str, int]  # by state
-    size: int  # tasks that should run
+    tasks: Mapping[str, int]  # by state, with those that ought not to be there
+    size: int  # tasks that config expects to run
     running: int  # of those
     lag_ms: int | None  # of the worst task; None unless all have told
     lag_records: int | None
     rate_in: float | None  # records a second
     told: int  # tasks that reported of late
     lagging: int  # tasks, of those that have told
-    unhealthy: int  # tasks that crash
+    unhealthy: int  # tasks that crash, or wait for a person
     drifting: bool
     overrides: int  # keys that oncall sets
     expires_ms: int | None  # when these end; None: never by themselves
@@ -71,6 +73,7 @@ class Figures:
     updated_ms: int
     word: str  # the last that was said of its size, or ""
     cause: str  # why it is not as it should be, where the log tells; else ""
+    until_ms: float  # until when all this holds, if nothing else is said
 
     @property
     def lacking(self) -> int:
@@ -87,6 +90,25 @@ class Figures:
             "lag_within_slo": not self.lagging if known or self.lagging else None,
             "config_in_effect": not self.drifting,
             "calm": not self.alerts,
+        }
+
+    def to_plain(self) -> Row:
+        """As JSON: what every list says of a job."""
+        return {
+            "job": self.job,
+            "state": self.phase,
+            "tasks": self.size,
+            "running": self.running,
+            "not_running": self.lacking,
+            "lagging": self.lagging,
+            "unhealthy": self.unhealthy,
+            "tasks_by_state": dict(sorted(self.tasks.items())),
+            "lag_seconds": None if self.lag_ms is None else self.lag_ms / 1000,
+            "lag_records": self.lag_records,
+            "rate_in": self.rate_in,
+            "policy": self.wanted.policy,
+            "mode": self.wanted.mode,
+            "tier": self.wanted.tier,
         }
 
     @property
@@ -110,22 +132,54 @@ class Totals:
     lagging: int = 0
     unhealthy: int = 0
     unknown: int = 0  # tasks that have not reported: neither lagging nor not
+    phases: Mapping[str, int] = field(default_factory=dict)  # jobs by how they stand
+    states: Mapping[str, int] = field(default_factory=dict)  # tasks by theirs, unwanted ones too
 
     def share(self, count: int) -> float | None:
         """Of all tasks; None where there are none."""
         return count / self.tasks if self.tasks else None
 
+    def to_plain(self) -> Row:
+        """As JSON; percent to three places, and 0 where no task is wanted."""
+
+        def share(count: int) -> Row:
+            return {"count": count, "percent": round(100 * (self.share(count) or 0.0), 3)}
+
+        return {
+            "jobs": self.jobs,
+            "tasks_wanted": self.tasks,
+            "tasks_running": self.running,
+            "tasks_not_running": share(self.not_running),
+            "tasks_lagging": share(self.lagging),
+            "tasks_unhealthy": share(self.unhealthy),
+            "tasks_unknown": self.unknown,
+            "jobs_by_state": self.phases,
+            "tasks_by_state": self.states,
+        }
+
 
 def figures_of(view: View) -> list[Figures]:
     """Every job that ever was, by name."""
-    alerts: dict[str, list[AlertView]] = {}
-    for one in view.alerts.values():
-        alerts.setdefault(one.subject, []).append(one)
+    alerts, lives = alerts_of(view), lives_of(view.tiers.values())
     return [
-        _figures(one, view.now_ms or view.at_ms, tuple(alerts.get(name, ())))
+        figure_of(one, lives, view.now_ms or view.at_ms, alerts.get(name, ()))
         for name, one in sorted(view.jobs.items())
         if one.existed
     ]
+
+
+def figure_in(view: View, one: JobView) -> Figures:
+    """One job of a view."""
+    alerts, lives = alerts_of(view), lives_of(view.tiers.values())
+    return figure_of(one, lives, view.now_ms or view.at_ms, alerts.get(one.job.name, ()))
+
+
+def alerts_of(view: View) -> dict[str, tuple[AlertView, ...]]:
+    """Those that are open, by what they are about."""
+    found: dict[str, list[AlertView]] = {}
+    for one in view.alerts.values():
+        found.setdefault(one.subject, []).append(one)
+    return {subject: tuple(some) for subject, some in found.items()}
 
 
 def totals_of(jobs: Iterable[Figures]) -> Totals:
@@ -139,6 +193,8 @@ def totals_of(jobs: Iterable[Figures]) -> Totals:
         lagging=sum(one.lagging for one in living),
         unhealthy=sum(one.unhealthy for one in living),
         unknown=sum(max(0, one.size - one.told) for one in living),
+        phases=dict(sorted(Counter(one.phase for one in living).items())),
+        states=dict(sorted(sum((Counter(one.tasks) for one in living), Counter()).items())),
     )
 
 
@@ -156,46 +212,49 @@ def wanted_of(expected_json: str) -> Wanted:
     )
 
 
-def phase_of(one: JobView) -> str:
-    """One of `PHASES`."""
-    if not one.job.alive:
-        return DELETED
-    if one.sync is None:
-        return "behind"
-    word = condition(one.sync)
+def phase_of(job: Job, sync: Sync) -> str:
+    """One of `PHASES`; a job is deleted once nothing of it is left to be stopped."""
+    word = condition(sync)
     if word != "in sync":
         return word
-    return PAUSED if state_of(one.sync) == PAUSED else "running"
+    if not job.alive:
+        return DELETED
+    return PAUSED if state_of(sync) == PAUSED else "running"
 
 
-def _figures(one: JobView, now_ms: int, alerts: tuple[AlertView, ...]) -> Figures:
-    sync, wanted = one.sync, wanted_of(one.job.expected_json)
-    size = 0 if sync is None or sync.listed is None else sync.listed.tasks
-    tasks = [] if sync is None else list(tasks_to_plain(sync, Sightings()))
-    loads = [load for load, at_ms in one.loads.values() if now_ms - at_ms <= FRESH_MS]
-    lags = [load.lag_ms for load in loads if load.lag_ms is not None]
-    ours = Counter(row["state"] for row in tasks if row["task"] < size)
-    oncall = one.job.layers[ONCALL]
+def figure_of(
+    one: JobView, lives: Lives, now_ms: int, alerts: tuple[AlertView, ...] = ()
+) -> Figures:
+    """One job at that instant, by what is known of the lives of containers."""
+    job, wanted = one.job, wanted_of(one.job.expected_json)
+    sync = one.sync or Sync(job.name, alive=job.alive, expected_json=job.expected_json)
+    tasks = list(tasks_of(sync, one.sightings, lives))
+    count = count_of(sync, tasks)
+    fresh = {at: told for at, told in one.loads.items() if now_ms - told[1] <= FRESH_MS}
+    lags = {at: load.lag_ms for at, (load, _) in fresh.items() if load.lag_ms is not None}
+    loads, oncall = [load for load, _ in fresh.values()], job.layers[ONCALL]
+    listed = 0 if sync.listed is None else sync.listed.tasks
     return Figures(
-        job=one.job.name,
-        phase=phase_of(one),
+        job=job.name,
+        phase=phase_of(job, sync),
         wanted=wanted,
-        tasks=Counter(row["state"] for row in tasks),
-        size=size,
-        running=ours["running"],
-        lag_ms=max(lags) if lags and len(lags) == size else None,
-        lag_records=_sum(load.lag_records for load in loads) if len(loads) == size else None,
-        rate_in=_sum(load.records_in_per_s for load in loads) if len(loads) == size else None,
-        told=len(lags),
-        lagging=sum(lag > wanted.slo_ms for lag in lags),
-        unhealthy=sum(ours[state] for state in CRASHING),
-        drifting=sync is None or condition(sync) != "in sync",
-        overrides=len(json.loads(oncall.config_json)) if one.job.alive else 0,
+        tasks=count.states,
+        size=count.wanted,
+        running=count.running,
+        lag_ms=max(lags.values()) if lags and len(lags) == listed else None,
+        lag_records=_sum(load.lag_records for load in loads) if len(loads) == listed else None,
+        rate_in=_sum(load.records_in_per_s for load in loads) if len(loads) == listed else None,
+        told=sum(at < count.wanted for at in lags),
+        lagging=sum(lag > wanted.slo_ms for at, lag in lags.items() if at < count.wanted),
+        unhealthy=count.unhealthy,
+        drifting=condition(sync) != "in sync",
+        overrides=len(json.loads(oncall.config_json)) if job.alive else 0,
         expires_ms=oncall.expires_ms,
         alerts=alerts,
         updated_ms=one.notes.updated_ms,
         word=_word(one),
-        cause=_cause(one, tasks),
+        cause=_cause(sync, tasks),
+        until_ms=min((at_ms + FRESH_MS for _, at_ms in fresh.values()), default=inf),
     )
 
 
@@ -205,16 +264,13 @@ def _sum(values: Iterable[Any]) -> Any:
     return sum(known) if known and None not in known else None
 
 
-def _cause(one: JobView, tasks: Iterable[Mapping[str, Any]]) -> str:
+def _cause(sync: Sync, tasks: Iterable[Task]) -> str:
     """In a few words: of the quarantine, of a task that crashes, of the plan that failed last."""
-    sync = one.sync
-    if sync is None:
-        return ""
     if sync.quarantine is not None:
         return f"{sync.quarantine.step}: {sync.quarantine.cause}"
-    for row in tasks:
-        if row["state"] in CRASHING and row["cause"]:
-            return f"task {row['task']}: {row['cause']}"
+    for one in tasks:
+        if one.state in UNHEALTHY and one.report is not None and one.report.cause:
+            return f"task {one.task}: {one.report.cause}"
     return "" if sync.trouble is None else f"{sync.trouble.name}: {sync.trouble.cause}"
 
 

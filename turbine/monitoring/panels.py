@@ -170,9 +170,13 @@ PLACEMENT = (
         "percentunit",
     ),
     Panel(
-        "Reserved of each tier",
-        "What jobs ask for of what there is; above 1 a tier is short (runbook tier-short).",
-        (Query("turbine_tier_reserved_ratio", "{{tier}} {{resource}}"),),
+        "Reserved and used of each tier",
+        "What jobs ask for, and what their tasks take, of what there is; reserved above 1 a tier is"
+        " short (runbook tier-short).",
+        (
+            Query("turbine_tier_reserved_ratio", "{{tier}} {{resource}} reserved"),
+            Query("turbine_tier_used_ratio", "{{tier}} {{resource}} used"),
+        ),
         12,
         "percentunit",
         bounds=(0.9, 1.0),

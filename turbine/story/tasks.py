@@ -19,7 +19,8 @@ from events.codec import SKIPPED
 from events.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
 from projections.syncs import RUNNING, Sync
 from turbine.generate import open_trace
-from turbine.running import Sightings, tasks_to_plain
+from turbine.headline import lives_of, tasks_to_plain
+from turbine.running import Sightings
 from turbine.story.stage import (
     NotAsTold,
     Stage,
@@ -28,6 +29,7 @@ from turbine.story.stage import (
     pid_of,
     until,
 )
+from turbine.task_words import tier_of
 
 CLICKS, VISITS, ORDERS = "clicks", "visits", "orders"
 NAMES = (CLICKS, VISITS, ORDERS)
@@ -122,7 +124,10 @@ def homes(stage: Stage, job: str) -> dict[int, str]:
     """Each task that runs, and the container that said so last."""
     sightings = Sightings()
     row = stage.log.syncs(job=job, heed=sightings).get(job)
-    found = [] if row is None else list(tasks_to_plain(row, sightings))
+    if row is None:
+        return {}
+    tier = stage.log.fleet(tier_of(row)[0])
+    found = tasks_to_plain(row, sightings, lives_of(() if tier is None else (tier,)))
     return {one["task"]: one["container"] for one in found if one["state"] == "running"}
 
 

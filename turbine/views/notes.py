@@ -42,7 +42,7 @@ class Notes(NamedTuple):
     lists: Lists | None = None
     words: Map[str, Read] = Map()  # the scaler's last standing word of each kind
     last: str = ""  # the kind of the last of them
-    seen: Map[int, tuple[Report, str]] = Map()  # each task's last report, and by which container
+    seen: Map[int, tuple[Report, str, int]] = Map()  # each task's last report, container, epoch
     failures: tuple[tuple[SyncFailed, int], ...] = ()  # the last ones, with their instants
     updated_ms: int = 0  # when anything was said of it last
     decisions: int = 0  # that stand
@@ -85,7 +85,7 @@ def _reported(notes: Notes, body: TaskStarted | TaskStopped | TaskFailed, at_ms:
     now, known = report_of(body, at_ms), notes.seen.get(body.task)
     if known is not None and known[0] >= now:
         return notes
-    return notes._replace(seen=notes.seen.set(body.task, (now, body.container)))
+    return notes._replace(seen=notes.seen.set(body.task, (now, body.container, body.epoch)))
 
 
 def loaded(loads: Loads, read: Read) -> Loads:

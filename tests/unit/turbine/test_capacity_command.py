@@ -68,7 +68,9 @@ def test_a_tier_shows_what_it_holds_and_what_is_left(monkeypatch: pytest.MonkeyP
     assert default["resources"]["cpu_cores"] == {
         "capacity": 10.0,
         "reserved": 9.0,
+        "reserved_share": 0.9,
         "used": 3.5,
+        "used_share": 0.35,
         "left": 1.0,
         "lent": 0.0,
         "borrowed": 10.0,
@@ -76,6 +78,7 @@ def test_a_tier_shows_what_it_holds_and_what_is_left(monkeypatch: pytest.MonkeyP
     }
     assert default["limits"] == {"a": 10}
     assert rich["resources"]["cpu_cores"]["used"] is None, "unknown is not nothing"
+    assert rich["resources"]["cpu_cores"]["used_share"] is None
     assert rich["resources"]["cpu_cores"]["lent"] == 10.0
     [loan] = default["loans"]
     assert (loan["lender"], loan["borrower"], loan["containers"]) == ("rich", "default", ["r0"])
@@ -91,8 +94,8 @@ def test_as_a_table_each_resource_has_a_line(monkeypatch: pytest.MonkeyPatch) ->
     ]  # fmt: skip
     assert cpu[:7] == ["default", "tight", "1", "1", "1", "0", "CPU"]
     assert cpu[7:] [:-1] == [
-        "10.00", "cores", "9.00", "cores", "3.50", "cores", "1.00", "cores", "3.50", "cores",
-        "has", "10.00", "cores",
+        "10.00", "cores", "9.00", "cores", "(90", "%)", "3.50", "cores", "(35", "%)",
+        "1.00", "cores", "3.50", "cores", "has", "10.00", "cores",
     ]  # fmt: skip
     assert "MEMORY" in memory
     assert rich[:2] == ["rich", "plenty"]

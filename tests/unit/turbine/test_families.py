@@ -31,6 +31,7 @@ from tests.unit.turbine.watched import (
     good,
     read_of,
     scaled,
+    told,
     view_of,
 )
 from turbine.monitoring import page
@@ -42,16 +43,6 @@ from turbine.monitoring.tally import REASONS_MOST, Tally
 from turbine.views.view import View
 
 ROOT = Path(__file__).parents[3]
-
-
-def told(text: str, name: str) -> dict[tuple[str, ...], float]:
-    """Values of one series by its labels' values, in the order of the labels' names."""
-    return {
-        tuple(text for _, text in sorted(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(text)
-        for sample in family.samples
-        if sample.name == name
-    }
 
 
 # --- jobs

@@ -15,7 +15,8 @@ from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
 from turbine.cli.failures import Code, Failed
 from turbine.cli.syncs import reached, running_config, section, told
-from turbine.running import Sightings, condition, sync_to_plain, tasks_to_plain
+from turbine.headline import tasks_to_plain
+from turbine.running import Sightings, condition, sync_to_plain
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def fleet() -> Fleet:
 
 
 def states(sync: Sync) -> list[tuple[int, str]]:
-    return [(row["task"], row["state"]) for row in tasks_to_plain(sync, Sightings())]
+    return [(row["task"], row["state"]) for row in tasks_to_plain(sync, Sightings(), {})]
 
 
 def quarantined(fleet: Fleet) -> Fleet:
@@ -67,7 +68,7 @@ def test_each_step_names_the_tasks_that_it_waits_for(fleet: Fleet) -> None:
     fleet.lists(3, 0)
     fleet.stopped(2, [0])
     assert list(missing(fleet.row, fleet.plan)) == [(1, "not stopped")]
-    assert states(fleet.row) == [(1, "stopping")]
+    assert states(fleet.row) == [(0, "waiting"), (1, "stopping"), (2, "waiting")]
     assert told(fleet.row) == "its change waits in step stop, for tasks 1 (not stopped)"
     plan = sync_to_plain(fleet.row, Sightings())["plan"]
     assert plan["missing"] == [{"task": 1, "why": "not stopped"}]
@@ -133,7 +134,7 @@ def test_a_task_is_where_its_newest_report_says(fleet: Fleet) -> None:
     newest = TaskStarted("orders", 0, Generation(2, 1), "c1", 1)
     sightings(read_of(newest, NOW_MS), True)
     sightings(read_of(TaskStarted("orders", 0, Generation(1, 1), "c0", 1), NOW_MS + 1), True)
-    first, second = tasks_to_plain(fleet.row, sightings)
+    first, second = tasks_to_plain(fleet.row, sightings, {})
     assert (first["container"], first["since_ms"]) == ("c1", NOW_MS)
     assert (second["container"], second["since_ms"]) == (None, None)
 

@@ -95,7 +95,7 @@ def test_decisions_are_read_with_what_they_rest_on() -> None:
     sync = paused(Told()).syncs(heed=sightings)["clicks"]
     assert sync.running is not None
     assert (sync.running.state, sync.held) == ("paused", True)
-    assert sightings.seen("clicks", 0, sync.tasks[0]) == ("c1", NOW)
+    assert sightings.seen("clicks", 0, sync.tasks[0]) == ("c1", 1, NOW)
 
 
 def test_a_position_names_what_is_read() -> None:

@@ -182,7 +182,7 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(
 
 def test_a_job_none_of_whose_tasks_is_to_run(desk: Desk) -> None:
     desk.job = Told()
-    desk.job.wants()
+    desk.job.wants(paused=True)
     ended = desk.ask("orders/0")
     assert ended.code == Code.NOT_FOUND
     assert ended.sentence == (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -234,7 +235,8 @@ def test_figures_that_do_not_move_say_why(trouble: str, tick_ms: int, told: str)
 
 
 def served(monkeypatch: pytest.MonkeyPatch, view: View) -> None:
-    monkeypatch.setattr(command, "_view_at", lambda *_: view)
+    monkeypatch.setattr(command, "open_log", lambda _: None)
+    monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
 
 
 def test_one_frame_goes_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from immutables import Map
 from prometheus_client import CollectorRegistry, Gauge, generate_latest
 from prometheus_client.core import Metric
+from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from components.runtime import metrics
@@ -229,3 +230,13 @@ def component(frozen: int, held_back: int) -> str:
         gauge = Gauge(described.name, "", ["component", "partition"], registry=registry)
         gauge.labels("state-syncer", "0").set(value)
     return generate_latest(registry).decode()
+
+
+def told(text: str, name: str) -> dict[tuple[str, ...], float]:
+    """Values of one series by its labels' values, in the order of the labels' names."""
+    return {
+        tuple(text for _, text in sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+    }

@@ -7,9 +7,9 @@ import { html } from "../app/ui.js";
 import { brief, count, percent, plural, seconds, span } from "../app/words.js";
 
 const NUMBERS = [
-  ["tasks_not_running", "not running", "Tasks that should run and do not", { sort: "state" }],
+  ["tasks_not_running", "not running", "Tasks that config expects to run and that do not, or of which nobody hears", { sort: "state" }],
   ["tasks_lagging", "lagging", "Tasks further behind than their job's slo.lag_seconds allows", {}],
-  ["tasks_unhealthy", "unhealthy", "Tasks that failed, or are started again and again", { sort: "state" }],
+  ["tasks_unhealthy", "unhealthy", "Tasks that failed, are started again and again, or wait in quarantine", { sort: "state" }],
 ];
 
 export function FleetPage() {
@@ -99,7 +99,7 @@ function Tiers({ of }) {
     { key: "tier", label: "Tier", fit: true, cell: (one) => html`<a href=${link(["placement"], { tier: one.tier })}><bdi>${one.tier}</bdi></a>` },
     { key: "containers", label: "Containers", cell: (one) => said(one.containers) },
     { key: "shards", label: "Shards", cell: (one) => said(one.shards) },
-    { key: "capacity", label: "Capacity in use", cell: (one) => html`<${Capacity} of=${one} />` },
+    { key: "capacity", label: "Capacity: used, and reserved", cell: (one) => html`<${Capacity} of=${one} />` },
   ];
   return html`<${Section} id="tiers" title="Tiers">
     ${of.length
@@ -109,26 +109,28 @@ function Tiers({ of }) {
   <//>`;
 }
 
-function Capacity({ of }) {
+export function Capacity({ of }) {
   const rows = Object.entries(of?.resources || {});
   if (!rows.length) return html`<span class="quiet">not reported yet; is the capacity manager running?</span>`;
   return html`<span class="meters">
     ${of.state && html`<${State} of=${of.state} />`}
-    ${rows.map(([resource, one]) => html`<${Meter} key=${resource} label=${resource} of=${share(one)}
-      hint=${`${brief(one.used ?? one.reserved)} of ${brief(one.capacity)}`} />`)}
+    ${rows.map(([resource, one]) => html`<${Meter} key=${resource} label=${resource} of=${one.used_share} reserved=${one.reserved_share}
+      hint=${`${brief(one.used)} used, ${brief(one.reserved)} reserved, of ${brief(one.capacity)}`} />`)}
     ${of.jobs_waiting ? html`<span class="warn">${plural(of.jobs_waiting, "job")} waiting</span>` : null}
   </span>`;
 }
 
-const share = (one) => (one.capacity ? Math.max(one.reserved || 0, one.used || 0) / one.capacity : null);
+const width = (share) => Math.max(0, Math.min(1, share || 0)) * 40;
 
-/** A share of what there is; only a nearly full one has a colour. */
-export function Meter({ label, of, hint }) {
-  const mood = of > 0.95 ? "meter is-bad" : of > 0.85 ? "meter is-warn" : "meter";
+/** What is used of what there is, solid, and what is reserved beyond that, hatched; only a nearly full one has a colour. */
+export function Meter({ label, of, reserved, hint }) {
+  const most = Math.max(of || 0, reserved || 0);
+  const mood = most > 0.95 ? "meter is-bad" : most > 0.85 ? "meter is-warn" : "meter";
   return html`<span class=${mood} title=${hint}>
     <span class="quiet">${label}</span>
     <svg viewBox="0 0 40 6" aria-hidden="true" preserveAspectRatio="none"><rect class="rest" width="40" height="6" rx="3" />
-      <rect class="used" width=${Math.max(0, Math.min(1, of || 0)) * 40} height="6" rx="3" /></svg>
-    <span>${percent(of)}</span>
+      ${reserved > (of || 0) ? html`<path class="reserved" d=${`M${width(of)} 3H${width(reserved)}`} />` : null}
+      <rect class="used" width=${width(of)} height="6" rx="3" /></svg>
+    <span>${percent(of)}${reserved === undefined ? " used" : ` used, ${percent(reserved)} reserved`}</span>
   </span>`;
 }

@@ -50,7 +50,7 @@ function Tasks({ items, total, slo }) {
     <//>`;
 }
 
-const RANKS = ["failed", "restarting", "stopped", "waiting", "stopping", "running"];
+const RANKS = ["lost", "unheard", "quarantined", "failed", "restarting", "stopped", "waiting", "stopping", "running"];
 const rank = (task) => (RANKS.indexOf(task.state) + RANKS.length + 1) % (RANKS.length + 1);
 
 /** How far each is from the mean of all, in standard deviations. */
@@ -70,7 +70,7 @@ function cell(task, found, score, [key, word, , write], slo, all) {
   const away = Math.abs(score) >= OUTLIER ? `, ${number(score)} standard deviations from the mean` : "";
   return {
     key: task.name,
-    share: task.state === "failed" || task.state === "restarting" ? 1 : found === null ? null : found / most,
+    share: ["failed", "restarting", "lost", "unheard"].includes(task.state) ? 1 : found === null ? null : found / most,
     text: `${task.name}: ${task.state}, ${word} ${write(found)}${away}${task.container ? `, on ${task.container}` : ""}`,
   };
 }

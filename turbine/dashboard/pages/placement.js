@@ -8,7 +8,7 @@ import { at, change, link, place } from "../app/place.js";
 import { Choice, Copies, Head, JobLink, Nothing, Pager, Section, Shown, State, Table, Time } from "../app/parts.js";
 import { html } from "../app/ui.js";
 import { brief, bytes, count, number, span } from "../app/words.js";
-import { Meter } from "./fleet.js";
+import { Capacity, Meter } from "./fleet.js";
 
 const VIEWS = [["", "Containers"], ["moves", "Moves"], ["moving", "Shards on their way"], ["shards", "All shards"]];
 const LIMIT = 100;
@@ -37,6 +37,8 @@ function Tier({ tier, of }) {
   const balance = useAnswer(["tiers", tier, "balance"]);
   return html`
     ${of && html`<${Lent} of=${of} />`}
+    ${of && html`<${Section} id="capacity" title="Capacity" note="of what its containers have: used by tasks solid, reserved by jobs hatched">
+      <${Capacity} of=${of} /><//>`}
     <${Section} id="balance" title="Balance" note="each container's load as a share of the tier's mean, and the band it is to lie in">
       <${Shown} answer=${balance}>${(body) => html`<${Balance} of=${body} />`}<//>
     <//>
@@ -69,7 +71,7 @@ function Containers({ tier, container }) {
     { key: "shards", label: "Shards", num: true, fit: true, cell: (one) => count(one.shards) },
     { key: "moving", label: "Moving", num: true, fit: true, cell: (one) => (one.moving ? count(one.moving) : html`<span class="quiet">–</span>`) },
     { key: "tasks", label: "Tasks", num: true, fit: true, cell: (one) => count(one.tasks) },
-    { key: "load", label: "Load", cell: (one) => html`<span class="meters">${Object.entries(one.load).map(([resource, each]) => html`<${Meter} key=${resource}
+    { key: "load", label: "Used", cell: (one) => html`<span class="meters">${Object.entries(one.load).map(([resource, each]) => html`<${Meter} key=${resource}
         label=${resource} of=${each.share} hint=${`${amount(resource, each.used)} of ${amount(resource, each.capacity)}`} />`)}</span>` },
     { key: "silence", label: "Silent", num: true, fit: true, cell: (one) => (one.silence_ms > 10_000 ? html`<span class="warn">${span(one.silence_ms)}</span>` : span(one.silence_ms)) },
     { key: "epoch", label: "Epoch", num: true, fit: true },
@@ -131,7 +133,7 @@ const SHARD_COLUMNS = [
   { key: "to", label: "On its way to", fit: true, cell: (one) => html`<bdi>${one.to || "–"}</bdi>` },
   { key: "tasks", label: "Tasks", num: true, fit: true, cell: (one) => count(one.tasks) },
   { key: "job", label: "Job", cell: (one) => one.job && html`<${JobLink} job=${one.job} />` },
-  { key: "load", label: "Load", fit: true, cell: (one) => Object.entries(one.load || {}).map(([resource, found]) => `${resource} ${/memory/.test(resource) ? bytes(found) : brief(found)}`).join(", ") },
+  { key: "load", label: "Used", fit: true, cell: (one) => Object.entries(one.load || {}).map(([resource, found]) => `${resource} ${/memory/.test(resource) ? bytes(found) : brief(found)}`).join(", ") },
   { key: "generation", label: "Generation", num: true, fit: true },
   { key: "regions", label: "Regions", fit: true, cell: (one) => one.regions.join(", ") || "any" },
   { key: "since", label: "Since", fit: true, cell: (one) => html`<${Time} ms=${one.since_ms} full />` },

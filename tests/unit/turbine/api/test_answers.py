@@ -76,12 +76,13 @@ def test_an_extra_would_be_told() -> None:
 def test_the_fleet_in_three_numbers(world: World) -> None:
     found = get(world, "/fleet")
     totals = found["totals"]
-    assert (totals["jobs"], totals["tasks_wanted"], totals["tasks_running"]) == (3, 4, 4)
-    assert totals["tasks_lagging"] == {"count": 1, "percent": 25.0}
-    assert totals["tasks_not_running"] == {"count": 0, "percent": 0.0}
+    assert (totals["jobs"], totals["tasks_wanted"], totals["tasks_running"]) == (3, 6, 4)
+    assert totals["tasks_lagging"] == {"count": 1, "percent": 16.667}
+    assert totals["tasks_not_running"] == {"count": 2, "percent": 33.333}
+    assert totals["tasks_by_state"] == {"running": 4, "waiting": 2}
     assert [(one["job"], one["why"]) for one in found["offenders"]] == [
+        ("stuck", "behind, 2 of 2 tasks do not run, 1 alert"),
         ("clicks", "behind, 1 of 2 tasks lag"),
-        ("stuck", "behind, 1 alert"),
     ]
     [tier] = found["tiers"]
     assert (tier["containers"], tier["shards"]) == ({"serving": 2}, {"held": 8})
@@ -109,7 +110,7 @@ def test_alerts_that_stand_and_that_were_cleared(world: World) -> None:
         ("?q=state%3Ddeleted", ["gone"]),
         ("?state=running,deleted", ["gone", "orders"]),
         ("?sort=lag", ["stuck", "clicks", "orders"]),
-        ("?sort=state", ["clicks", "stuck", "orders"]),
+        ("?sort=state", ["stuck", "clicks", "orders"]),
         ("?sort=tasks", ["clicks", "orders", "stuck"]),
     ],
 )
@@ -312,7 +313,8 @@ def test_policies_topics_and_the_contract(world: World) -> None:
     assert ask(world.app, "GET", "/openapi.json").json()["openapi"].startswith("3.")
     metrics = ask(world.app, "GET", "/metrics").body.decode()
     for line in (
-        "turbine_tasks_lagging_ratio 0.25",
+        "turbine_tasks_lagging_ratio 0.16666666666666666",
+        "turbine_tasks_not_running_ratio 0.3333333333333333",
         'turbine_jobs{phase="behind"} 2.0',
         'turbine_job_lag_seconds{job="orders"} 0.5',
         'turbine_alerts{alert="no-task-specs",severity="critical"} 1.0',

@@ -1,0 +1,203 @@
+"""How tasks stand as their container falls silent, is given up and begins again; what is wanted of
+jobs that are quarantined, paused or held. With the tier's own limits, as nobody has set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from benchmarks.spoken_log import SpokenLog
+from events.codec import Record, encode, headers_of
+from events.records import (
+    ClockTicked,
+    ContainerFailedOver,
+    ContainerHeartbeat,
+    ContainerStarted,
+    Generation,
+    JobQuarantined,
+    LayerVersions,
+    SyncCommitted,
+    TaskFailed,
+    TaskStarted,
+    TierDefined,
+)
+from events.topics import CONTAINERS, JOURNAL, TASKS, TIERS, place
+from projections.timing import Timing
+from turbine.headline import lives_of, tasks_to_plain
+from turbine.log import Log
+from turbine.monitoring.figures import Totals, figures_of, totals_of
+from turbine.shards import containers_to_plain
+from turbine.views.past import view_at
+from turbine.views.source import topics_of
+from turbine.views.view import View
+
+NAME = "container-0"
+CONFIG: Mapping[str, Any] = {
+    "operator": "clicks.count:run",
+    "inputs": [{"topic": "clicks"}],
+    "package": {"name": "clicks", "version": "1.4.2"},
+    "checkpoint": {"root": "/checkpoints"},
+    "tasks": 1,
+}
+QUIET_S = (Timing().silence_ms // 3 + Timing().gap_ms) // 1000
+"""So many ticks after its last heartbeat a container of usual limits counts as unheard."""
+
+
+class Tale(SpokenLog):
+    """One partition of everything, and a container that is told of second by second."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.beat = 0
+        self.say(TIERS, "default/placement", TierDefined("default", 8), source="operator")
+
+    def begins(self, epoch: int) -> int:
+        """The container begins a life; the offset of its first heartbeat."""
+        self.say(CONTAINERS, NAME, ContainerStarted(NAME, epoch, "default", "local", ()))
+        beat = ContainerHeartbeat(NAME, epoch, 1, self.now_ms, "serving", 1, "")
+        self.say(CONTAINERS, NAME, beat)
+        at = place(CONTAINERS, 0)
+        return self.ends([at])[at] - 1
+
+    def fails_over(self) -> None:
+        """The first life is over, if nothing was heard of it since its first heartbeat."""
+        at = place(CONTAINERS, 0)
+        said = ContainerFailedOver(NAME, 1, "decision", "nothing was heard of it", at, self.beat)
+        self.say(CONTAINERS, NAME, said)
+
+    def seconds(self, count: int) -> None:
+        """Ticks pass in the container's partition."""
+        for _ in range(count):
+            body = ClockTicked(1)
+            record = Record("clock", "tick", "ClockTicked", encode(body), body)
+            self.now_ms += 999
+            self.put(CONTAINERS, None, record.value, headers_of(record, CONTAINERS))
+
+    def view(self) -> View:
+        log = Log(source=self)
+        return view_at(log, log.ends(log.places(topics_of(log))))
+
+    def states(self, job: str = "clicks") -> list[str]:
+        view = self.view()
+        one, lives = view.jobs[job], lives_of(view.tiers.values())
+        assert one.sync is not None
+        return [row["state"] for row in tasks_to_plain(one.sync, one.sightings, lives)]
+
+    def totals(self) -> Totals:
+        return totals_of(figures_of(self.view()))
+
+    def containers(self) -> list[str]:
+        rows = containers_to_plain(self.view().tiers["default"], gone=True)
+        return [row["state"] for row in rows]
+
+
+@pytest.fixture
+def tale() -> Tale:
+    """A job of one task, which runs in a container that lives."""
+    found = Tale()
+    found.expect("clicks", CONFIG)
+    found.beat = found.begins(1)
+    found.run("clicks", CONFIG, 1)
+    return found
+
+
+def test_a_task_is_unheard_as_soon_as_its_container_is(tale: Tale) -> None:
+    assert (tale.states(), tale.totals().not_running) == (["running"], 0)
+    tale.seconds(QUIET_S)
+    assert (tale.states(), tale.containers()) == (["running"], ["serving"])
+    tale.seconds(1)
+    assert (tale.states(), tale.containers()) == (["unheard"], ["unheard"])
+    assert (tale.totals().running, tale.totals().not_running) == (0, 1)
+    tale.say(CONTAINERS, NAME, ContainerHeartbeat(NAME, 1, 2, tale.now_ms, "serving", 1, ""))
+    assert (tale.states(), tale.containers()) == (["running"], ["serving"])
+
+
+def test_a_task_is_lost_from_the_failover_until_it_runs_again(tale: Tale) -> None:
+    tale.seconds(70)
+    assert (tale.states(), tale.containers()) == (["unheard"], ["silent"])
+    tale.fails_over()
+    assert tale.states() == ["lost"]
+    late = TaskStarted("clicks", 0, Generation(1, 1), NAME, 1, attempt=2)
+    tale.say(TASKS, "clicks", late)
+    assert tale.states() == ["lost"], "what a life says that is over is void"
+    tale.begins(2)
+    assert tale.states() == ["lost"]
+    assert (tale.totals().not_running, tale.totals().share(1)) == (1, 1.0)
+    tale.say(TASKS, "clicks", TaskStarted("clicks", 0, Generation(1, 2), NAME, 2))
+    assert (tale.states(), tale.totals().not_running) == (["running"], 0)
+
+
+def test_a_failover_that_a_heartbeat_forestalled_changes_nothing(tale: Tale) -> None:
+    tale.say(CONTAINERS, NAME, ContainerHeartbeat(NAME, 1, 2, tale.now_ms, "serving", 1, ""))
+    tale.fails_over()
+    assert tale.states() == ["running"]
+
+
+def test_another_life_of_the_container_does_not_run_the_tasks_of_the_last(tale: Tale) -> None:
+    tale.begins(2)
+    assert tale.states() == ["lost"]
+
+
+@pytest.mark.parametrize(("pause_ms", "state"), [(1_000, "lost"), (None, "failed")])
+def test_who_would_start_it_again_is_gone(tale: Tale, pause_ms: int | None, state: str) -> None:
+    """What failed for good is as it was, whoever is gone."""
+    failed = TaskFailed("clicks", 0, Generation(1, 1), NAME, 1, "x", "y", 2, pause_ms=pause_ms)
+    tale.say(TASKS, "clicks", failed)
+    tale.begins(2)
+    assert tale.states() == [state]
+
+
+def test_a_fleet_whose_jobs_are_all_in_quarantine_does_not_run() -> None:
+    tale = Tale()
+    for job, tasks in (("a", 3), ("b", 2)):
+        tale.expect(job, dict(CONFIG) | {"tasks": tasks})
+        held = JobQuarantined(job, "p", "s", LayerVersions(1, 0, 0, 0), 0, "start", "x", "y", 3)
+        tale.say(JOURNAL, job, held)
+    assert tale.states("a") == ["quarantined"] * 3
+    totals = tale.totals()
+    assert (totals.tasks, totals.running, totals.share(totals.not_running)) == (5, 0, 1.0)
+    assert totals.share(totals.unhealthy) == 1.0
+    assert totals.phases == {"quarantined": 2}
+
+
+def test_a_task_of_a_quarantined_job_that_runs_still_is_said_to_run(tale: Tale) -> None:
+    """The plan failed, and what ran before goes on: nobody has to be called for that."""
+    tale.expect("clicks", dict(CONFIG) | {"tasks": 3}, 2)
+    held = JobQuarantined("clicks", "p", "s", LayerVersions(2, 0, 0, 0), 0, "start", "x", "y", 3)
+    tale.say(JOURNAL, "clicks", held)
+    assert tale.states() == ["running", "quarantined", "quarantined"]
+    assert (tale.totals().running, tale.totals().not_running) == (1, 2)
+
+
+@pytest.mark.parametrize("how", ["config", "operator"])
+def test_of_a_paused_job_nothing_is_wanted(tale: Tale, how: str) -> None:
+    config = dict(CONFIG) | {"paused": how == "config"}
+    tale.expect("clicks", config, 2)
+    versions = LayerVersions(2, 0, 0, 0)
+    committed = SyncCommitted(
+        "clicks", "q", "complex", versions, 2, "{}", "paused", 1, held=how == "operator"
+    )
+    tale.say(JOURNAL, "clicks", committed)
+    totals = tale.totals()
+    assert (totals.tasks, totals.not_running, totals.share(0)) == (0, 0, None)
+
+
+def test_a_job_that_nobody_has_begun_is_wanted_all_the_same() -> None:
+    tale = Tale()
+    tale.expect("a", dict(CONFIG) | {"tasks": 2})
+    assert tale.states("a") == ["waiting", "waiting"]
+    assert (tale.totals().tasks, tale.totals().not_running) == (2, 2)
+
+
+def test_how_old_a_report_may_be_is_the_same_for_all(tale: Tale) -> None:
+    """Five minutes after its last report nobody knows a task's lag: on no surface."""
+    tale.load("clicks", 0, lag_ms=240_000)
+    tale.tick()
+    assert (tale.totals().lagging, tale.totals().unknown) == (1, 0)
+    tale.tick(tale.now_ms + 301_000)
+    assert (tale.totals().lagging, tale.totals().unknown) == (0, 1)
+    [one] = figures_of(tale.view())
+    assert one.to_plain()["lag_seconds"] is None
