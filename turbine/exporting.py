@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.settings import Settings
+from components.runtime.settings import SECRETS, Settings
 from components.runtime.step import SKEW_MS
 from events.lock import read_lock
 from events.topics import BY_SHORT, CLOCK, CONTAINERS, JOURNAL, LOADS, OPERATOR, partition_of
@@ -24,7 +24,6 @@ from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.log_lines import Head, Json, Lines, NotThere, Tail
 
-SECRETS = ("password", "secret", "token", "pem", "key", "jaas", "credential")
 REDACTED = "(not shown)"
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
 """Said on and on about what is so: of the time before the beginning the last of each is kept."""

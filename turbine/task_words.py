@@ -77,6 +77,7 @@ def word_of(read: Read, task: int | None) -> Row | None:
     if isinstance(body, TaskFailed):
         row["error_class"] = body.error_class
         row["explanation"] = body.explanation
+        row["traceback"] = body.traceback
         row["retry_ms"] = None if body.pause_ms is None else read.at_ms + body.pause_ms
     return row
 
