@@ -45,13 +45,12 @@ def test_of_one_endless_line_the_beginning(letter: str) -> None:
 
 def test_what_is_no_text_can_be_said_all_the_same() -> None:
     """An error may quote bytes of a foreign message."""
-    event = event_of(
-        json.loads(line("ended", **Ended(1, "failed", traceback="a\udc80b")._asdict()))
-    )
+    ended = Ended(1, "failed", explanation="c\udc80d", traceback="a\udc80b")
+    event = event_of(json.loads(line("ended", **ended._asdict())))
     assert isinstance(event, Ended)
-    assert event.traceback == "a?b"
-    failed = TaskFailed("j", 0, Generation(1, 1), "c", 1, "x", "y", traceback=event.traceback)
-    assert encode(failed)
+    assert (event.explanation, event.traceback) == ("c?d", "a?b")
+    said, trace = event.explanation, event.traceback
+    assert encode(TaskFailed("j", 0, Generation(1, 1), "c", 1, "x", said, traceback=trace))
 
 
 def test_no_value_that_is_a_secret_by_its_name() -> None:
