@@ -20,6 +20,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from components.runtime.logs import configure_logs
+from components.runtime.secrets import secrets_of
 from components.runtime.settings import Settings
 from components.task_manager.deadline import Deadline
 from components.task_manager.kin import die_with, name_process
@@ -27,7 +28,7 @@ from components.task_manager.orders import Ended, Left, Spot, Work, line
 from components.task_manager.pipes import Orders, first_line, tell
 from components.task_manager.seat import Seat
 from components.task_manager.task_logs import TaskLogs
-from components.task_manager.traces import last_lines, secrets_of
+from components.task_manager.traces import last_lines
 from spark_streaming.engine import Counts, Lag, Reads, SparkEngine, Verdict
 from spark_streaming.lag import Lags
 from spark_streaming.run import Place, Voice

@@ -24,8 +24,6 @@ DIRECTORY = Path(".turbine")
 FLEET = "fleet.json"
 """In the directory: who of a fleet runs, and by which broker, as its supervisor wrote it."""
 NAMES = ("bootstrap", "partitions", "replication", "directory")
-SECRETS = ("password", "secret", "token", "pem", "key", "jaas", "credential")
-"""Whose name holds one of these, its value is shown to nobody."""
 _TWICE = "it is said as bootstrap; set that instead"
 _LOST = "what was acknowledged would be lost with a broker; remove it"
 _JUMPS = "readers would pass over records in silence; remove it"

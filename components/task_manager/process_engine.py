@@ -25,6 +25,7 @@ import structlog
 
 from components.runtime.exits import EXIT_STUCK
 from components.runtime.logs import configure_logs
+from components.runtime.secrets import secrets_of
 from components.runtime.settings import Settings
 from components.task_manager.counters import Counters
 from components.task_manager.deadline import Deadline, own_ms
@@ -33,7 +34,7 @@ from components.task_manager.orders import FAILED, STOPPED, Ended, Left, Spot, W
 from components.task_manager.pipes import CHUNK, Orders, first_line, tell
 from components.task_manager.process_task import run_task
 from components.task_manager.task_logs import OUTPUT, Cutter, TaskLog, TaskLogs
-from components.task_manager.traces import last_lines, secrets_of
+from components.task_manager.traces import last_lines
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")

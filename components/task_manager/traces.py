@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
-from components.runtime.settings import SECRETS
+from components.runtime.secrets import HIDDEN
 
 TRACE_BYTES = 4_096
 """Of a record that lies in the log for ever; the rest is in the task's own file."""
-SECRET_CHARS_LEAST = 4
-"""What is shorter stands in half of all words."""
-HIDDEN = "(not shown)"
-
-
-def secrets_of(settings: Mapping[str, str]) -> tuple[str, ...]:
-    """The values of a client's settings that nobody may read, the longest first."""
-    found = {
-        value
-        for key, value in settings.items()
-        if any(word in key.lower() for word in SECRETS) and len(value) >= SECRET_CHARS_LEAST
-    }
-    return tuple(sorted(found, key=lambda value: (-len(value), value)))
 
 
 def last_lines(trace: str, secrets: Iterable[str] = ()) -> str:

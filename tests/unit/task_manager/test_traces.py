@@ -6,8 +6,9 @@ import json
 
 import pytest
 
+from components.runtime.secrets import HIDDEN, secrets_of
 from components.task_manager.orders import Ended, event_of, line
-from components.task_manager.traces import HIDDEN, TRACE_BYTES, last_lines, secrets_of
+from components.task_manager.traces import TRACE_BYTES, last_lines
 from events.codec import encode
 from events.records import Generation, TaskFailed
 
