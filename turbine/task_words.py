@@ -90,7 +90,7 @@ def tasks_now(
     known = {row["task"]: row for row in tasks_to_plain(sync, sightings)}
     wanted = {task} if task is not None else set(known)
     for at in sorted(wanted & (set(known) | words.tasks)):
-        row = known.get(at) or _former(words.of(at)[-1])
+        row = known.get(at) or former(words.of(at)[-1])
         yield {
             "kind": "task",
             **row,
@@ -99,7 +99,7 @@ def tasks_now(
         }
 
 
-def _former(last: Row) -> Row:
+def former(last: Row) -> Row:
     """A task that the job has no more, by its last word."""
     return {
         "job": last["job"],

@@ -23,6 +23,7 @@ from turbine.api import (
     platform,
     problems,
     stream,
+    tasks,
     tiers,
     whatif,
 )
@@ -66,7 +67,7 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream):
+    for one in (fleet, jobs, tasks, journal, tiers, documents, platform, changes, whatif, stream):
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)

@@ -120,7 +120,7 @@ def tasks(seen: Seen, job: Name, limit: Limit = 500, cursor: Cursor = None) -> A
         []
         if found.sync is None
         else [
-            row | _reported(loads.get(row["task"]), row)
+            row | reported(loads.get(row["task"]), row)
             for row in tasks_to_plain(found.sync, Noted(found))
         ]
     )
@@ -128,7 +128,7 @@ def tasks(seen: Seen, job: Name, limit: Limit = 500, cursor: Cursor = None) -> A
     return {"job": job, "items": items, "next": after, "total": len(rows)}
 
 
-def _reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) -> Row:
+def reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) -> Row:
     report, at_ms = told if told is not None else (None, None)
     names = (
         "records_in_per_s",

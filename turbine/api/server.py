@@ -111,6 +111,7 @@ def opened(settings: Settings, serving: Serving, stop: Stop) -> Iterator[tuple[D
     token = token_in(settings.directory)
     try:
         desk = desk_of(log, live, feed, writer, serving.scoreboard)
+        desk.places = settings.directory
         yield desk, Rules(token, (*LOOPBACK, *serving.names), read_only=why)
     finally:
         feed.close()

@@ -22,7 +22,7 @@ from turbine.api.asking import Desk
 from turbine.api.guard import Rules
 
 EXAMPLES = 8
-THERE = {"job": "clicks", "tier": "default", "container": "container-0"}
+THERE = {"job": "clicks", "task": 1, "tier": "default", "container": "container-0"}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
