@@ -20,6 +20,7 @@ from tests.integration.processes import until
 from tests.unit.turbine.test_task_lines import container, line, put
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door
+from turbine.lines_far import Far
 from turbine.task_lines import tail_of
 
 HERE = socket.gethostname()
@@ -286,3 +287,16 @@ def test_what_is_no_http_is_one_sentence(answering: Any, said: bytes) -> None:
 def test_nobody_is_followed_elsewhere(answering: Any) -> None:
     head = b"HTTP/1.0 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 2\r\n\r\n{}"
     assert "is none of ours" in sentence(started(answering(head)))
+
+
+# --- following
+
+
+def test_what_comes_elsewhere_comes_once(place: Path) -> None:
+    far = Far("clicks", {0: started(open_door("127.0.0.1", 0, place))})
+    put(place, 0, line(1, "a"), line(2, "b"), line(2, "b"))
+    assert [one.line.text for one in far.read(2)] == ["b", "b"]
+    assert far.read() == []
+    put(place, 0, line(2, "b"), line(2, "c"), line(3, "d"))
+    assert [one.line.text for one in far.read()] == ["b", "c", "d"]
+    assert far.read() == []
