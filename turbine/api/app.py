@@ -35,8 +35,8 @@ PREFIX = "/api/v1"
 VERSION = "1.0.0"
 ABOUT = """\
 What a Turbine fleet's log says, now and at any instant: every GET of it takes `at`. Answers carry
-the position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are problems
-(RFC 9457). What changes something needs the token in the file `api-token` of the server's
+the position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are
+problems (RFC 9457). What changes something needs the token in the file `api-token` of the server's
 directory; with `dry_run` it answers with a plan, which is applied by its id as long as nothing has
 moved.
 """
