@@ -72,13 +72,10 @@ function Printed({ job, task }) {
       ${(body) => html`
         <p class="quiet small">In <bdi>${body.container}</bdi>${body.host && html` on <bdi>${body.host}</bdi>`}, the last ${count(body.lines.length)} lines${body.cut ? "; longer ones before them are left out" : ""}.</p>
         ${body.lines.length
-          ? html`<pre class="lines" ref=${atItsEnd} tabindex="0" role="log" aria-live="off" aria-label="Lines">${body.lines.map(line)}</pre>`
+          ? html`<pre class="lines" tabindex="0" role="log" aria-live="off" aria-label="Lines">${body.lines.map(line)}</pre>`
           : html`<${Nothing}>It has printed nothing there.<//>`}`}
     <//>
   <//>`;
 }
-
-/** The newest line is the last, and is seen first; where one has scrolled to, one stays. */
-const atItsEnd = (box) => box && (box.scrollTop = box.scrollHeight);
 
 const line = (one, index) => html`<span key=${index} class=${one.stream === "stderr" ? "warn" : ""}><span class="quiet">${time(one.at_ms)} ${one.stream.padEnd(6)} </span><bdi>${one.text}</bdi>${"\n"}</span>`;
