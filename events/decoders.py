@@ -712,6 +712,14 @@ def container_started(b: bytes, i: int) -> tuple[records.ContainerStarted, int]:
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
     e = i + (n >> 1); one.labels_json = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.logs_url = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.logs_key = b[i:e].decode(); i = e
     one.__class__ = records.ContainerStarted
     return one, i
 
@@ -2396,6 +2404,10 @@ def task_failed(b: bytes, i: int) -> tuple[records.TaskFailed, int]:
         n = b[i]; i += 1
         if n > 127: n, i = _long(b, i, n)
         one.pause_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.traceback = b[i:e].decode(); i = e
     one.__class__ = records.TaskFailed
     return one, i
 

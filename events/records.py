@@ -1075,6 +1075,8 @@ class ContainerStarted(Body):
     host: str = ""
     build: str = ""
     labels_json: str = "{}"
+    logs_url: str = ""
+    logs_key: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1086,6 +1088,8 @@ class ContainerStarted(Body):
             "host": self.host,
             "build": self.build,
             "labels_json": self.labels_json,
+            "logs_url": self.logs_url,
+            "logs_key": self.logs_key,
         }
 
     @classmethod
@@ -1099,6 +1103,8 @@ class ContainerStarted(Body):
             plain["host"],
             plain["build"],
             plain["labels_json"],
+            plain["logs_url"],
+            plain["logs_key"],
         )
 
 
@@ -2401,6 +2407,7 @@ class TaskFailed(Body):
     attempt: int = 1
     error_class: str = ""
     pause_ms: int | None = None
+    traceback: str = ""
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2414,6 +2421,7 @@ class TaskFailed(Body):
             "attempt": self.attempt,
             "error_class": self.error_class,
             "pause_ms": self.pause_ms,
+            "traceback": self.traceback,
         }
 
     @classmethod
@@ -2429,6 +2437,7 @@ class TaskFailed(Body):
             plain["attempt"],
             plain["error_class"],
             plain["pause_ms"],
+            plain["traceback"],
         )
 
 

@@ -1,7 +1,10 @@
 """Which topics there are: what lies on each, under which key, by whose hand and for how long.
 
-This table creates the topics and their ACLs and writes the contract page; nothing else names a
-topic.  A topic's *short* name is its name without the leading "turbine.", a *place* is
+This table creates the topics and writes the contract page; nothing else names a topic.  Whose hand
+may write is said here and kept by the broker: its ACLs are the operator's to make, and nothing here
+makes or checks one.
+
+A topic's *short* name is its name without the leading "turbine.", a *place* is
 "<short>/<partition>".
 """
 
@@ -156,7 +159,7 @@ TOPICS: tuple[Topic, ...] = (
         _topic(
             CHANGES[layer],
             "job",
-            "whoever the ACL lets in: the topic is the authority",
+            "whoever the broker lets in: the topic is the authority",
             "ingress",
             f"Wishes to change the {layer} layer of a job's config.",
             "ConfigChangeProposed",

@@ -1,4 +1,4 @@
-"""The whole fleet in one process: components, authors and faults of one seed, on virtual time."""
+"""One seed's cast in one process: its components, authors and faults, on virtual time."""
 
 from __future__ import annotations
 

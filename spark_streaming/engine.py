@@ -18,7 +18,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from spark_streaming.context import BadOperator, OperatorFailed
-from spark_streaming.failure import deepest
+from spark_streaming.failure import deepest, trace_of
 from spark_streaming.lag import CAUGHT_UP, UNKNOWN, Behind, Lags, together
 from spark_streaming.run import Place, Run, Work
 from spark_streaming.sink import LostCheckpoint, Seat
@@ -37,6 +37,7 @@ class Verdict(NamedTuple):
     cause: str = ""
     explanation: str = ""
     error_class: str = ""
+    traceback: str = ""
 
 
 Counts = Mapping[str, int | None]
@@ -112,7 +113,7 @@ class SparkEngine:
         with self._lock:
             del self._runs[run.work.run]
         self._lags.forget(run.work.run)
-        verdict = STOPPED if failure is None else self._judge(failure) or judged(failure)
+        verdict = STOPPED if failure is None else self._judge(failure) or traced(failure)
         self._hearer.ended(run.work.run, verdict, run.position)
 
     def _tell_loads(self) -> None:
@@ -157,6 +158,11 @@ def whole(run: Run, lag: Lag) -> Behind:
     if not any(numbers for _, numbers in run.work.inputs):
         return CAUGHT_UP
     return together(lag.values()) if lag else UNKNOWN
+
+
+def traced(error: BaseException) -> Verdict:
+    """With where it comes from: what a seat knows is said by its sentence."""
+    return judged(error)._replace(traceback=trace_of(error))
 
 
 def judged(error: BaseException) -> Verdict:

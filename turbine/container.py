@@ -18,6 +18,7 @@ from components.task_manager.kin import die_with
 from components.task_manager.place import hold
 from components.task_manager.pulse import Member
 from events.records import ResourceAmount
+from turbine.lines_door import OFF, open_door
 
 ENGINE = "components.task_manager.process_engine"
 CAPACITY = "cpu_cores=16,memory_bytes=64000000000"
@@ -72,6 +73,8 @@ def _parser() -> argparse.ArgumentParser:
     take_flags(parser)
     parser.add_argument("--metrics-port", type=int, default=0)
     parser.add_argument("--metrics-host", default=LOOPBACK, help="the address they are served on")
+    parser.add_argument("--logs-host", default=LOOPBACK, help=f"to answer for lines, or {OFF}")
+    parser.add_argument("--logs-port", type=int, default=0, help="0 takes a free one")
     parser.add_argument("--die-with", type=int, metavar="PID", help="the parent that must live")
     return parser
 
@@ -93,6 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         place = hold(given.directory.absolute(), member.name)
         configure_logs()
         serve_metrics(given.metrics_port, given.metrics_host)
+        door = open_door(given.logs_host, given.logs_port, place.directory)
+        member = member._replace(logs_url=door.url, logs_key=door.key)
         return serve(settings, Stop().listen(), Options(member, place, given.engine))
     except (BadSettings, BrokerUnreachable) as bad:
         sys.stderr.write(f"turbine: {bad}\n")

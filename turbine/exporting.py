@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.secrets import HIDDEN, is_secret
 from components.runtime.settings import Settings
 from components.runtime.step import SKEW_MS
 from events.lock import read_lock
@@ -24,8 +25,6 @@ from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.log_lines import Head, Json, Lines, NotThere, Tail
 
-SECRETS = ("password", "secret", "token", "pem", "key", "jaas", "credential")
-REDACTED = "(not shown)"
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
 """Said on and on about what is so: of the time before the beginning the last of each is kept."""
 RECENT_MS = 300_000
@@ -91,8 +90,7 @@ def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     yield "replication", str(settings.replication)
     for group, values in (("kafka", settings.kafka), ("spark", settings.spark)):
         for key, value in sorted(values.items()):
-            secret = any(word in key.lower() for word in SECRETS)
-            yield f"{group}.{key}", REDACTED if secret else value
+            yield f"{group}.{key}", HIDDEN if is_secret(key) else value
 
 
 def schemas() -> Iterator[Json]:

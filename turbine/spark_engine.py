@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from components.runtime.logs import configure_logs
+from components.runtime.secrets import secrets_of
 from components.runtime.settings import Settings
 from components.task_manager.deadline import Deadline
 from components.task_manager.kin import die_with, name_process
@@ -27,6 +28,7 @@ from components.task_manager.orders import Ended, Left, Spot, Work, line
 from components.task_manager.pipes import Orders, first_line, tell
 from components.task_manager.seat import Seat
 from components.task_manager.task_logs import TaskLogs
+from components.task_manager.traces import last_lines
 from spark_streaming.engine import Counts, Lag, Reads, SparkEngine, Verdict
 from spark_streaming.lag import Lags
 from spark_streaming.run import Place, Voice
@@ -44,8 +46,8 @@ OWN = frozenset({"jars", "heap.mb", "master"})
 class Mouth:
     """Tells the supervisor, whole lines from many threads."""
 
-    def __init__(self, logs: TaskLogs) -> None:
-        self._lock, self._logs = threading.Lock(), logs
+    def __init__(self, logs: TaskLogs, secrets: Sequence[str] = ()) -> None:
+        self._lock, self._logs, self._secrets = threading.Lock(), logs, secrets
         # What operators print goes where logs go: amid these lines it would end the supervisor.
         self._voice = os.dup(1)
         os.dup2(2, 1)
@@ -61,7 +63,8 @@ class Mouth:
 
     def ended(self, run: int, verdict: Verdict, offsets: Mapping[At, int]) -> None:
         """A run is over."""
-        said = Ended(run, *verdict, offsets=_spots(offsets))
+        verdict = verdict._replace(traceback=last_lines(verdict.traceback, self._secrets))
+        said = Ended(run=run, **verdict._asdict(), offsets=_spots(offsets))
         self._logs.end(said)
         self.say(line("ended", **said._asdict()))
 
@@ -170,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
     name_process(first["name"])
     settings = Settings(bootstrap=first["bootstrap"], kafka=first["kafka"], spark=first["spark"])
     logs, voices = TaskLogs(given.deadline.parent), Voices()
-    mouth = Mouth(logs)
+    mouth = Mouth(logs, secrets_of({**settings.kafka, **settings.spark}))
     voices.install()
     scratch = Path(first["scratch"])
     scratch.mkdir(parents=True)

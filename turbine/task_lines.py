@@ -27,6 +27,8 @@ Row = dict[str, Any]
 
 CONTAINERS = "containers"
 """Where a fleet's containers have their places, in its directory."""
+TAIL_BYTES_MOST = 600_000
+"""Of a task's files, to tell its last lines."""
 
 
 class Said(NamedTuple):
@@ -127,6 +129,32 @@ class Reader:
 
 def _at_ms(said: Said) -> int:
     return said.line.at_ms
+
+
+def tail_of(place: Path, job: str, task: int, most: int) -> list[Line]:
+    """The last lines of a task in the place of a container, read from the end of its files."""
+    path, texts, known = file_of(place, job, task), list[bytes](), -1
+    for one in (path, older(path)):
+        room = TAIL_BYTES_MOST - sum(map(len, texts))
+        if len(texts) < most and room > 0:
+            before, known = _last_texts(one, room, known)
+            texts = before + texts
+    return [line for line in lines_of(texts) if line.run][-most:]
+
+
+def _last_texts(path: Path, room: int, known: int) -> tuple[list[bytes], int]:
+    """The whole lines in the last bytes of a file, and its number; none of one that is known."""
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            if found.st_ino == known:
+                return [], known  # it was put aside meanwhile
+            skip = max(0, found.st_size - room)
+            file.seek(skip)
+            *lines, _ = file.read(room).split(b"\n")
+            return lines[1:] if skip else lines, found.st_ino
+    except OSError:  # it is not there
+        return [], known
 
 
 def lines_of(texts: Iterable[bytes]) -> Iterator[Line]:

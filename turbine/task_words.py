@@ -78,6 +78,7 @@ def word_of(read: Read, task: int | None) -> Row | None:
     if isinstance(body, TaskFailed):
         row["error_class"] = body.error_class
         row["explanation"] = body.explanation
+        row["traceback"] = body.traceback
         row["retry_ms"] = None if body.pause_ms is None else read.at_ms + body.pause_ms
     return row
 
@@ -91,7 +92,7 @@ def tasks_now(
     known = {row["task"]: row for row in tasks_to_plain(sync, sightings, lives)}
     wanted = {task} if task is not None else set(known)
     for at in sorted(wanted & (set(known) | words.tasks)):
-        row = known.get(at) or _former(words.of(at)[-1])
+        row = known.get(at) or former(words.of(at)[-1])
         yield {
             "kind": "task",
             **row,
@@ -100,7 +101,7 @@ def tasks_now(
         }
 
 
-def _former(last: Row) -> Row:
+def former(last: Row) -> Row:
     """A task that the job has no more, by its last word."""
     return {
         "job": last["job"],

@@ -13,7 +13,7 @@ from events.topics import BY_SHORT
 from turbine.finding import Finding, Sent, refused, remark
 
 READ = ("ingress", "operator")
-"""Kinds of topics that anybody may write to, if an ACL lets them."""
+"""Kinds of topics that anybody may write to whom the broker lets."""
 _BY_ID = {one.id: one for one in read_lock()}
 _NEWEST: Mapping[str, Version] = newest_of(list(_BY_ID.values()))
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "LZ4"}

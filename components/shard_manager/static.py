@@ -1,4 +1,6 @@
-"""Where shards go when nobody can weigh them: a hash of the number. The degraded mode. Pure."""
+"""Where shards go when their loads cannot be known: a hash of the number. The degraded mode of the
+shard manager, which decides here too. Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +16,8 @@ from components.shard_manager.problem import Indices, Problem
 def static_target(problem: Problem, tier: str) -> Indices:
     """[shards]: a container among those that are alive in the shard's regions; -1 if none is.
 
-    It looks at neither loads nor homes, so every process that knows the containers finds the same
-    without the shard manager. A container that drains gets shards only where there is no other.
+    It looks at neither loads nor homes: whoever knows the containers finds the same. A container
+    that drains gets shards only where there is no other.
     """
     found = np.full(problem.shards, -1, np.int32)
     masks, kinds = kinds_of(problem)

@@ -62,6 +62,8 @@ LEAVE_MS = 10_000
 """For tasks to stop in order when the container is told to end; a supervisor waits 20 s."""
 DRAIN_S = 5.0
 WAITING_BEAT_MS = 1_000
+START_AGAIN_MS = 5 * 24 * 3_600_000
+"""What it says of itself stays in the log for 15 days, and it may live longer."""
 TAKE_MOST = 2_000
 """Of what has come to stand, in one turn: a catch-up must not hold up a heartbeat."""
 
@@ -177,7 +179,8 @@ class TaskManager:
         every_ms = hold.timing.heartbeat_ms if known.catalogue is not None else WAITING_BEAT_MS
         if not self._due.comes("beat", every_ms, now_ms):
             return
-        if hold.life is None or hold.life.epoch < self.epoch:
+        unheard = hold.life is None or hold.life.epoch < self.epoch
+        if unheard or self._due.comes("start", START_AGAIN_MS, now_ms):
             self._pulse.start(self.epoch)
         if self._state != "stopping":
             self._state = "serving" if self._holds(now_ms) else "frozen"

@@ -7,6 +7,7 @@ they are told and say what became of it; nothing is taken for granted before the
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
+from dataclasses import replace
 
 from components.task_manager.catalogue import Catalogue, Target
 from components.task_manager.orders import REFUSED, STOPPED, Ended, Spot, Started
@@ -265,7 +266,8 @@ class Host:
         else:
             pause_ms = self.periods.pause_after(run.failures)
             run.stage, run.next_ms = Stage.RESTING, now_ms + pause_ms
-        yield self._failure(run, cause, said, event.error_class, pause_ms)
+        told = self._failure(run, cause, said, event.error_class, pause_ms)
+        yield replace(told, traceback=event.traceback)
 
     def _failure(
         self, run: Run, cause: str, said: str, error_class: str, pause_ms: int | None

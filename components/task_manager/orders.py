@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from components.task_manager.traces import last_lines
+
 STOPPED, FAILED, FENCED, REFUSED = "stopped", "failed", "fenced", "refused"
 """How a run ends: in order; by an error; because another has its claim; because it never can."""
 TEXT_CHARS = 2_000
@@ -90,6 +92,7 @@ class Ended(NamedTuple):
     explanation: str = ""
     error_class: str = ""
     offsets: tuple[Spot, ...] = ()
+    traceback: str = ""
 
 
 class Left(NamedTuple):
@@ -129,9 +132,10 @@ def event_of(plain: Mapping[str, Any]) -> Event | None:
                 plain["run"],
                 plain["how"],
                 plain.get("cause", ""),
-                plain.get("explanation", "")[:TEXT_CHARS],
+                _sayable(plain.get("explanation", ""))[:TEXT_CHARS],
                 plain.get("error_class", ""),
                 _spots(plain),
+                last_lines(plain.get("traceback", "")),
             )
         case "loads":
             told = plain.get("partitions", {})
@@ -141,6 +145,11 @@ def event_of(plain: Mapping[str, Any]) -> Event | None:
             )
         case _:
             return None
+
+
+def _sayable(text: str) -> str:
+    """An error may quote bytes that are no text: no record could be made of it."""
+    return text.encode(errors="replace").decode()
 
 
 def _spots(plain: Mapping[str, Any]) -> tuple[Spot, ...]:

@@ -18,12 +18,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from traceback import format_exc
 from typing import Any, NoReturn
 
 import structlog
 
 from components.runtime.exits import EXIT_STUCK
 from components.runtime.logs import configure_logs
+from components.runtime.secrets import secrets_of
 from components.runtime.settings import Settings
 from components.task_manager.counters import Counters
 from components.task_manager.deadline import Deadline, own_ms
@@ -32,6 +34,7 @@ from components.task_manager.orders import FAILED, STOPPED, Ended, Left, Spot, W
 from components.task_manager.pipes import CHUNK, Orders, first_line, tell
 from components.task_manager.process_task import run_task
 from components.task_manager.task_logs import OUTPUT, Cutter, TaskLog, TaskLogs
+from components.task_manager.traces import last_lines
 
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
@@ -125,7 +128,14 @@ class ProcessEngine:
             os.write(mouth, line("ended", **ended._asdict()))
         except Exception as error:  # whatever it is, it must not reach the loop
             log.exception("a task failed in a way that nobody foresaw", task=work.name)
-            said = Ended(work.run, FAILED, "defect", str(error), type(error).__name__)
+            said = Ended(
+                work.run,
+                FAILED,
+                "defect",
+                str(error),
+                type(error).__name__,
+                traceback=last_lines(format_exc(), secrets_of(self._settings.kafka)),
+            )
             os.write(mouth, line("ended", **said._asdict()))
         os._exit(0)
 

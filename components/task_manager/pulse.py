@@ -40,6 +40,8 @@ class Member(NamedTuple):
     tier: str
     region: str
     capacity: tuple[ResourceAmount, ...]
+    logs_url: str = ""  # where it answers for what its tasks print
+    logs_key: str = ""
 
 
 class Pulse:
@@ -95,8 +97,18 @@ class Pulse:
     def start(self, epoch: int) -> None:
         """Tells that a life begins; told again until it is read back, as it may get lost."""
         one = self._member
-        host = socket.gethostname()
-        self._say(ContainerStarted(one.name, epoch, one.tier, one.region, one.capacity, host))
+        self._say(
+            ContainerStarted(
+                container=one.name,
+                epoch=epoch,
+                tier=one.tier,
+                region=one.region,
+                capacity=one.capacity,
+                host=socket.gethostname(),
+                logs_url=one.logs_url,
+                logs_key=one.logs_key,
+            )
+        )
 
     def beat(
         self,

@@ -73,6 +73,32 @@ def tasks_of(facts: Facts, name: str) -> list[Row]:
     return [_task(facts, name, at) for at in range(many)]
 
 
+def task_of(facts: Facts, name: str, at: int) -> Row:
+    """One task, which has failed if it is the one that is started again and again."""
+    trace = f'Traceback (most recent call last):\n  File "clicks.py", line 3\nError: {facts.text}'
+    failure = {
+        "kind": "TaskFailed", "job": name, "task": at, "name": f"{name}/{at}",
+        "at_ms": facts.now_ms - MINUTE_MS, "container": "c-05", "generation": 7,
+        "shard_generation": 2, "attempt": 4, "cause": "operator-error", "error_class": "Error",
+        "explanation": facts.text, "traceback": trace, "retry_ms": facts.now_ms + MINUTE_MS,
+    }  # fmt: skip
+    return _task(facts, name, at) | {"last_failure": failure if at == 5 else None}
+
+
+def task_log_of(facts: Facts, name: str, at: int) -> Row:
+    """What it printed: more than there is room for."""
+    lines = [
+        {"at_ms": facts.now_ms - 1000 * (60 - one), "run": "1.1",
+         "stream": "stdout" if one % 7 else "stderr",
+         "text": f"{name}/{at} line {one} {facts.text}"}
+        for one in range(60)
+    ]  # fmt: skip
+    return {
+        "job": name, "task": at, "name": f"{name}/{at}", "container": f"c-{at % 24:02}",
+        "host": "vm-3", "read_ms": facts.now_ms, "cut": False, "lines": lines,
+    }  # fmt: skip
+
+
 def _task(facts: Facts, name: str, at: int) -> Row:
     slow = at == 3
     return {

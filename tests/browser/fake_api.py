@@ -178,6 +178,12 @@ def of_job(fake: Fake, name: str, rest: list[str], query: Row) -> Any:
     match rest:
         case ["tasks"]:
             return page_of(more.tasks_of(facts, name), query)
+        case ["tasks", task]:
+            return more.task_of(facts, name, int(task))
+        case ["tasks", "2", "log"]:
+            raise Refused(503, "No lines", "c-02 does not answer at http://10.0.0.4:9101")
+        case ["tasks", task, "log"]:
+            return more.task_log_of(facts, name, int(task))
         case ["series"]:
             begin, end = (instant(query[at]) for at in ("from", "to"))
             return more.series_of(begin, end, int(query["buckets"]))

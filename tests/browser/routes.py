@@ -7,6 +7,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "jobs": ("jobs", ("clicks.002", "4 min", "50 of 100", "Next page")),
     "job": ("jobs/clicks.000", ("Over time", "scale-up to 8 tasks", "overridden by hand")),
     "tasks": ("jobs/clicks.000?tab=tasks", ("6 tasks by lag", "restarting", "3 min 2 s")),
+    "logs": ("jobs/clicks.000?tab=logs&task=5", ("Its last failure", "clicks.py", "line 59")),
     "config": ("jobs/clicks.000?tab=config", ("package.version", "provisioner", "ends in 46 min")),
     "decisions": ("jobs/clicks.000?tab=decisions", ("ScalingDeclined", "same reason \u00d7 8")),
     "why-not": ("jobs/clicks.000?tab=why-not", ("Why is it not scaled?", "turbine")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,13 @@ import pytest
 from confluent_kafka import Producer
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
+from components.runtime.loop import Stop
+from components.task_manager.traces import TRACE_BYTES
 from tests.integration.processes import until
+from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.lines import Ended, run
+from turbine.api.app import make_app
+from turbine.api.server import Serving, opened
 from turbine.cli.failures import Code
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -137,10 +143,48 @@ def test_what_comes_is_followed(fleet: SparkFleet) -> None:
     until(came, "all kinds of lines come", 60)
 
 
-def test_from_elsewhere_it_says_where_to_look(fleet: SparkFleet, tmp_path: Path) -> None:
+def test_from_elsewhere_its_container_is_asked(fleet: SparkFleet, tmp_path: Path) -> None:
+    """With the files of nobody at hand, from what the log tells of the container."""
     until(lambda: rows_of(fleet, "talks/1")[0]["last_error"], "it fails", 60, 0.5)
+    ended = run("logs", "talks/1", "--directory", str(tmp_path), "-n", "1000", "-o", "json")
+    assert (ended.code, ended.err) == (Code.OK, "")
+    rows = [json.loads(one) for one in ended.out.splitlines()]
+    assert {"building talks/1", "talks/1 divides by 0"} <= texts(rows, "stdout")
+    assert {row["container"] for row in rows if row["kind"] == "line"} == {NAME}
+    trace = rows[0]["last_error"]["traceback"]
+    assert "Traceback (most recent call last):" in trace
+    assert "talking.py" in trace
+    assert len(trace.encode()) <= TRACE_BYTES
+    assert run("logs", "talks/7", "--directory", str(tmp_path)).code == Code.NOT_FOUND
+
+
+def test_the_api_tells_the_same_and_of_a_dead_container_the_traceback(
+    fleet: SparkFleet, tmp_path: Path
+) -> None:
+    """The last test: its container is dead afterwards."""
+    until(lambda: rows_of(fleet, "talks/1")[0]["last_error"], "it fails", 60, 0.5)
+    settings = replace(fleet.site.settings, directory=tmp_path)  # no place of a container is here
+    with opened(settings, Serving(port=0), Stop()) as (desk, rules):
+        app = make_app(desk, rules)
+
+        def get(target: str) -> tuple[int, Any]:
+            found = ask(app, "GET", f"/api/v1/jobs/talks/tasks/1{target}")
+            return found.status, found.json()
+
+        until(lambda: get("")[1].get("last_failure"), "the view knows that it failed", 60, 0.5)
+        status, told = get("/log?tail=1000")
+        assert (status, told["container"], told["host"]) == (200, NAME, os.uname().nodename)
+        assert "talks/1 divides by 0" in {one["text"] for one in told["lines"]}
+        fleet.site.processes[NAME].abandon()
+        assert fleet.site.processes[NAME].kill()
+        until(lambda: get("/log")[0] == 503, "nobody answers", 60, 0.5)
+        assert get("/log")[1]["detail"].startswith(f"{NAME} does not answer at http://127.0.0.1:")
+        status, told = get("")
+        assert status == 200
+        last = told["last_failure"]
+        assert (last["error_class"], last["container"]) == ("ZeroDivisionError", NAME)
+        assert "ZeroDivisionError: integer division or modulo by zero" in last["traceback"]
     ended = run("logs", "talks/1", "--directory", str(tmp_path))
     assert ended.code == Code.OK
-    host = os.uname().nodename
-    assert ended.err.startswith(f"talks/1: what it prints is with container {NAME} on {host}, and")
-    assert run("logs", "talks/7").code == Code.NOT_FOUND
+    assert "    Traceback (most recent call last):" in ended.out
+    assert f"talks/1: what it prints is with container {NAME} on " in ended.err

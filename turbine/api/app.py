@@ -23,6 +23,7 @@ from turbine.api import (
     platform,
     problems,
     stream,
+    tasks,
     tiers,
     whatif,
 )
@@ -33,10 +34,11 @@ PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
 VERSION = "1.0.0"
 ABOUT = """\
-What a Turbine fleet's log says, now and at any instant: every GET takes `at`. Answers carry the
-position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are problems
-(RFC 9457). What changes something needs the token that the server printed when it started; with
-`dry_run` it answers with a plan, which is applied by its id as long as nothing has moved.
+What a Turbine fleet's log says, now and at any instant: every GET of it takes `at`. Answers carry
+the position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are
+problems (RFC 9457). What changes something needs the token in the file `api-token` of the server's
+directory; with `dry_run` it answers with a plan, which is applied by its id as long as nothing has
+moved.
 """
 _IMPORT_MAP = re.compile(
     rb"<script[^>]*\btype=[\"']?importmap[\"']?[^>]*>(.*?)</script>", re.DOTALL | re.IGNORECASE
@@ -65,7 +67,7 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream):
+    for one in (fleet, jobs, tasks, journal, tiers, documents, platform, changes, whatif, stream):
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)

@@ -61,6 +61,7 @@ class Desk:
     writer: Writer
     scoreboard: Path | None = None
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
+    places: Path | None = None  # the directory of the fleet; None: the log lies in a file
     lines: Lines = field(default_factory=Lines)
 
     def decided(self) -> dict[str, int]:

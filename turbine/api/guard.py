@@ -162,8 +162,8 @@ class Guard:
             raise Refusal(
                 401,
                 "no-token",
-                "a change needs the token that this server printed when it started; send it as"
-                " Authorization: Bearer TOKEN",
+                "a change needs the token that stands in the file api-token of this server's"
+                " directory; send it as Authorization: Bearer TOKEN",
                 "header.authorization",
                 **{"WWW-Authenticate": 'Bearer realm="turbine"'},
             )

@@ -116,17 +116,18 @@ def job(seen: Seen, job: Name) -> Any:
 def tasks(seen: Seen, job: Name, limit: Limit = 500, cursor: Cursor = None) -> Any:
     """How each stands, and what it reported last under the newest list of tasks."""
     found = job_of(seen, job)
-    loads = found.loads
-    lives, sync = lives_of(seen.view.tiers.values()), found.sync
-    rows = [
-        row | _reported(loads.get(row["task"]), row)
-        for row in (() if sync is None else tasks_to_plain(sync, found.sightings, lives))
-    ]
+    rows = [row | reported(found.loads.get(row["task"]), row) for row in task_rows(seen, found)]
     items, after = page(rows, lambda row: (row["task"],), (0,), limit, cursor)
     return {"job": job, "items": items, "next": after, "total": len(rows)}
 
 
-def _reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) -> Row:
+def task_rows(seen: Looked, found: JobView) -> list[Row]:
+    """How each of a job's tasks stands at that moment."""
+    lives, sync = lives_of(seen.view.tiers.values()), found.sync
+    return [] if sync is None else list(tasks_to_plain(sync, found.sightings, lives))
+
+
+def reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) -> Row:
     report, at_ms = told if told is not None else (None, None)
     names = (
         "records_in_per_s",

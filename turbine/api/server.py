@@ -111,6 +111,7 @@ def opened(settings: Settings, serving: Serving, stop: Stop) -> Iterator[tuple[D
     token = token_in(settings.directory)
     try:
         desk = desk_of(log, live, feed, writer, serving.scoreboard)
+        desk.places = settings.directory
         yield desk, Rules(token, (*LOOPBACK, *serving.names), read_only=why)
     finally:
         feed.close()
@@ -201,9 +202,9 @@ def serve(
     settings: Settings,
     serving: Serving,
     stop: Stop,
-    tell: Callable[[str, str], None] | None = None,
+    tell: Callable[[str, Path | None], None] | None = None,
 ) -> int:
-    """Serves the log of an installation; `tell` is given the address and the token."""
+    """Serves the log of an installation; `tell` is given the address and the token's file."""
     door = bind(serving)
     address = settings.directory / ADDRESS
     try:
@@ -213,7 +214,7 @@ def serve(
             collect_seldom()
             write_address(address, url_of(door))
             if tell is not None:
-                tell(url_of(door), "" if rules.read_only else rules.token)
+                tell(url_of(door), None if rules.read_only else settings.directory / TOKEN_FILE)
             return serve_app(make_app(desk, rules), door, stop, desk.feed)
     finally:
         door.close()
@@ -221,14 +222,14 @@ def serve(
 
 
 def serve_file(
-    file: LogFile, serving: Serving, stop: Stop, tell: Callable[[str, str], None]
+    file: LogFile, serving: Serving, stop: Stop, tell: Callable[[str, Path | None], None]
 ) -> int:
     """Serves a log that was exported to a file; nothing else has to run."""
     door = bind(serving)
     try:
         with opened_file(file, serving) as (desk, rules):
             collect_seldom()
-            tell(url_of(door), "")
+            tell(url_of(door), None)
             return serve_app(make_app(desk, rules), door, stop, desk.feed)
     finally:
         door.close()

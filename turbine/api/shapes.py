@@ -222,6 +222,53 @@ class TaskLine(Shape):
     partitions: list[PartitionLine]
 
 
+class FailureLine(Shape):
+    """How a task failed."""
+
+    kind: str
+    job: str
+    task: int
+    name: str
+    at_ms: int
+    container: str
+    generation: int
+    shard_generation: int
+    attempt: int
+    cause: str
+    error_class: str
+    explanation: str
+    traceback: str = Field(description="Its last lines, 4 kB at most; empty where there is none.")
+    retry_ms: int | None = Field(description="When it is started again; null: it is not.")
+
+
+class TaskAnswer(TaskLine):
+    """One task, and how it failed last."""
+
+    last_failure: FailureLine | None
+
+
+class LogLine(Shape):
+    """One line of what a task printed."""
+
+    at_ms: int
+    run: str = Field(description="Of its container's life: one start of the task.")
+    stream: str = Field(description="engine, output, stdout, stderr or log.")
+    text: str
+
+
+class TaskLogAnswer(Shape):
+    """What a task printed last."""
+
+    job: str
+    task: int
+    name: str
+    container: str
+    host: str | None
+    read_ms: int
+    cut: bool = Field(description="There were more lines than an answer holds.")
+    lines: list[LogLine]
+
+
 class TasksAnswer(Shape):
     """The tasks of a job."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,8 +56,9 @@ def dashboard(
 ) -> int:
     """Serve the dashboard and the HTTP API to this machine, until Ctrl-C.
 
-    To change anything takes the token that is printed; whoever may read the settings' directory
-    finds it in the file api-token there. Of a log in a file nothing can be changed.
+    To change anything takes the token in the file api-token of the settings' directory; a terminal
+    is shown it, and what is no terminal, such as a pod's log, only where it stands. Of a log in a
+    file nothing can be changed.
     """
     from components.runtime.loop import Stop
     from turbine.api.server import Serving, serve, serve_file
@@ -103,9 +105,15 @@ def _name(given: str) -> str:
     return given.lower()
 
 
-def _tell(url: str, token: str) -> None:
+def _tell(url: str, token: Path | None) -> None:
     from turbine.cli.output import tell, write
 
     write(url)
-    told = f"to change things it asks for this token: {token}; " if token else ""
+    told = "" if token is None else f"to change things it asks for {_named(token)}; "
     tell(f"{told}end: Ctrl-C")
+
+
+def _named(token: Path) -> str:
+    """Many may read what is written to a log."""
+    shown = sys.stderr.isatty()
+    return f"this token: {token.read_text().strip()}" if shown else f"the token in {token}"

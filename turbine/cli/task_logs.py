@@ -15,9 +15,11 @@ from turbine.cli.options import check_job, chosen, open_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from events.records import ContainerStarted
     from projections.fleet import Fleet
     from projections.syncs import Sync
     from turbine.cli.output import Column
+    from turbine.lines_far import Far
     from turbine.log import Log
     from turbine.task_lines import Reader
 
@@ -52,8 +54,6 @@ LOOK_S = 0.5
 TASK_DIGITS = 9
 """Of a task's index; no job has so many tasks."""
 NAMES_MOST = 5
-NEAR_MS = 60_000
-"""A container's start is looked for so far from the instant that its life has by the ticks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,8 @@ def logs(
 ) -> int:
     """Show what is wrong with a task: where it is, how it failed, what it printed.
 
-    The newest last. What it printed is read from files of containers on this machine.
+    The newest last. What it printed is read from files of containers on this machine, and asked of
+    containers that are elsewhere.
     """
     from turbine.cli.moments import parse_span
     from turbine.task_lines import Reader
@@ -96,8 +97,8 @@ def logs(
     asked = Asked(job, task, open_log(context), Reader(where, job, task), where)
     show = _shower(output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
-    ends = _show_what_is(asked, usual if lines is None else lines, show)
-    for row in _follow(asked, ends, wait_s) if follow else ():
+    ends, far = _show_what_is(asked, usual if lines is None else lines, show)
+    for row in _follow(asked, far, ends, wait_s) if follow else ():
         show([row])
     return Code.OK
 
@@ -119,10 +120,13 @@ def task_of(name: str) -> tuple[str, int | None]:
 # --- what there is
 
 
-def _show_what_is(asked: Asked, lines: int, show: Callable[[list[Row]], None]) -> dict[str, int]:
-    """All but what is to come; the position from which that follows."""
+def _show_what_is(
+    asked: Asked, lines: int, show: Callable[[list[Row]], None]
+) -> tuple[dict[str, int], Far]:
+    """All but what is to come; the position from which that follows, and who is asked for it."""
     from turbine.cli.output import tell
     from turbine.cli.syncs import existing
+    from turbine.lines_far import Far
     from turbine.log import SYNC_TOPICS
     from turbine.running import Sightings
     from turbine.task_words import Words, tasks_now, tier_of
@@ -139,7 +143,11 @@ def _show_what_is(asked: Asked, lines: int, show: Callable[[list[Row]], None]) -
     sync = existing(log.syncs(job=job, end=ends, heed=heed), job)
     fleet = _fleet(log, tier_of(sync)[0])
     rows = list(tasks_now(sync, sightings, fleet, words, task))
-    said = [one.to_plain() for one in asked.reader.read(lines)]
+    lives = _elsewhere(asked, fleet, rows)
+    far = Far(
+        job, {row["task"]: lives[row["container"]] for row in rows if row["container"] in lives}
+    )
+    said = [one.to_plain() for one in [*asked.reader.read(lines), *far.read(lines)]]
     if task is not None and not rows and not said:
         raise Failed(Code.NOT_FOUND, _no_task(sync, task))
     shown = WORDS_OF_MANY if task is None else WORDS_OF_ONE
@@ -147,10 +155,23 @@ def _show_what_is(asked: Asked, lines: int, show: Callable[[list[Row]], None]) -
     show([*rows, *sorted([*told, *said], key=lambda row: row["at_ms"])])
     if not rows and task is None:
         tell(f"{job} has no tasks now; `turbine describe job {job}` tells why")
-    for reason, names in _unheard(asked, fleet, rows).items():
+    for reason, names in _unheard(asked, fleet, rows, far, lives).items():
         more = f" and {len(names) - NAMES_MOST} more" if len(names) > NAMES_MOST else ""
         tell(f"{', '.join(names[:NAMES_MOST])}{more}: {reason}")
-    return ends
+    return ends, far
+
+
+def _elsewhere(
+    asked: Asked, fleet: Fleet | None, rows: Iterable[Row]
+) -> dict[str, ContainerStarted]:
+    """The containers that have tasks and are not here, by what they said of themselves."""
+    from turbine.lines_far import started_of
+
+    if fleet is None:
+        return {}
+    names = {row["container"] for row in rows} - {None} - set(asked.reader.places)
+    found = {name: started_of(asked.log, fleet, name) for name in sorted(names)}
+    return {name: one for name, one in found.items() if one is not None}
 
 
 def _fleet(log: Log, tier: str) -> Fleet | None:
@@ -176,22 +197,25 @@ def _no_task(sync: Sync, task: int) -> str:
     return f"{sync.name} has no task {task}; it has {count}, {sync.name}/0{last}"
 
 
-def _unheard(asked: Asked, fleet: Fleet | None, rows: Iterable[Row]) -> dict[str, list[str]]:
+def _unheard(
+    asked: Asked,
+    fleet: Fleet | None,
+    rows: Iterable[Row],
+    far: Far,
+    lives: dict[str, ContainerStarted],
+) -> dict[str, list[str]]:
     """Why tasks have no lines here, and what to do, with the names of those of which it is so."""
     found: dict[str, list[str]] = {}
-    elsewhere: dict[str, str] = {}  # by container: to ask for its host is to read the log
     for row in rows:
-        container = row["container"]
+        container, task = row["container"], row["task"]
         if container is None:
             reason = _not_yet(row, fleet)
-        elif asked.reader.heard(container, row["task"]):
+        elif asked.reader.heard(container, task) or task in far.heard:
             continue
-        elif container in asked.reader.places:
+        elif container in asked.reader.places or task in far.answered:
             reason = f"has printed nothing in {container}"
         else:
-            if container not in elsewhere:
-                elsewhere[container] = _elsewhere(asked, fleet, container)
-            reason = elsewhere[container]
+            reason = _not_here(asked, container, lives.get(container), far)
         found.setdefault(reason, []).append(row["name"])
     return found
 
@@ -213,38 +237,20 @@ def _not_yet(row: Row, fleet: Fleet | None) -> str:
     )
 
 
-def _elsewhere(asked: Asked, fleet: Fleet | None, container: str) -> str:
-    """Where the output is that is not here."""
-    host = None if fleet is None else host_of(asked.log, fleet, container)
+def _not_here(asked: Asked, container: str, started: ContainerStarted | None, far: Far) -> str:
+    """Where the output is that is neither here nor to be asked for."""
+    host = "a host that nobody knows" if started is None or not started.host else started.host
+    there = "run `turbine logs` there, or name the fleet's directory with --directory"
     return (
-        f"what it prints is with container {container} on {host or 'a host that nobody knows'},"
-        f" and not in {asked.where}; run `turbine logs` there, or name the fleet's directory with"
-        " --directory"
+        f"what it prints is with container {container} on {host}, and not in {asked.where};"
+        f" {far.silent.get(container, there)}"
     )
-
-
-def host_of(log: Log, fleet: Fleet, container: str) -> str | None:
-    """Where the container began its last life; None: it did not say, or that is no longer there."""
-    from events.records import ContainerStarted
-    from events.topics import CONTAINERS
-    from turbine.shards import container_to_plain
-
-    life, kinds = fleet.lives.get(container), frozenset({"ContainerStarted"})
-    since_ms = None if life is None else container_to_plain(fleet, life)["since_ms"]
-    spans = [] if since_ms is None else [(since_ms - NEAR_MS, since_ms + NEAR_MS)]
-    # By the ticks that is nearly its instant, unless the clock stood still; then all is read.
-    for reads in (log.spoken(spans, kinds), log.read([CONTAINERS], kinds=kinds, key=container)):
-        bodies = [one.record.body for one in reads if one.record.key == container]
-        hosts = [body.host for body in bodies if isinstance(body, ContainerStarted) and body.host]
-        if hosts:
-            return hosts[-1]
-    return None
 
 
 # --- what comes
 
 
-def _follow(asked: Asked, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
     """New words and new lines, until the time is over."""
     from components.runtime.intake import DeadLetter, take_in
     from components.runtime.reading import Follower
@@ -256,7 +262,7 @@ def _follow(asked: Asked, ends: dict[str, int], wait_s: float | None) -> Iterato
     follower = Follower(asked.log.settings, start)
     try:
         while limit_s is None or time.monotonic() < limit_s:
-            rows = [one.to_plain() for one in asked.reader.read()]
+            rows = [one.to_plain() for one in [*asked.reader.read(), *far.read()]]
             for message in follower.poll(LOOK_S):
                 read = take_in(message, asked.log.counts[JOURNAL], None)
                 if isinstance(read, DeadLetter) or read.record.key != asked.job:
@@ -290,6 +296,8 @@ def _show_text(rows: list[Row], *, many: bool) -> None:
     tasks = [row for row in rows if row["kind"] == "task"]
     if tasks:
         write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
+    if tasks and not many and not any(row["kind"] == "line" for row in rows):
+        write(_traceback(tasks[0]))
     for row in rows:
         if row["kind"] != "task":
             write(_line(row, many=many))
@@ -315,6 +323,14 @@ def _facts(row: Row) -> str:
             ("last error", told),
         ]
     )
+
+
+def _traceback(row: Row) -> str:
+    """Of its last error, from the log: what it printed itself is not to be had."""
+    from events.strict_json import printable
+
+    trace = (row["last_error"] or {}).get("traceback", "")
+    return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
 
 
 def _shard(row: Row) -> str:

@@ -185,6 +185,8 @@ class Folding:
         for owner in self._owners_of(message.topic):
             owner.read(found)
         key = found.record.key
+        if message.topic == CONTAINERS:
+            self.rest = self.rest.began(found)
         if message.topic == LOADS:
             before = self.loads.get(key, notes.UNLOADED)
             self._watch.loaded(key, message.at_ms, before)
@@ -300,6 +302,7 @@ class Folding:
             capacity=self._rows(1, CAPACITY),
             defined=rest.defined,
             reported=rest.reported,
+            started=rest.started,
             alerts=rest.alerts,
             cleared=rest.cleared,
             spoken=rest.spoken,

@@ -44,6 +44,7 @@ class Notes(NamedTuple):
     last: str = ""  # the kind of the last of them
     seen: Map[int, tuple[Report, str, int]] = Map()  # each task's last report, container, epoch
     failures: tuple[tuple[SyncFailed, int], ...] = ()  # the last ones, with their instants
+    fell: Map[int, tuple[str, int]] = Map()  # where the last failure of each task lies in the log
     updated_ms: int = 0  # when anything was said of it last
     decisions: int = 0  # that stand
 
@@ -70,7 +71,7 @@ def synced(notes: Notes, read: Read, *, stands: bool) -> Notes:
     """After what the state syncer has folded: it waits for what tasks report, and so do these."""
     record, body = read.record, read.record.body
     if isinstance(body, TaskStarted | TaskStopped | TaskFailed):
-        return _reported(notes, body, read.at_ms)
+        return _reported(_fell(notes, body, read), body, read.at_ms)
     if not stands:
         return notes
     if record.kind in lists.FOLDED_KINDS:
@@ -79,6 +80,16 @@ def synced(notes: Notes, read: Read, *, stands: bool) -> Notes:
         kept = (*notes.failures, (body, read.at_ms))
         return notes._replace(failures=kept[-FAILURES_KEPT:])
     return notes
+
+
+def _fell(notes: Notes, body: TaskStarted | TaskStopped | TaskFailed, read: Read) -> Notes:
+    """Its traceback stays in the log: thousands of them would be held for nobody."""
+    if not isinstance(body, TaskFailed):
+        return notes
+    known = notes.fell.get(body.task)
+    if known is not None and known[1] >= read.offset:
+        return notes
+    return notes._replace(fell=notes.fell.set(body.task, (read.place, read.offset)))
 
 
 def _reported(notes: Notes, body: TaskStarted | TaskStopped | TaskFailed, at_ms: int) -> Notes:

@@ -8,7 +8,13 @@ from immutables import Map
 
 from components.runtime.intake import Message
 from events.codec import Read
-from events.records import AlertCleared, AlertRaised, CapacityReported, TierDefined
+from events.records import (
+    AlertCleared,
+    AlertRaised,
+    CapacityReported,
+    ContainerStarted,
+    TierDefined,
+)
 from turbine.views.view import AlertView, Spoken
 
 CLEARED_KEPT = 100
@@ -29,6 +35,7 @@ class Rest:
     cleared: tuple[AlertView, ...] = ()
     defined: Map[str, TierDefined] = Map()
     reported: Map[str, tuple[CapacityReported, int]] = Map()
+    started: Map[str, ContainerStarted] = Map()  # of each container the newest life
     spoken: Map[str, Spoken] = Map()
     letters: Map[str, int] = Map()
 
@@ -47,6 +54,16 @@ class Rest:
                 return replace(rest, reported=reported)
             case _:
                 return rest
+
+    def began(self, read: Read) -> Rest:
+        """After a word of a container."""
+        body = read.record.body
+        if not isinstance(body, ContainerStarted):
+            return self
+        known = self.started.get(body.container)
+        if known is not None and known.epoch >= body.epoch:
+            return self
+        return replace(self, started=self.started.set(body.container, body))
 
     def _spoke(self, read: Read) -> Rest:
         record = read.record

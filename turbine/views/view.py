@@ -12,7 +12,7 @@ from typing import Any
 
 from events.codec import Read
 from events.positions import format_vector
-from events.records import CapacityReported, TaskLoadReported, TierDefined
+from events.records import CapacityReported, ContainerStarted, TaskLoadReported, TierDefined
 from projections.capacity import Capacity
 from projections.fleet import Fleet
 from projections.jobs import Job
@@ -128,6 +128,7 @@ class View:
     capacity: Mapping[str, Capacity] = field(default_factory=dict)
     defined: Mapping[str, TierDefined] = field(default_factory=dict)
     reported: Mapping[str, tuple[CapacityReported, int]] = field(default_factory=dict)
+    started: Mapping[str, ContainerStarted] = field(default_factory=dict)  # newest life of each
     alerts: Mapping[str, AlertView] = field(default_factory=dict)  # open ones by their key
     cleared: tuple[AlertView, ...] = ()  # the last that are over, newest first
     spoken: Mapping[str, Spoken] = field(default_factory=dict)  # by component

@@ -218,7 +218,7 @@ def test_a_payload_that_is_not_of_its_schema_is_refused(
 
 def test_arrays_are_read_in_blocks_of_either_form() -> None:
     one = TEXT_A + struct.pack("<d", 1.5)
-    tail = number(0) * 2 + number(2) + b"{}"
+    tail = number(0) * 2 + number(2) + b"{}" + number(0) * 2
     want = ContainerStarted("c", 1, "a", "a", (ResourceAmount("a", 1.5),) * 3)
     sized = number(-2) + number(2 * len(one)) + one * 2 + number(1) + one + number(0)
     plain = number(3) + one * 3 + number(0)

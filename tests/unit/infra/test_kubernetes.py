@@ -94,12 +94,23 @@ def test_it_is_probed_and_scraped_where_it_serves_metrics(name: str) -> None:
     spec, one = PODS[name]["spec"]["template"], program(PODS[name])
     words = [str(word) for word in one["command"]]
     port = words[words.index("--metrics-port") + 1]
-    [served] = one["ports"]
-    assert (served["name"], str(served["containerPort"])) == ("metrics", port)
+    ports = {one["name"]: str(one["containerPort"]) for one in one["ports"]}
+    assert ports.pop("metrics") == port
+    if "--logs-port" in words:
+        assert ports.pop("lines") == words[words.index("--logs-port") + 1]
+    assert ports == {}
     assert one["livenessProbe"]["httpGet"]["port"] == "metrics"
     assert spec["metadata"]["annotations"]["prometheus.io/port"] == port
     # Who probes is not in the pod: it reaches no loopback.
     assert words[words.index("--metrics-host") + 1] == "0.0.0.0"  # noqa: S104 - in a pod
+
+
+def test_containers_answer_for_lines_at_an_address_that_the_api_can_reach() -> None:
+    one = program(PODS["StatefulSet/container"])
+    words = [str(word) for word in one["command"]]
+    assert words[words.index("--logs-host") + 1] == "$(POD_IP)"
+    found = next(variable for variable in one["env"] if variable["name"] == "POD_IP")
+    assert found["valueFrom"] == {"fieldRef": {"fieldPath": "status.podIP"}}
 
 
 @pytest.mark.parametrize("name", PODS)

@@ -247,8 +247,10 @@ def test_a_failed_task_is_started_again_after_a_pause_that_grows() -> None:
     scene = hosting(1)
     pauses = []
     for attempt in range(1, 9):
-        [failed] = scene.hear(Ended(scene.number(0), FAILED, "operator-error", "it broke", "E"))
+        ended = Ended(scene.number(0), FAILED, "operator-error", "it broke", "E", (), "frames\nE")
+        [failed] = scene.hear(ended)
         assert isinstance(failed, TaskFailed)
+        assert failed.traceback == "frames\nE"
         assert (failed.attempt, failed.cause, failed.error_class) == (
             attempt,
             "operator-error",

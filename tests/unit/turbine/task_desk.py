@@ -25,9 +25,11 @@ from tests.unit.shard_manager.fleets import LIVES, placed
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from tests.unit.turbine.test_task_lines import put
+from turbine import lines_door
 from turbine.cli.failures import Code
 
 printed = partial(put, job="orders")
+NOWHERE = lines_door.Told()
 NOW_MS = 1_000
 """Lines of these tests are of the first second, and so are records."""
 
@@ -48,7 +50,9 @@ class Told(Fleet):
             )
             self.words.append(Read(f"{TASKS}/0", TASKS, len(self.words), self.now_ms, record))
 
-    def broke(self, task: int, container: str = "c1", *, attempt: int = 2) -> TaskFailed:
+    def broke(
+        self, task: int, container: str = "c1", *, attempt: int = 2, traceback: str = ""
+    ) -> TaskFailed:
         """A task failed, and is tried again after a second."""
         body = TaskFailed(
             job="orders",
@@ -61,6 +65,7 @@ class Told(Fleet):
             attempt=attempt,
             error_class="ZeroDivisionError",
             pause_ms=1_000,
+            traceback=traceback,
         )
         self.tell(TASKS, body)
         return body
@@ -120,9 +125,11 @@ class Desk:
         """Two containers hold its shards."""
         self.tier = placed(2, 4).fleet
 
-    def began_on(self, host: str, name: str, at_ms: int) -> None:
+    def began_on(self, host: str, name: str, at_ms: int, door: lines_door.Told = NOWHERE) -> None:
         """A container's life, as the log tells it."""
-        body = ContainerStarted(name, 1, "default", "local", (), host)
+        body = ContainerStarted(
+            name, 1, "default", "local", (), host, logs_url=door.url, logs_key=door.key
+        )
         record = Record(name, "s", "ContainerStarted", encode(body), body)
         self.starts.append(Read(LIVES, CONTAINERS, len(self.starts), at_ms, record))
 

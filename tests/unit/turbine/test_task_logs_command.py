@@ -3,6 +3,7 @@ be had."""
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,9 @@ from events.topics import TASKS
 from projections.shards import shard_of
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.task_desk import NOW_MS, Desk, Told, printed
+from tests.unit.turbine.test_lines_door import HERE
 from tests.unit.turbine.test_task_lines import container, line
+from turbine import lines_door
 from turbine.cli.failures import Code
 from turbine.cli.task_logs import WORDS_OF_MANY, WORDS_OF_ONE
 from turbine.task_words import WORDS_KEPT, Words
@@ -341,3 +344,42 @@ def test_what_comes_is_followed_until_the_time_is_over(
     assert {row["task"] for row in came} == {0}, "and not the other task's"
     assert follows.start == {f"{TASKS}/0": 1}
     assert follows.closed
+
+
+# --- containers elsewhere
+
+
+def test_a_container_elsewhere_is_asked(desk: Desk, tmp_path: Path) -> None:
+    place = container(tmp_path / "elsewhere", "c1")
+    printed(place, 0, line(1, "a"), line(2, "b\x1b[31m"))
+    desk.has_tier()
+    desk.began_on(HERE, "c1", 10_000_000, lines_door.open_door("127.0.0.1", 0, place))
+    for task in range(2):
+        desk.job.began(task)
+    ended = desk.ask("orders/0", "-n", "1")
+    assert (ended.code, ended.err) == (Code.OK, "")
+    assert "stdout  b" in ended.out
+    assert "stdout  a" not in ended.out
+    assert "\x1b" not in ended.out
+    rows = desk.rows("orders")
+    assert [row["text"] for row in rows if row["kind"] == "line"] == ["a", "b\x1b[31m"]
+    assert desk.ask("orders").err == "orders/1: has printed nothing in c1\n"
+
+
+def test_of_one_that_is_dead_the_traceback_is_shown_and_why_no_more(desk: Desk) -> None:
+    desk.has_tier()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    desk.began_on(HERE, "c1", 10_000_000, lines_door.Told(url, "k"))
+    for task in range(2):
+        desk.job.began(task)
+    desk.job.broke(0, traceback="Traceback\n  File x\nZeroDivisionError: \x1b[31mno")
+    ended = desk.ask("orders/0")
+    assert ended.code == Code.OK
+    assert "\n    Traceback\n      File x\n    ZeroDivisionError: " in ended.out
+    assert "\x1b" not in ended.out
+    assert ended.err.startswith(f"orders/0: what it prints is with container c1 on {HERE}, and not")
+    assert f"; c1 does not answer at {url} (" in ended.err
+    assert desk.rows("orders/0")[0]["last_error"]["traceback"].startswith("Traceback\n")
+    assert "    Traceback" not in desk.ask("orders").out, "of all tasks a line each"

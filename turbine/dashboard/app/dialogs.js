@@ -118,7 +118,7 @@ function Form({ what, given, set, asks, busy, look, close }) {
     )}
     ${asks &&
     html`<label class="field">
-      <span>Token: printed once where the dashboard was started; kept until this tab is closed</span>
+      <span>Token: in the file api-token of the server's directory; kept until this tab is closed</span>
       <input name="token" type="password" autocomplete="off" required />
     </label>`}
     <div class="acts">

@@ -9,10 +9,11 @@ import { Alerts } from "./fleet.js";
 import { JobActs } from "./job_acts.js";
 import { JobConfig } from "./job_config.js";
 import { JobDecisions, WhyNot } from "./job_decisions.js";
+import { JobLogs } from "./job_logs.js";
 import { JobPlots } from "./job_plots.js";
 import { JobTasks } from "./job_tasks.js";
 
-const TABS = [["", "Overview"], ["tasks", "Tasks"], ["config", "Config"], ["decisions", "Decisions"], ["why-not", "Why not"]];
+const TABS = [["", "Overview"], ["tasks", "Tasks"], ["logs", "Logs"], ["config", "Config"], ["decisions", "Decisions"], ["why-not", "Why not"]];
 
 export function JobPage({ job }) {
   const answer = useAnswer(["jobs", job]);
@@ -24,7 +25,7 @@ export function JobPage({ job }) {
       ${line?.overrides.some((one) => one.layer === "oncall") ? html`<a class="tag is-warn" href=${changed({ tab: "config" })}>overridden by hand</a>` : null}
     <//>
     <nav class="tabs" aria-label="Parts of the job">
-      ${TABS.map(([key, title]) => html`<a key=${key} href=${changed({ tab: key, cursor: "", kind: "" })} aria-current=${tab === key ? "page" : undefined}>${title}</a>`)}
+      ${TABS.map(([key, title]) => html`<a key=${key} href=${changed({ tab: key, cursor: "", kind: "", task: "" })} aria-current=${tab === key ? "page" : undefined}>${title}</a>`)}
     </nav>
     <${Shown} answer=${answer}>${(body) => html`<${Tab} of=${tab} job=${job} body=${body} />`}<//>`;
 }
@@ -33,6 +34,8 @@ function Tab({ of, job, body }) {
   switch (of) {
     case "tasks":
       return html`<${JobTasks} job=${job} expected=${body.expected} />`;
+    case "logs":
+      return html`<${JobLogs} job=${job} />`;
     case "config":
       return html`<${JobConfig} body=${body} />`;
     case "decisions":

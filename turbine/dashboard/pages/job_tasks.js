@@ -76,7 +76,7 @@ function cell(task, found, score, [key, word, , write], slo, all) {
 }
 
 const COLUMNS = [
-  { key: "task", label: "Task", num: true, fit: true, cell: ({ task }) => count(task.task) },
+  { key: "task", label: "Task", num: true, fit: true, cell: ({ task }) => html`<a href=${link(["jobs", task.job], { tab: "logs", task: task.task })} title="What it prints, and how it failed last">${count(task.task)}</a>` },
   { key: "state", label: "State", fit: true, cell: ({ task }) => html`<${State} of=${task.state} />` },
   { key: "container", label: "Container", fit: true, cell: ({ task }) => task.container && html`<a href=${link(["placement"], { container: task.container })}><bdi>${task.container}</bdi></a>` },
   { key: "lag", label: "Lag", num: true, fit: true, cell: ({ task }) => seconds(task.lag_seconds) },

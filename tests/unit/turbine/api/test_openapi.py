@@ -22,7 +22,7 @@ from turbine.api.asking import Desk
 from turbine.api.guard import Rules
 
 EXAMPLES = 8
-THERE = {"job": "clicks", "tier": "default", "container": "container-0"}
+THERE = {"job": "clicks", "task": 1, "tier": "default", "container": "container-0"}
 CHECKS = [
     not_a_server_error,
     status_code_conformance,
@@ -103,7 +103,7 @@ def test_every_operation_is_told(served: World, tmp_path: Path) -> None:
     names = [one["operationId"] for one in operations]
     assert len(names) == len(set(names))
     gets = [some["get"] for some in document["paths"].values() if "get" in some]
-    atless = {"policies", "topics", "contract", "scoreboard", "stream"}
+    atless = {"policies", "topics", "contract", "scoreboard", "stream", "task_log"}
     for one in gets:
         has_at = any(each["name"] == "at" for each in one.get("parameters", ()))
         assert has_at == (one["operationId"] not in atless), one["operationId"]

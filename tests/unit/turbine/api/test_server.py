@@ -24,6 +24,7 @@ from turbine.api.server import (
     write_address,
 )
 from turbine.api.writing import LogWriter
+from turbine.cli.dashboard import _tell
 from turbine.cli.failures import Code
 from turbine.fleet import address_of, await_address
 from turbine.members import ADDRESS
@@ -123,3 +124,19 @@ def test_without_a_broker_the_command_says_so(tmp_path: Path) -> None:
     ended = run("dashboard", "--port", "0", "--bootstrap", "127.0.0.1:1")
     assert (ended.code, ended.out) == (Code.FAILED, "")
     assert ended.sentence.startswith("no broker answers at 127.0.0.1:1")
+
+
+def test_the_token_of_writers_is_shown_to_a_terminal_and_to_no_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    token, file = token_in(tmp_path), tmp_path / "api-token"
+    _tell("http://127.0.0.1:8090", file)
+    told = capsys.readouterr()
+    assert told.out == "http://127.0.0.1:8090\n"
+    assert f"it asks for the token in {file}; end: Ctrl-C" in told.err.replace("\n", " ")
+    assert token not in told.err
+    monkeypatch.setattr("turbine.cli.dashboard.sys.stderr.isatty", lambda: True)
+    _tell("http://127.0.0.1:8090", file)
+    assert f"it asks for this token: {token}; end" in capsys.readouterr().err
+    _tell("http://127.0.0.1:8090", None)
+    assert "token" not in capsys.readouterr().err
