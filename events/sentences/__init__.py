@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import assert_never, cast
 
+from events.codec import SKIPPED
 from events.records import Body
 from events.sentences import asked, jobs, scaling, syncs, tasks, tiers
 from events.sentences.words import brief
@@ -24,7 +25,7 @@ Said = jobs.Said | syncs.Said | scaling.Said | tiers.Said | tasks.Said | asked.S
 
 def sentence(body: Body | None) -> str:
     """The sentence of a record; None is one that this build cannot read."""
-    if body is None:
+    if body is None or body is SKIPPED:
         return UNREAD
     return brief(printable(_said(cast("Said", body))), LINE)
 

@@ -25,9 +25,9 @@ def said(body: Said) -> str:
         case JobConfigChanged():
             return _changed(body)
         case JobConfigRejected():
-            at = f" at {brief(body.path)}" if body.path else ""
-            reason = brief(body.reason, 40)
-            return f"refused as {reason}, asked{by(body.author)}{at}{why(body.explanation)}"
+            who = f", asked{by(body.author)}" if body.author else ""
+            at = f", at {brief(body.path)}" if body.path else ""
+            return f"rejected as {brief(body.reason, 40)}{who}{at}{why(body.explanation)}"
         case OverrideExpired():
             return f"the {body.layer} override has expired, its layer is empty as {body.version}"
         case JobDeleted():

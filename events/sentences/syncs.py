@@ -154,7 +154,7 @@ def _failed(body: SyncFailed) -> str:
     if body.cause == "overtaken":
         return f"gave up the plan for version {at}{why(body.explanation)}"
     if not body.plan_id:
-        return f"refused what an operator asked, {brief(body.cause)}{why(body.explanation)}"
+        return f"rejected what an operator asked, {brief(body.cause)}{why(body.explanation)}"
     where = f"at step {brief(body.name)}" if body.name else "before its first step"
     return (
         f"failed {where} on the way to version {at}, failure {body.failures}"

@@ -78,7 +78,7 @@ def _placed(body: Placed) -> str:
             return _planned(body)
         case PlacementRejected():
             reason = brief(body.reason, 40)
-            return f"refused plan {brief(body.plan_id)}, {reason}{why(body.explanation)}"
+            return f"rejected plan {brief(body.plan_id)}, {reason}{why(body.explanation)}"
         case ShardAddRequested():
             origin = f" from {brief(body.from_container)}" if body.from_container else ""
             to = brief(body.container)

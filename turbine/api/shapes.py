@@ -147,6 +147,7 @@ class Decision(Shape):
     position: str
     at_ms: int
     change_id: str = Field(description="Of the change that it answers, or that it makes.")
+    summary: str = Field(description="What it says, in one sentence.")
     body: Json | None
 
 
@@ -155,7 +156,6 @@ class Entry(Decision):
 
     tier: str | None = Field(description="Of a decision about a tier; its job is empty.")
     component: str
-    summary: str
 
 
 class JobAnswer(Shape):
@@ -275,6 +275,7 @@ class WhyAnswer(Shape):
     tick_ms: int | None = None
     source: str | None = None
     logic: str | None = None
+    summary: str | None = Field(None, description="What it says, in one sentence.")
     request: Json | None = None
     before: Json | None = None
     after: Json | None = None

@@ -125,6 +125,8 @@ def to_plain(job: Job) -> Row:
 
 def decision_to_plain(one: Standing) -> Row:
     """A decision as JSON, without what only an audit needs."""
+    from events.sentences import sentence
+
     read, record = one.read, one.read.record
     return {
         "id": record.id,
@@ -134,6 +136,7 @@ def decision_to_plain(one: Standing) -> Row:
         "position": f"{read.place}:{read.offset}",
         "at_ms": read.at_ms,
         "change_id": record.cause,
+        "summary": sentence(record.body),
         "body": None if record.body is None else record.body.to_plain(),
     }
 
@@ -219,7 +222,7 @@ def _description(row: Row) -> str:
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
         Column("KIND", lambda one: one["kind"]),
         Column("STANDS", lambda one: one["stands"]),
-        Column("ABOUT", _about),
+        Column("SAYS", lambda one: one["summary"]),
         Column("ID", lambda one: one["id"]),
     ]
     parts = [facts([("job", row["job"]), ("state", _state(row))]), table_text(layers, columns)]
@@ -234,9 +237,3 @@ def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
         value = value[key]
     return value
-
-
-def _about(decision: Row) -> str:
-    from turbine.cli.summaries import summarise
-
-    return summarise(decision["kind"], decision["body"])

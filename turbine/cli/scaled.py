@@ -118,21 +118,20 @@ def _declined(body: Row) -> str:
 
 
 def _closed(kind: str, body: Row, decided: Row | None) -> str:
+    from events.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
+    from events.sentences.scaling import outline
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
 
-    if kind == "ScalingVerified":
-        outcome = "it helped"
-    elif body.get("revert_change_id"):
-        outcome = "it did not help, and is taken back"
-    else:
-        outcome = "it did not do what was expected; nothing is proposed to take it back"
+    record = from_plain(RECORDS[kind], body)
+    assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
+    outcome = outline(record)
     pairs: list[tuple[str, object]] = [("outcome", outcome), ("because", body["explanation"])]
     if decided is not None:
         was = decided["body"]
         pairs += [
             ("of", f"{was['action']}, decided {show_time(decided['at_ms'])} ({decided['id']})"),
-            ("which said", was["explanation"]),
+            ("which said", decided["summary"]),
             ("expected", _expected(was)),
         ]
     pairs.append(("change", body["change_id"]))
@@ -287,12 +286,11 @@ def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
-    from turbine.cli.summaries import summarise
 
     columns = [
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
         Column("KIND", lambda one: one["kind"]),
-        Column("ABOUT", lambda one: summarise(one["kind"], one["body"])),
+        Column("SAYS", lambda one: one["summary"]),
         Column("ID", lambda one: one["id"]),
     ]
     return table_text(decisions, columns)
@@ -302,15 +300,13 @@ def section(row: Row) -> str:
     """What `describe job` says of scaling."""
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
-    from turbine.cli.summaries import summarise
 
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
     if last is not None:
-        said = summarise(last["kind"], last["body"])
         pairs += [
             ("last word", f"{last['kind']}, {show_time(last['at_ms'])}"),
-            ("which says", said),
+            ("which says", last["summary"]),
             ("more", f"turbine why {row['job']}"),
         ]
     return facts(pairs)

@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from events.config import Invalid, JobConfig, validate_config
+from events.sentences.scaling import Said as Word
+from events.sentences.scaling import outline
 from projections.jobs import ONCALL
 from projections.syncs import DELETED, PAUSED
 from turbine.lag import FRESH_MS
@@ -222,14 +224,5 @@ def _word(one: JobView) -> str:
     """What the scaler said last, in a few words."""
     if not one.words:
         return ""
-    record = one.words[-1].record
-    body: Any = record.body
-    match record.kind:
-        case "ScalingDecided":
-            return f"{body.action}, {body.final_tasks} tasks"
-        case "ScalingDeclined":
-            return f"stay: {body.reason}"
-        case "ScalingVerified":
-            return "verified"
-        case _:
-            return "reverted"
+    body = one.words[-1].record.body
+    return outline(body) if isinstance(body, Word) else ""

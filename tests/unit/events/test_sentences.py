@@ -130,7 +130,7 @@ CASES: list[tuple[Body, str]] = [
     ),
     (
         SyncFailed("c", "", "", VERSIONS, 0, "", "not-paused", "no operator has", 0, change_id="1"),
-        "refused what an operator asked, not-paused: no operator has",
+        "rejected what an operator asked, not-paused: no operator has",
     ),
     (
         JobQuarantined("clicks", "p", "s", VERSIONS, 1, "start", "task-failed", "no module x", 3),
@@ -173,8 +173,9 @@ CASES: list[tuple[Body, str]] = [
     ),
     (
         JobConfigRejected("c", "x", "1.a", "stale", "expected version 1, it is 2", 2, author="ana"),
-        "refused as stale, asked by ana: expected version 1, it is 2",
+        "rejected as stale, asked by ana: expected version 1, it is 2",
     ),
+    (JobConfigRejected("c", "x", "1.a", "stale", "no", 2), "rejected as stale: no"),
     (
         OverrideExpired("c", "oncall", 3, VERSIONS, "{}", NOW),
         "the oncall override has expired, its layer is empty as 3",

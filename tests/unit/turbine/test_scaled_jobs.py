@@ -56,7 +56,7 @@ def test_a_job_that_is_gone_has_no_size(journal: Journal) -> None:
     journal.delete("done")
     found = lines(run("why", "clicks"))
     assert found[:3] == ["job clicks", "size none: it is deleted", "policy -"]
-    assert "outcome it helped" in found, "what was said of it is still there"
+    assert "outcome kept" in found, "what was said of it is still there"
     assert "scaling" not in run("describe", "job", "clicks").out
 
 
@@ -79,7 +79,7 @@ def test_a_description_tells_the_policy_and_the_last_word(journal: Journal) -> N
     assert "scaling policy turbine, mode act" in lines(run("describe", "job", "clicks"))
     say(journal, DECLINED)
     found = lines(run("describe", "job", "clicks"))
-    assert "which says settling: the last change is too new to judge" in found
+    assert "which says left as it is, settling: the last change is too new to judge" in found
     assert "more turbine why clicks" in found
     assert told("describe", "job", "clicks")["scaling"]["last"]["kind"] == "ScalingDeclined"
 
