@@ -122,7 +122,7 @@ def _number(text: str) -> int | None:
 def _changes(body: SyncPlanned) -> str:
     """Which fields become others, the number of tasks aside."""
     paths = [brief(one.path, 40) for one in body.differences if one.path != "tasks"]
-    return f" with another {joined(paths)}" if paths else ""
+    return f" with new {joined(paths)}" if paths else ""
 
 
 def _from(body: SyncPlanned) -> str:
@@ -166,8 +166,8 @@ def _listed(body: TaskSpecsPublished) -> str:
     part = f", part {body.part} of {body.parts}" if body.parts > 1 else ""
     if not body.tasks:
         return f"lists no task, so that all of them stop, generation {body.generation}{part}"
-    code = f" {brief(body.package)} {brief(body.package_version)}" if body.package else ""
+    code = f" ({brief(body.package, 40)} {brief(body.package_version, 40)})" if body.package else ""
     return (
-        f"lists {counted(body.tasks, 'task')} of {brief(body.operator)},{code} generation"
+        f"lists {counted(body.tasks, 'task')} of {brief(body.operator)}{code}, generation"
         f" {body.generation}{part}"
     )

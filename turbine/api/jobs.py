@@ -101,7 +101,7 @@ def job(seen: Seen, job: Name) -> Any:
         "sync": {} if sync is None else sync_to_plain(sync, Noted(found)),
         "scaling": scaling_of(found.job, words),
         "decisions": [decision_to_plain(one) for one in decisions],
-        "line": line(found, len(alerts)),
+        "line": line(found, alerts),
         "open_alerts": [one.to_plain() for one in alerts],
     }
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from events.config import JobConfig, Slo
@@ -15,9 +15,10 @@ from events.records import TaskLoadReported
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.api.noted import Noted
-from turbine.running import condition, state_of, tasks_to_plain
+from turbine.monitoring.alerts import gravest
+from turbine.running import standing, tasks_to_plain
 from turbine.scaled import policy_of
-from turbine.views.view import JobView, View
+from turbine.views.view import AlertView, JobView, View
 
 Row = dict[str, Any]
 
@@ -33,50 +34,54 @@ class Lines:
     """The lines of all jobs; one is made anew when its job has changed."""
 
     def __init__(self) -> None:
-        self._known: dict[str, tuple[JobView, int, Row]] = {}
+        self._known: dict[str, tuple[JobView, list[AlertView], Row]] = {}
 
     def of(self, view: View) -> list[Row]:
         """By name, deleted jobs too."""
-        alerts = Counter(one.subject for one in view.alerts.values())
-        made: dict[str, tuple[JobView, int, Row]] = {}
+        alerts = alerts_of(view)
+        made: dict[str, tuple[JobView, list[AlertView], Row]] = {}
         for name, seen in view.jobs.items():
             if not seen.existed:
                 continue
-            known = self._known.get(name)
-            if known is None or known[0] is not seen or known[1] != alerts[name]:
-                known = seen, alerts[name], line(seen, alerts[name])
+            known, open_now = self._known.get(name), alerts.get(name, [])
+            if known is None or known[0] is not seen or known[1] != open_now:
+                known = seen, open_now, line(seen, open_now)
             made[name] = known
         # Exchanged whole: another thread may be reading the one before.
         self._known = made
         return [row for _, _, row in made.values()]
 
 
-def line(seen: JobView, alerts: int) -> Row:
-    """A job as a list shows it."""
+def alerts_of(view: View) -> dict[str, list[AlertView]]:
+    """The open ones by what they are about."""
+    found: dict[str, list[AlertView]] = {}
+    for one in view.alerts.values():
+        found.setdefault(one.subject, []).append(one)
+    return found
+
+
+def line(seen: JobView, alerts: Sequence[AlertView]) -> Row:
+    """A job as a list shows it, with the alerts that are open about it."""
     job, expected = seen.job, json.loads(seen.job.expected_json)
-    policy = policy_of(expected)
+    policy, tasks = policy_of(expected), _tasks(seen, _slo_ms(expected))
+    worst = min(alerts, key=gravest, default=None)
     return {
         "job": job.name,
-        "state": _state(seen),
-        **_tasks(seen, _slo_ms(expected)),
+        "state": standing(
+            seen.sync, alive=job.alive, unhealthy=tasks["unhealthy"], lagging=tasks["lagging"]
+        ),
+        **tasks,
         "policy": str(policy["policy"]),
         "mode": str(policy["mode"]),
         "tier": str(expected.get("tier", TIER)),
         "priority": _whole(expected.get("priority"), PRIORITY),
         "overrides": _overrides(job),
-        "alerts": alerts,
+        "alerts": len(alerts),
+        "gravest": None
+        if worst is None
+        else {"alert": worst.kind, "severity": worst.severity, "cause": worst.cause},
         "updated_ms": seen.notes.updated_ms or None,
     }
-
-
-def _state(seen: JobView) -> str:
-    sync = seen.sync
-    if sync is None:
-        return "none" if seen.job.alive else "deleted"
-    word = condition(sync)
-    if word != "in sync":
-        return word
-    return state_of(sync) if seen.job.alive else "deleted"
 
 
 def _slo_ms(expected: Mapping[str, Any]) -> float:

@@ -62,12 +62,20 @@ class Override(Shape):
     expires_ms: int | None
 
 
+class Gravest(Shape):
+    """The alert to look at first."""
+
+    alert: str
+    severity: str
+    cause: str
+
+
 class JobLine(Shape):
     """A job in a list."""
 
     job: str
     state: str = Field(
-        description="running, paused, deleted or none; or what is in the way of it: syncing,"
+        description="running, paused or deleted; or what is in the way of it: lagging, syncing,"
         " behind, failing, quarantined."
     )
     tasks: int = Field(description="That are wanted.")
@@ -84,6 +92,7 @@ class JobLine(Shape):
     priority: int
     overrides: list[Override]
     alerts: int
+    gravest: Gravest | None = Field(description="Of the alerts that are open about it.")
     updated_ms: int | None = Field(description="When it was decided about last.")
 
 

@@ -16,9 +16,9 @@ from events.config import Invalid, JobConfig, validate_config
 from events.sentences.scaling import Said as Word
 from events.sentences.scaling import outline
 from projections.jobs import ONCALL
-from projections.syncs import DELETED, PAUSED
+from projections.syncs import DELETED
 from turbine.lag import FRESH_MS
-from turbine.running import Sightings, condition, state_of, tasks_to_plain
+from turbine.running import Sightings, condition, standing, tasks_to_plain
 from turbine.views.view import AlertView, JobView, View
 
 PHASES = (
@@ -26,6 +26,7 @@ PHASES = (
     "paused",
     "syncing",
     "behind",
+    "lagging",
     "failing",
     "quarantined",
     "deleted",
@@ -158,18 +159,6 @@ def wanted_of(expected_json: str) -> Wanted:
     )
 
 
-def phase_of(one: JobView) -> str:
-    """One of `PHASES`."""
-    if not one.job.alive:
-        return DELETED
-    if one.sync is None:
-        return "behind"
-    word = condition(one.sync)
-    if word != "in sync":
-        return word
-    return PAUSED if state_of(one.sync) == PAUSED else "running"
-
-
 def _figures(one: JobView, now_ms: int, alerts: tuple[AlertView, ...]) -> Figures:
     sync, wanted = one.sync, wanted_of(one.job.expected_json)
     size = 0 if sync is None or sync.listed is None else sync.listed.tasks
@@ -178,9 +167,10 @@ def _figures(one: JobView, now_ms: int, alerts: tuple[AlertView, ...]) -> Figure
     lags = [load.lag_ms for load in loads if load.lag_ms is not None]
     ours = Counter(row["state"] for row in tasks if row["task"] < size)
     oncall = one.job.layers[ONCALL]
+    lagging, unhealthy = sum(lag > wanted.slo_ms for lag in lags), sum(ours[x] for x in CRASHING)
     return Figures(
         job=one.job.name,
-        phase=phase_of(one),
+        phase=standing(sync, alive=one.job.alive, unhealthy=unhealthy, lagging=lagging),
         wanted=wanted,
         tasks=Counter(row["state"] for row in tasks),
         size=size,
@@ -189,8 +179,8 @@ def _figures(one: JobView, now_ms: int, alerts: tuple[AlertView, ...]) -> Figure
         lag_records=_sum(load.lag_records for load in loads) if len(loads) == size else None,
         rate_in=_sum(load.records_in_per_s for load in loads) if len(loads) == size else None,
         told=len(lags),
-        lagging=sum(lag > wanted.slo_ms for lag in lags),
-        unhealthy=sum(ours[state] for state in CRASHING),
+        lagging=lagging,
+        unhealthy=unhealthy,
         drifting=sync is None or condition(sync) != "in sync",
         overrides=len(json.loads(oncall.config_json)) if one.job.alive else 0,
         expires_ms=oncall.expires_ms,

@@ -86,7 +86,7 @@ CASES: list[tuple[Body, str]] = [
             "change", ("stop", "start"), 4, 4, attempt=2,
             differences=(ConfigDifference("operator", '"a:b"', '"a:c"'),),
         ),
-        "stops 4 tasks to run them with another operator, version 12.0.1.0 (attempt 2)",
+        "stops 4 tasks to run them with new operator, version 12.0.1.0 (attempt 2)",
     ),
     (
         planned("pause", ("stop",), 4, 4, held=True),
@@ -149,7 +149,7 @@ CASES: list[tuple[Body, str]] = [
             "clicks", "p", 4, 1, 1, 8, VERSIONS, "default", "clicks.count:run", "exactly-once", (),
             package="clicks", package_version="1.4.2",
         ),
-        "lists 8 tasks of clicks.count:run, clicks 1.4.2 generation 4",
+        "lists 8 tasks of clicks.count:run (clicks 1.4.2), generation 4",
     ),
     (
         TaskSpecsPublished("c", "p", 3, 2, 3, 0, VERSIONS, "default", "a:b", "exactly-once", ()),

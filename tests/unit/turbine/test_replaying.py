@@ -89,7 +89,7 @@ def test_people_read_what_was_decided_and_how_the_jobs_are(path: Path) -> None:
     ended = run("--log", str(path), "replay", "-o", "wide")
     lines = ended.out.splitlines()
     assert any(
-        "ScalingDecided       clicks           resized: to 4 tasks" in one for one in lines
+        "ScalingDecided       clicks           resized: 1 -> 4 tasks, " in one for one in lines
     )
     assert any(" void: " in one for one in lines)
     assert any(one.startswith("  1 job: 1 ") for one in lines)
