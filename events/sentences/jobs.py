@@ -26,10 +26,11 @@ def said(body: Said) -> str:
             return _changed(body)
         case JobConfigRejected():
             who = f", asked{by(body.author)}" if body.author else ""
-            at = f", at {brief(body.path)}" if body.path else ""
+            told = not body.path or body.explanation.startswith(body.path)
+            at = "" if told else f", at {brief(body.path)}"
             return f"rejected as {brief(body.reason, 40)}{who}{at}{why(body.explanation)}"
         case OverrideExpired():
-            return f"the {body.layer} override has expired, its layer is empty as {body.version}"
+            return f"the {body.layer} override has expired, version {body.version} of it is empty"
         case JobDeleted():
             return f"deleted{by(body.author)}{why(body.reason)}"
         case AlertRaised():
@@ -47,4 +48,5 @@ def _changed(body: JobConfigChanged) -> str:
         sets = settings(plain_of(body.layer_json))
         told = f", which sets {sets}" if sets else ", which sets nothing any more"
     until = "" if body.expires_ms is None else f" until {instant(body.expires_ms)}"
-    return f"{body.layer} {body.version}{by(body.author)}{told}{until}{why(body.reason)}"
+    head = f"version {body.version} of {body.layer}{by(body.author)}"
+    return f"{head}{told}{until}{why(body.reason)}"

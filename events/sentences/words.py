@@ -43,7 +43,7 @@ def span(length_ms: int) -> str:
 def instant(at_ms: int) -> str:
     """To the second, UTC."""
     try:
-        return f"{_EPOCH + timedelta(milliseconds=at_ms):%Y-%m-%d %H:%M:%SZ}"
+        return f"{_EPOCH + timedelta(milliseconds=at_ms):%Y-%m-%dT%H:%M:%SZ}"
     except OverflowError:  # no clock says that
         return f"millisecond {at_ms}"
 

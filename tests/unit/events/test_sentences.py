@@ -53,6 +53,7 @@ from events.sentences.scaling import gain, outline
 
 VERSIONS = LayerVersions(12, 0, 1, 0)
 NOW = 1_800_000_000_000
+WHEN = "2027-01-15T08:00:00Z"
 
 
 def planned(intent: str, steps: tuple[str, ...], was: int | None, then: int, **more: Any) -> Body:
@@ -158,18 +159,18 @@ CASES: list[tuple[Body, str]] = [
     # configs
     (
         JobConfigChanged("c", "base", "1.a", 2, VERSIONS, '{"tasks":4}', "{}", "ana", "more"),
-        "base 2 by ana: more",
+        "version 2 of base by ana: more",
     ),
     (
         JobConfigChanged(
             "c", "oncall", "1.a", 3, VERSIONS, '{"tasks":16,"slo":{"lag_seconds":5}}', "{}", "ben",
             "x", expires_ms=NOW,
         ),
-        "oncall 3 by ben, which sets tasks 16 and slo.lag_seconds 5 until 2027-01-15 08:00:00Z: x",
+        f"version 3 of oncall by ben, which sets tasks 16 and slo.lag_seconds 5 until {WHEN}: x",
     ),
     (
         JobConfigChanged("c", "scaler", "1.a", 3, VERSIONS, "{}", "{}", "auto-scaler"),
-        "scaler 3 by auto-scaler, which sets nothing any more",
+        "version 3 of scaler by auto-scaler, which sets nothing any more",
     ),
     (
         JobConfigRejected("c", "x", "1.a", "stale", "expected version 1, it is 2", 2, author="ana"),
@@ -177,8 +178,16 @@ CASES: list[tuple[Body, str]] = [
     ),
     (JobConfigRejected("c", "x", "1.a", "stale", "no", 2), "rejected as stale: no"),
     (
+        JobConfigRejected("c", "x", "1.a", "invalid", "tasks: found 0", 2, path="tasks"),
+        "rejected as invalid: tasks: found 0",
+    ),
+    (
+        JobConfigRejected("c", "x", "1.a", "invalid", "it is too long", 2, path="tasks"),
+        "rejected as invalid, at tasks: it is too long",
+    ),
+    (
         OverrideExpired("c", "oncall", 3, VERSIONS, "{}", NOW),
-        "the oncall override has expired, its layer is empty as 3",
+        "the oncall override has expired, version 3 of it is empty",
     ),
     (JobDeleted("c", "1.a", VERSIONS, "ana"), "deleted by ana"),
     (
@@ -193,7 +202,7 @@ CASES: list[tuple[Body, str]] = [
     ),
     (
         OffsetResetRequested("1.a", "c", str(NOW), ""),
-        "somebody asks to read the inputs again from 2027-01-15 08:00:00Z",
+        f"somebody asks to read the inputs again from {WHEN}",
     ),
     # alerts
     (

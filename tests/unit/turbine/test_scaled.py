@@ -73,7 +73,7 @@ def test_what_became_of_it_is_told_in_order(journal: Journal) -> None:
     events = scaling["became"]
     assert scaling["decided"] is None, "it is the decision itself"
     assert [(one["kind"], one["text"]) for one in events] == [
-        ("JobConfigChanged", "accepted: scaler 1 by auto-scaler, which sets tasks 8"),
+        ("JobConfigChanged", "accepted: version 1 of scaler by auto-scaler, which sets tasks 8"),
         ("SyncCommitted", "runs 8 tasks with version 1.0.1.0"),
         ("ScalingVerified", "kept: 7,900 records/s are read"),
     ]
@@ -99,7 +99,7 @@ def test_a_sync_of_other_versions_is_not_its_own(journal: Journal) -> None:
     say(journal, synced(journal))
     say(journal, synced(journal, tasks=9))
     assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
-        "accepted: scaler 1 by ana, which sets tasks 8",
+        "accepted: version 1 of scaler by ana, which sets tasks 8",
         "failed at step start on the way to version 1.0.1.0, failure 1: a task failed",
         "quarantined after 3 failures of version 1.0.1.0 at step start: again",
         "runs 8 tasks with version 1.0.1.0",
@@ -112,7 +112,7 @@ def test_a_refused_change_and_the_word_that_gives_it_up(journal: Journal) -> Non
     given_up = ScalingDeclined("clicks", "rejected", "the change was refused", CHANGE, "scale-up")
     closed = say(journal, given_up)
     texts = [one["text"] for one in told("why", decision.read.record.id)["scaling"]["became"]]
-    assert texts[0].startswith("rejected as invalid, asked by ana, at tasks: ")
+    assert texts[0].startswith("rejected as invalid, asked by ana: tasks: ")
     assert texts[1:] == ["gave up its change, rejected: the change was refused"]
     found = lines(run("why", closed.read.record.id))
     assert {"action scale-up, not taken", "reason rejected", f"gave up change {CHANGE}"} <= set(
@@ -128,10 +128,10 @@ def test_what_is_taken_back_is_followed_to_its_end(journal: Journal) -> None:
     journal.propose({"tasks": 2}, "scaler", name=BACK)
     say(journal, synced(journal, tasks=2))
     assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
-        "accepted: scaler 1 by ana, which sets tasks 8",
+        "accepted: version 1 of scaler by ana, which sets tasks 8",
         "runs 8 tasks with version 1.0.1.0",
         "taken back: nothing was gained",
-        "accepted: scaler 2 by ana, which sets tasks 2",
+        "accepted: version 2 of scaler by ana, which sets tasks 2",
         "runs 2 tasks with version 1.0.2.0",
     ]
     found = lines(run("why", reverted.read.record.id))
