@@ -245,10 +245,8 @@ def _description(row: Row) -> str:
         Column("SAYS", lambda one: one["summary"]),
         Column("ID", lambda one: one["id"]),
     ]
-    parts = [
-        facts([("job", row["job"]), ("state", row["line"]["state"])]),
-        table_text(layers, columns),
-    ]
+    head = facts([("job", row["job"]), ("state", row["line"]["state"])])
+    parts = [head, table_text(layers, columns)]
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
     parts += [table_text(keys, paths)] if keys else []
