@@ -24,6 +24,7 @@ from events.records import (
     ShardForceKilled,
     UndrainRequested,
 )
+from events.sentences import sentence
 from turbine.log import Standing
 from turbine.monitoring.moves import reason_of
 from turbine.scaled import body_of
@@ -98,9 +99,7 @@ def turns(
     for read in wishes:
         wish = read.record.body
         if isinstance(wish, DrainRequested | UndrainRequested):
-            what = "drain" if isinstance(wish, DrainRequested) else "undrain"
-            text = f"{what} of {wish.container} asked by {wish.author}: {wish.reason or '-'}"
-            asked.events.append(_event(read, text))
+            asked.events.append(_event(read, wish))
     rows = [turn.to_plain() for _, turn in sorted(found.items()) if turn.changed()]
     return rows + ([asked.to_plain()] if asked.changed() else [])
 
@@ -128,24 +127,22 @@ def _tell(turn: Turn, read: Read, body: Body) -> None:
             turn.killed += 1
         case PlacementPlanned():
             turn.plans += body.part == 1
-        case ContainerFailOverRequested():
-            text = f"{body.container} was failed over: {body.explanation}"
-            turn.events.append(_event(read, text))
-        case JobsPreempted():
-            text = f"stopped for lack of room: {', '.join(body.jobs)}: {body.explanation}"
-            turn.events.append(_event(read, text))
-        case JobsRestored():
-            jobs = ", ".join(limit.job for limit in body.limits)
-            turn.events.append(_event(read, f"may run again: {jobs}: {body.explanation}"))
-        case CapacityLent():
-            text = f"lent {len(body.containers)} to {body.borrower}: {body.explanation}"
-            turn.events.append(_event(read, text))
-        case CapacityBorrowed():
-            text = f"borrowed {len(body.containers)} of {body.lender}: {body.explanation}"
-            turn.events.append(_event(read, text))
+        case (
+            ContainerFailOverRequested()
+            | JobsPreempted()
+            | JobsRestored()
+            | CapacityLent()
+            | CapacityBorrowed()
+        ):
+            turn.events.append(_event(read, body))
         case _:
             return
 
 
-def _event(read: Read, text: str) -> Row:
-    return {"at_ms": read.at_ms, "kind": read.record.kind, "id": read.record.id, "text": text}
+def _event(read: Read, body: Body) -> Row:
+    return {
+        "at_ms": read.at_ms,
+        "kind": read.record.kind,
+        "id": read.record.id,
+        "text": sentence(body),
+    }

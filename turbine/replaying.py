@@ -18,7 +18,7 @@ from events.codec import Read
 from events.topics import JOURNAL, TIERS
 from projections.syncs import Sync
 from turbine.log import SYNC_TOPICS, Log, Standing, chain_view
-from turbine.running import condition, state_of
+from turbine.running import standing
 
 WINDOW = 20_000
 """Records of a window, about: what is read together is put in order in memory."""
@@ -148,10 +148,7 @@ def word_of(sync: Sync) -> str:
     """How a job is; "" where it never was."""
     if not sync.versions.base:
         return ""
-    if sync.quarantine is not None:
-        return "quarantined"
-    found = condition(sync)
-    return state_of(sync) if found == "in sync" else found
+    return standing(sync, alive=sync.alive)
 
 
 def _order(read: Read) -> tuple[int, bool, str, int]:

@@ -10,7 +10,7 @@ from components.state_syncer.plan import way_of
 from events.codec import Read
 from events.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from projections.reports import Report, report_of
-from projections.syncs import DELETED, Plan, Sync
+from projections.syncs import DELETED, RUNNING, Plan, Sync
 from projections.waits import missing
 
 Row = dict[str, Any]
@@ -103,6 +103,25 @@ def condition(sync: Sync) -> str:
 def state_of(sync: Sync) -> str:
     """What was last brought fully into effect: running, paused, deleted; "none" before that."""
     return "none" if sync.running is None else sync.running.state
+
+
+def standing(sync: Sync | None, *, alive: bool, unhealthy: int = 0, lagging: int = 0) -> str:
+    """One word for how the job is, the gravest that is true: for lists, pages and metrics alike.
+
+    What stands between expected and running comes first, then tasks that fail or lag. A job that
+    lags is not "running" to who looks for what is wrong.
+    """
+    if sync is None:
+        return "behind" if alive else DELETED
+    word = condition(sync)
+    if word != "in sync":
+        return word
+    if not alive:
+        return DELETED
+    state = state_of(sync)
+    if state != RUNNING:
+        return state
+    return "failing" if unhealthy else "lagging" if lagging else RUNNING
 
 
 def sync_to_plain(sync: Sync, sightings: Sightings) -> Row:

@@ -31,6 +31,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from events.sentences import sentence
 from events.strict_json import write_path
 from projections.jobs import SCALER, Job
 from turbine.log import Standing
@@ -116,30 +117,25 @@ def _became(decisions: Sequence[Standing], first: Standing) -> Iterator[Row]:
         if not one.stands or body is None:
             continue
         if isinstance(body, Word) and body.change_id in names:
-            yield _event(one, body.explanation)
+            yield _event(one, sentence(body))
             if isinstance(body, ScalingReverted) and body.revert_change_id:
                 names.add(body.revert_change_id)
         elif one.read.record.cause in names and isinstance(body, JobConfigChanged):
             waited = body.version
-            yield _event(one, f"accepted as version {body.version} of {body.layer}")
+            yield _event(one, f"accepted: {sentence(body)}")
         elif one.read.record.cause in names and isinstance(body, JobConfigRejected):
-            yield _event(one, f"rejected, {body.reason}: {body.explanation}")
-        elif waited and (text := _synced(body, waited)):
-            yield _event(one, text)
+            yield _event(one, sentence(body))
+        elif waited and _about(body, waited):
+            yield _event(one, sentence(body))
             waited = 0 if isinstance(body, SyncCommitted) else waited
 
 
-def _synced(body: Body, version: int) -> str:
-    """What the state syncer says of that version of the scaler's layer; "" of another one."""
-    match body:
-        case SyncCommitted() if body.versions.scaler >= version:
-            return f"in effect: {body.state} with {count_text(body.tasks, 'task')}"
-        case SyncFailed() if body.versions.scaler >= version:
-            return f"not in effect yet, {body.name or 'the plan'}: {body.explanation}"
-        case JobQuarantined() if body.versions.scaler >= version:
-            return f"not in effect, the job is quarantined: {body.explanation}"
-        case _:
-            return ""
+def _about(body: Body, version: int) -> bool:
+    """Does the state syncer say how it is with that version of the scaler's layer?"""
+    return (
+        isinstance(body, SyncCommitted | SyncFailed | JobQuarantined)
+        and body.versions.scaler >= version
+    )
 
 
 def _event(one: Standing, text: str) -> Row:
@@ -161,6 +157,7 @@ def _plain(one: Standing) -> Row:
         "kind": read.record.kind,
         "position": f"{read.place}:{read.offset}",
         "at_ms": read.at_ms,
+        "summary": sentence(body),
         "body": body.to_plain(),
     }
 

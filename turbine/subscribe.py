@@ -13,6 +13,7 @@ from components.runtime.reading import Follower, ends_now, times_now
 from components.runtime.settings import BadSettings, Settings, load_settings
 from events.codec import SKIPPED, Read
 from events.records import Body
+from events.sentences import sentence
 from events.topics import ALERTS, BY_SHORT, OUTCOMES, place
 from turbine.bookmark import BadBookmark, Bookmark
 
@@ -58,6 +59,7 @@ class Outcome:
             "change_id": self.change_id,
             "at_ms": self.at_ms,
             "position": f"{self.place}:{self.offset}",
+            "summary": sentence(self.body),
             "body": self.body.to_plain(),
         }
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from projections.syncs import DELETED
-from turbine.monitoring.alerts import SEVERITIES
+from turbine.monitoring.alerts import gravest
 from turbine.monitoring.figures import Figures, Totals, figures_of, totals_of
 from turbine.shards import containers_to_plain, stage_of
 from turbine.views.view import AlertView, View
@@ -99,11 +99,6 @@ def ordered(jobs: Iterable[Figures], sort: str) -> list[Figures]:
     by_name = sorted(jobs, key=lambda one: one.job)
     order = _ORDERS.get(sort)
     return by_name if order is None else sorted(by_name, key=order, reverse=True)
-
-
-def gravest(one: AlertView) -> tuple[int, int, str]:
-    """The order of alerts: the gravest, then the newest."""
-    return SEVERITIES.index(one.severity), -one.since_ms, one.key
 
 
 def test_of(query: str) -> Callable[[Figures], bool]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from events.codec import SKIPPED, Read
 from events.identity import valid_until_ms
+from events.sentences import sentence
 from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.log import Log, Standing
@@ -49,6 +50,7 @@ class Why:
             "tick_ms": record.tick_ms,
             "source": record.source,
             "logic": record.logic,
+            "summary": sentence(body),
             "request": None if self.request is None else _request(self.request),
             "before": self.before,
             "after": self.after,
@@ -69,6 +71,7 @@ def _request(read: Read) -> Json:
         "valid_until_ms": valid_until_ms(record.id),
         "author": body.get("author", ""),
         "reason": body.get("reason", ""),
+        "summary": sentence(record.body),
         "body": body,
     }
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from events.codec import TYPE_PREFIX, Read
 from events.framing import version_of
+from events.sentences import sentence
 
 CONTENT_TYPE = "application/cloudevents+json; charset=utf-8"
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_-]{1,128}", re.ASCII)
@@ -33,6 +34,7 @@ def envelope(read: Read) -> dict[str, Any]:
         "causationid": record.cause,
         "traceparent": record.trace,
         "position": f"{read.place}:{read.offset}",
+        "summary": sentence(record.body),
         "data": record.body.to_plain(),
     }
     return {name: value for name, value in event.items() if value != ""}

@@ -62,6 +62,9 @@ class Facts:
             "priority": at % 4,
             "overrides": self._overrides(at),
             "alerts": 1 if bad else 0,
+            "gravest": {"alert": "tasks-failing", "severity": "critical", "cause": self.text}
+            if bad
+            else None,
             "updated_ms": at_ms - at * 7000,
         }
 

@@ -178,7 +178,7 @@ def decision_of(facts: Facts, name: str) -> Row:
         "id": name, "kind": "ScalingDecided", "job": job, "stands": True, "instead": None,
         "position": "journal.v1/4:1200", "at_ms": at_ms, "parent": "decision-0",
         "evidence": {"journal.v1/4": 1200, "loads.v1/4": 91_233}, "tick_ms": at_ms - 400,
-        "source": "auto-scaler", "logic": "auto-scaler/3", "body": body,
+        "source": "auto-scaler", "logic": "auto-scaler/3", "summary": facts.text, "body": body,
         "request": {"change_id": "1.a", "kind": "ConfigChangeProposed", "job": job,
                     "position": "changes.scaler.v1/4:88", "at_ms": at_ms, "author": facts.author,
                     "valid_until_ms": at_ms, "reason": facts.text,

@@ -77,7 +77,7 @@ def test_what_is_decided_is_seen_as_it_is_decided(fleet: Fleet, live: Watched) -
     page.get_by_role("link", name="Config", exact=True).click()
     live.reads("package.version", "ana <ana@example.org>: <b>the evening peak</b>")
     page.get_by_role("link", name="Decisions", exact=True).click()
-    live.reads("base 1 by ana <ana@example.org>: <b>the evening peak</b>")
+    live.reads("version 1 of base by ana <ana@example.org>: <b>the evening peak</b>")
     change(fleet, tasks=7)
     live.reads("base 2 by ana <ana@example.org>: <b>the evening peak</b>")
     page.get_by_role("link", name="JobConfigChanged").first.click()

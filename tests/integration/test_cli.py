@@ -247,7 +247,7 @@ def test_ctrl_c_ends_what_follows(turbine: Callable[..., Ended], line: str) -> N
         if "tail" in line:  # it shows what comes after its start, so something has to come
             until(lambda: _is_seen(turbine, child, name), "a followed record")
         else:
-            assert "base 1 by ana" in line_of(child)
+            assert "version 1 of base by ana" in line_of(child)
         child.send_signal(signal.SIGINT)
         _, err = child.communicate(timeout=WAIT_S)
     assert child.returncode == Code.INTERRUPTED

@@ -23,39 +23,12 @@ from events.codec import (
 from events.decoders import DECODERS
 from events.errors import Unreadable
 from events.identity import change_id, decision_id, valid_until_ms
-from events.lock import newest_of, read_lock
 from events.records import RECORDS, Body, from_plain, to_plain
 from events.topics import BY_SHORT, JOURNAL, TIERS, partition_of
-from tests.golden.write import expand
+from tests.laws.plain import NEWEST, TEXT, plains
 
-NEWEST = newest_of(read_lock())
 SCHEMAS = {name: fastavro.parse_schema(one.schema) for name, one in NEWEST.items()}
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
-SCALARS: dict[str, st.SearchStrategy[Any]] = {
-    "string": TEXT,
-    "int": st.integers(-(2**31), 2**31 - 1),
-    "long": st.integers(-(2**63), 2**63 - 1),
-    "double": st.floats(allow_nan=False, allow_infinity=False),
-    "boolean": st.booleans(),
-}
-
-
-def plain_values(schema: Any) -> st.SearchStrategy[Any]:
-    match schema:
-        case str():
-            return SCALARS[schema]
-        case ["null", branch]:
-            return st.none() | plain_values(branch)
-        case {"type": "array", "items": items}:
-            return st.lists(plain_values(items), max_size=3)
-        case {"type": "enum", "symbols": symbols}:
-            return st.sampled_from(symbols)
-        case {"type": "record", "fields": fields}:
-            return st.fixed_dictionaries({one["name"]: plain_values(one["type"]) for one in fields})
-    raise AssertionError(schema)
-
-
-PLAIN = {name: plain_values(expand(one.schema, {})) for name, one in NEWEST.items()}
+PLAIN = plains()
 DECISIONS = [(JOURNAL, kind) for kind in BY_SHORT[JOURNAL].records]
 DECISIONS += [(TIERS, kind) for kind in BY_SHORT[TIERS].records]
 printable = ascii_letters + digits + punctuation

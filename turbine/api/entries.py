@@ -6,7 +6,6 @@ from typing import Any
 
 from events.topics import JOURNAL
 from turbine.cli.jobs import decision_to_plain
-from turbine.cli.summaries import summarise
 from turbine.log import Standing
 
 Row = dict[str, Any]
@@ -20,5 +19,4 @@ def entry_to_plain(one: Standing) -> Row:
         "job": record.key if tier is None else "",
         "tier": tier,
         "component": record.source,
-        "summary": summarise(record.kind, row["body"]),
     }

@@ -13,6 +13,7 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import DELETED
 from turbine.headline import HELD, LOST, UNHEARD, Lives, lives_of
+from turbine.monitoring.alerts import gravest
 from turbine.monitoring.figures import Figures, alerts_of, figure_of, totals_of
 from turbine.views.view import AlertView, JobView, View
 
@@ -66,10 +67,14 @@ class Lines:
 
 def line(seen: JobView, one: Figures) -> Row:
     """A job as a list shows it."""
+    worst = min(one.alerts, key=gravest, default=None)
     return one.to_plain() | {
         "priority": one.wanted.priority,
         "overrides": _overrides(seen.job),
         "alerts": len(one.alerts),
+        "gravest": None
+        if worst is None
+        else {"alert": worst.kind, "severity": worst.severity, "cause": worst.cause},
         "updated_ms": one.updated_ms or None,
     }
 

@@ -69,13 +69,21 @@ class Override(Shape):
     expires_ms: int | None
 
 
+class Gravest(Shape):
+    """The alert to look at first."""
+
+    alert: str
+    severity: str
+    cause: str
+
+
 class JobLine(Shape):
     """A job in a list."""
 
     job: str
     state: str = Field(
-        description="running, paused or deleted; or what is in the way of it: syncing, behind,"
-        " failing, quarantined."
+        description="running, paused or deleted; or what is in the way of it: lagging, syncing,"
+        " behind, failing, quarantined."
     )
     tasks: int = Field(description="By config; none of a job that is paused.")
     running: int
@@ -92,6 +100,7 @@ class JobLine(Shape):
     priority: int
     overrides: list[Override]
     alerts: int
+    gravest: Gravest | None = Field(description="Of the alerts that are open about it.")
     updated_ms: int | None = Field(description="When it was decided about last.")
 
 
@@ -155,6 +164,7 @@ class Decision(Shape):
     position: str
     at_ms: int
     change_id: str = Field(description="Of the change that it answers, or that it makes.")
+    summary: str = Field(description="What it says, in one sentence.")
     body: Json | None
 
 
@@ -163,7 +173,6 @@ class Entry(Decision):
 
     tier: str | None = Field(description="Of a decision about a tier; its job is empty.")
     component: str
-    summary: str
 
 
 class JobAnswer(Shape):
@@ -330,6 +339,7 @@ class WhyAnswer(Shape):
     tick_ms: int | None = None
     source: str | None = None
     logic: str | None = None
+    summary: str | None = Field(None, description="What it says, in one sentence.")
     request: Json | None = None
     before: Json | None = None
     after: Json | None = None

@@ -111,18 +111,16 @@ def show(row: Row, output: str) -> None:
     from events.strict_json import printable
     from turbine.cli.moments import show_time
     from turbine.cli.output import to_line, write
-    from turbine.cli.summaries import summarise
 
     if output == "jsonl":
         write(to_line(row))
         return
-    body = row.get("body")
     if "sentence" in row:
         said = f"{row['reason']}: {row['sentence']}"
     elif "bytes" in row:
         said = f"{row['bytes']} bytes"
     else:
-        said = summarise(row["kind"], body)
+        said = row["summary"]
     text = (
         f"{show_time(row['at_ms'])}  {row['position']:<28} {row['kind']:<20}"
         f" {row.get('key') or row.get('job') or '-':<16} {said}"

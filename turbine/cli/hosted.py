@@ -131,6 +131,11 @@ def amount(resource: str, value: float | None) -> str:
     return f"{size:.3g} {units[0]}{per}"
 
 
+def rate(per_s: float | None) -> str:
+    """Records a second; nothing where nobody knows."""
+    return "" if per_s is None else f"{per_s:,.1f}/s"
+
+
 def span(span_ms: int | None, least_ms: int = 0) -> str:
     """How long, for people; nothing below the least."""
     if span_ms is None or span_ms < least_ms:

@@ -27,19 +27,24 @@ def get_jobs(
     deleted: Annotated[bool, typer.Option("--deleted", help="Deleted jobs as well.")] = False,
     output: Listed = "table",
 ) -> int:
-    """List the jobs, or those that are named."""
+    """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
+    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows, tell
 
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
-    log = open_log(context)
-    jobs = log.jobs(end=_end(log, moment))
+    view = jobs_view(open_log(context), moment)
+    jobs, told = {name: one.job for name, one in view.jobs.items()}, lines_of(view)
     for name in names or ():
         existing(jobs.get(name), name, at)
     wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())
-    rows = [to_plain(job) for job in wanted if job.alive or (existed(job) and (deleted or names))]
+    rows = [
+        to_plain(job) | {"line": told[job.name]}
+        for job in wanted
+        if job.alive or (existed(job) and (deleted or names))
+    ]
     if not rows and output in ("table", "wide"):
         tell("there are no jobs" + (f" at {at}" if at else "") + "; `turbine apply` makes one")
         return Code.OK
@@ -54,6 +59,7 @@ def describe_job(
     output: Shown = "table",
 ) -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
+    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
     from turbine.cli.syncs import look
@@ -66,6 +72,7 @@ def describe_job(
     job = existing(log.job(name, end=end), name, at)
     decisions = log.decisions(job=name, end=end)
     row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
+    row["line"] = lines_of(jobs_view(log, moment))[name]
     row["decisions"] = [decision_to_plain(one) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":
         write(_description(row))
@@ -125,6 +132,8 @@ def to_plain(job: Job) -> Row:
 
 def decision_to_plain(one: Standing) -> Row:
     """A decision as JSON, without what only an audit needs."""
+    from events.sentences import sentence
+
     read, record = one.read, one.read.record
     return {
         "id": record.id,
@@ -134,11 +143,13 @@ def decision_to_plain(one: Standing) -> Row:
         "position": f"{read.place}:{read.offset}",
         "at_ms": read.at_ms,
         "change_id": record.cause,
+        "summary": sentence(record.body),
         "body": None if record.body is None else record.body.to_plain(),
     }
 
 
 def _columns() -> list[Any]:
+    from turbine.cli.hosted import rate
     from turbine.cli.output import Column
 
     def expected(*path: str) -> Any:
@@ -152,11 +163,15 @@ def _columns() -> list[Any]:
 
     return [
         Column("JOB", lambda row: row["job"]),
-        Column("STATE", _state),
-        Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values()))),
-        Column("TASKS", lambda row: expected("tasks")(row) or (1 if row["alive"] else None)),
-        Column("PACKAGE", _package),
-        Column("OVERRIDDEN", _overridden),
+        Column("STATE", lambda row: row["line"]["state"]),
+        Column("TASKS", lambda row: f"{row['line']['running']}/{row['line']['tasks']}"),
+        Column("LAG", lambda row: _lag(row["line"]["lag_seconds"])),
+        Column("BEHIND", lambda row: row["line"]["lag_records"]),
+        Column("INPUT", lambda row: rate(row["line"]["rate_in"])),
+        Column("ALERT", lambda row: _alert(row["line"])),
+        Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values())), wide=True),
+        Column("PACKAGE", _package, wide=True),
+        Column("OVERRIDDEN", _overridden, wide=True),
         Column("POLICY", _policy, wide=True),
         Column("TIER", expected("tier"), wide=True),
         Column("OPERATOR", expected("operator"), wide=True),
@@ -165,10 +180,18 @@ def _columns() -> list[Any]:
     ]
 
 
-def _state(row: Row) -> str:
-    if not row["alive"]:
-        return "deleted"
-    return "paused" if row["expected"].get("paused") else "alive"
+def _lag(seconds: float | None) -> str:
+    from turbine.cli.hosted import span
+
+    return span(None if seconds is None else round(1000 * seconds))
+
+
+def _alert(line: Row) -> str:
+    """The gravest, and how many more there are."""
+    worst, more = line["gravest"], line["alerts"] - 1
+    if worst is None:
+        return ""
+    return f"{worst['severity']} {worst['alert']}" + (f" and {more} more" if more else "")
 
 
 def _package(row: Row) -> str:
@@ -219,10 +242,11 @@ def _description(row: Row) -> str:
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
         Column("KIND", lambda one: one["kind"]),
         Column("STANDS", lambda one: one["stands"]),
-        Column("ABOUT", _about),
+        Column("SAYS", lambda one: one["summary"]),
         Column("ID", lambda one: one["id"]),
     ]
-    parts = [facts([("job", row["job"]), ("state", _state(row))]), table_text(layers, columns)]
+    head = facts([("job", row["job"]), ("state", row["line"]["state"])])
+    parts = [head, table_text(layers, columns)]
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
     parts += [table_text(keys, paths)] if keys else []
@@ -234,9 +258,3 @@ def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
         value = value[key]
     return value
-
-
-def _about(decision: Row) -> str:
-    from turbine.cli.summaries import summarise
-
-    return summarise(decision["kind"], decision["body"])

@@ -62,7 +62,7 @@ def get_lag(
 
 
 def _columns(by: str) -> list[Column]:
-    from turbine.cli.hosted import amount, percent, span
+    from turbine.cli.hosted import amount, percent, rate, span
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column
 
@@ -79,7 +79,7 @@ def _columns(by: str) -> list[Column]:
             Column("COMMITTED", lambda row: row["committed"]),
             Column("END", lambda row: row["end"]),
             *lag,
-            Column("IN", lambda row: _rate(row["records_in_per_s"])),
+            Column("IN", lambda row: rate(row["records_in_per_s"])),
         ]
     ahead = [Column("TASK", lambda row: row["name"])]
     if by == "job":
@@ -91,7 +91,7 @@ def _columns(by: str) -> list[Column]:
     return [
         *ahead,
         *lag,
-        Column("IN", lambda row: _rate(row["records_in_per_s"])),
+        Column("IN", lambda row: rate(row["records_in_per_s"])),
         Column("BUSY", lambda row: percent(row["busy_share"])),
         Column("PARTITIONS", lambda row: row["partitions"]),
         Column("UNKNOWN", lambda row: row["unknown_partitions"] or ""),
@@ -99,7 +99,3 @@ def _columns(by: str) -> list[Column]:
         Column("CHECKPOINT", lambda row: span(row["checkpoint_age_ms"]), wide=True),
         Column("REPORTED", lambda row: show_time(row["reported_ms"]), wide=True),
     ]
-
-
-def _rate(per_s: float | None) -> str:
-    return "" if per_s is None else f"{per_s:,.1f}/s"

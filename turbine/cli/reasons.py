@@ -175,6 +175,7 @@ def _decision_text(row: Row) -> str:
         [
             ("decision", row["id"]),
             ("kind", row["kind"]),
+            ("says", row["summary"]),
             ("job", row["job"]),
             ("stands", _standing(row)),
             ("position", f"{row['position']}, at {show_time(row['at_ms'])}"),

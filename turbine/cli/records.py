@@ -7,6 +7,7 @@ from typing import Any
 
 from components.runtime.intake import DeadLetter, Message, take_in
 from events.codec import SKIPPED, Read
+from events.sentences import sentence
 from events.topics import BY_SHORT
 
 Row = dict[str, Any]
@@ -48,7 +49,7 @@ def to_plain(message: Message, partitions: int) -> Row:
 
 def _record(read: Read) -> Row:
     record = read.record
-    row: Row = {"kind": record.kind, "id": record.id}
+    row: Row = {"kind": record.kind, "id": record.id, "summary": sentence(record.body)}
     if record.cause:
         row["cause"] = record.cause
     if record.parent:

@@ -153,13 +153,12 @@ def _to_plain(one: Happening) -> Row:
 
 
 def _line(one: Happening, *, wide: bool) -> str:
+    from events.sentences import sentence
     from events.strict_json import printable
     from turbine.cli.moments import show_time
-    from turbine.cli.records import body_of
-    from turbine.cli.summaries import summarise
 
     read, record = one.read, one.read.record
-    said = summarise(record.kind, body_of(read))
+    said = sentence(record.body)
     void = "" if one.stands else "void: "
     text = f"{show_time(read.at_ms)}  {record.kind:<20} {record.key:<16} {void}{said}"
     return printable(text) + (f"  {record.id}" if wide else "")

@@ -118,21 +118,20 @@ def _declined(body: Row) -> str:
 
 
 def _closed(kind: str, body: Row, decided: Row | None) -> str:
+    from events.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
+    from events.sentences.scaling import outline
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
 
-    if kind == "ScalingVerified":
-        outcome = "it helped"
-    elif body.get("revert_change_id"):
-        outcome = "it did not help, and is taken back"
-    else:
-        outcome = "it did not do what was expected; nothing is proposed to take it back"
+    record = from_plain(RECORDS[kind], body)
+    assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
+    outcome = outline(record)
     pairs: list[tuple[str, object]] = [("outcome", outcome), ("because", body["explanation"])]
     if decided is not None:
         was = decided["body"]
         pairs += [
             ("of", f"{was['action']}, decided {show_time(decided['at_ms'])} ({decided['id']})"),
-            ("which said", was["explanation"]),
+            ("which said", decided["summary"]),
             ("expected", _expected(was)),
         ]
     pairs.append(("change", body["change_id"]))
@@ -219,18 +218,30 @@ def _nothing_yet(body: Row) -> str:
 
 
 def why_job(log: Log, name: str, output: str) -> int | None:
-    """The last words about a job's size, the newest in full; None where there is no such job."""
+    """Why a job does not run as it should, then the last words about its size, the newest in full;
+    None where there is no such job."""
     from turbine.cli.jobs import decision_to_plain, existed
+    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.output import show_value, write
+    from turbine.hindrance import hindrance
     from turbine.scaled import SHOWN, scaling_of, tale_of, words_of
-    from turbine.why import explain_decision
+    from turbine.why import explain_decision, find_request
 
     job = log.job(name)
     if job is None or not existed(job):
         return None
     decisions = log.decisions(job=name)
     words = words_of(decisions)
-    row = {"job": name, "alive": job.alive, **scaling_of(job, decisions)}
+    view = jobs_view(log, None)
+    row = {"job": name, "alive": job.alive}
+    row["standing"] = hindrance(
+        job,
+        view.jobs[name].sync,
+        lines_of(view)[name],
+        decisions,
+        lambda change: find_request(log, change, name),
+    )
+    row |= scaling_of(job, decisions)
     row["expected"] = to_expected(job.expected_json)
     row["decisions"] = [decision_to_plain(one) for one in words[-SHOWN:]]
     if words:
@@ -258,20 +269,37 @@ def _job_text(row: Row) -> str:
 
     last = row["last"]
     parts = [
+        facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
             [
-                ("job", row["job"]),
                 ("size", size_of(row["expected"]) if row["alive"] else "none: it is deleted"),
                 ("policy", f"{row['policy']}, mode {row['mode']}" if row["alive"] else None),
                 ("the scaler's layer", row["layer"] or None),
             ]
-        )
+        ),
     ]
     if last is None:
         return "\n\n".join([*parts, silence(row)])
     head = f"{last['kind']}, {show_time(last['at_ms'])} ({last['id']})"
     parts += [decisions_text(row["decisions"]), f"the last of them: {head}", text_of(last)]
     return "\n\n".join(parts)
+
+
+def _standing(row: Row) -> list[tuple[str, object]]:
+    """How it is and why, ahead of all that is about its size."""
+    from turbine.cli.moments import show_time
+
+    tasks = f"{row['running']} of {row['tasks']} tasks run"
+    pairs: list[tuple[str, object]] = [("state", f"{row['state']}, {tasks}")]
+    if row["because"]:
+        pairs.append(("because", row["because"]))
+    if row["since_ms"]:
+        pairs.append(("since", show_time(row["since_ms"])))
+    if row["todo"]:
+        pairs.append(("type", row["todo"]))
+    if row["decision"]:
+        pairs.append(("decision", row["decision"]))
+    return pairs
 
 
 def silence(row: Row) -> str:
@@ -287,12 +315,11 @@ def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
-    from turbine.cli.summaries import summarise
 
     columns = [
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
         Column("KIND", lambda one: one["kind"]),
-        Column("ABOUT", lambda one: summarise(one["kind"], one["body"])),
+        Column("SAYS", lambda one: one["summary"]),
         Column("ID", lambda one: one["id"]),
     ]
     return table_text(decisions, columns)
@@ -302,15 +329,13 @@ def section(row: Row) -> str:
     """What `describe job` says of scaling."""
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
-    from turbine.cli.summaries import summarise
 
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
     if last is not None:
-        said = summarise(last["kind"], last["body"])
         pairs += [
             ("last word", f"{last['kind']}, {show_time(last['at_ms'])}"),
-            ("which says", said),
+            ("which says", last["summary"]),
             ("more", f"turbine why {row['job']}"),
         ]
     return facts(pairs)

@@ -80,6 +80,8 @@ def _last_decision(chain: list[Standing], shard: int) -> Row | None:
 
 def decision_to_plain(one: Standing) -> Row:
     """A decision about a tier as JSON."""
+    from events.sentences import sentence
+
     read, record = one.read, one.read.record
     return {
         "id": record.id,
@@ -93,6 +95,7 @@ def decision_to_plain(one: Standing) -> Row:
         "tick_ms": record.tick_ms,
         "source": record.source,
         "logic": record.logic,
+        "summary": sentence(record.body),
         "body": None if record.body is None else record.body.to_plain(),
     }
 
@@ -118,6 +121,7 @@ def _shard_text(row: Row, *, every: bool) -> str:
     if decision is not None:
         pairs += [
             ("decided", f"{decision['kind']} {decision['id']}"),
+            ("which says", decision["summary"]),
             ("at", f"{decision['position']}, {show_time(decision['at_ms'])}"),
             ("evidence", f"{len(decision['evidence'])} places; `turbine why {decision['id']}`"),
         ]
@@ -222,6 +226,7 @@ def _decision_text(row: Row) -> str:
         [
             ("decision", row["id"]),
             ("kind", row["kind"]),
+            ("says", row["summary"]),
             ("tier", row["tier"]),
             ("stands", stands),
             ("position", f"{row['position']}, at {show_time(row['at_ms'])}"),

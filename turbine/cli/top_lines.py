@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 from events.strict_json import printable
 from turbine.cli.hosted import percent, span
 from turbine.cli.moments import show_time
+from turbine.monitoring.alerts import gravest
 from turbine.monitoring.figures import Figures
 from turbine.scaled import count_text
-from turbine.top import Frame, Look, gravest
+from turbine.top import Frame, Look
 from turbine.views.view import AlertView
 
 Row = dict[str, Any]
@@ -22,7 +23,14 @@ BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "b
 ALERTS_MOST, CONTAINERS_MOST = 5, 4
 """Lines of a small terminal; a tall one has more."""
 SEVERITY_STYLES = {"critical": BAD, "warning": WARN, "info": ""}
-PHASE_STYLES = {"quarantined": BAD, "failing": BAD, "behind": WARN, "syncing": "", "paused": QUIET}
+PHASE_STYLES = {
+    "quarantined": BAD,
+    "failing": BAD,
+    "behind": WARN,
+    "lagging": WARN,
+    "syncing": "",
+    "paused": QUIET,
+}
 
 
 class Piece(NamedTuple):

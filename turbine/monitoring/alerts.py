@@ -16,9 +16,15 @@ from components.shard_manager.decide import UNPLACED
 from events.records import Severity
 from projections.fleet_folds import MASS_FAILURE
 from projections.syncs import FAILING, QUARANTINED, UNLISTED
+from turbine.views.view import AlertView
 
-SEVERITIES = ("critical", "warning", "info")
+SEVERITIES = ("critical", "warning", "info", "unknown")
 """The gravest first."""
+
+
+def gravest(one: AlertView) -> tuple[int, int, str]:
+    """The order of alerts: the gravest, then the newest."""
+    return SEVERITIES.index(one.severity), -one.since_ms, one.key
 
 
 class Kind(NamedTuple):

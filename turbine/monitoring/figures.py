@@ -14,11 +14,23 @@ from math import inf
 from typing import Any, NamedTuple
 
 from events.config import Invalid, JobConfig, validate_config
-from projections.jobs import ONCALL, Job
-from projections.syncs import DELETED, PAUSED, Sync
-from turbine.headline import UNHEALTHY, Lives, Task, count_of, lives_of, tasks_of
+from events.sentences.scaling import Said as Word
+from events.sentences.scaling import outline
+from projections.jobs import ONCALL
+from projections.syncs import DELETED, Sync
+from turbine.headline import (
+    LOST,
+    UNHEALTHY,
+    UNHEARD,
+    Count,
+    Lives,
+    Task,
+    count_of,
+    lives_of,
+    tasks_of,
+)
 from turbine.lag import FRESH_MS
-from turbine.running import condition, state_of
+from turbine.running import condition, standing
 from turbine.views.view import AlertView, JobView, View
 
 PHASES = (
@@ -26,6 +38,7 @@ PHASES = (
     "paused",
     "syncing",
     "behind",
+    "lagging",
     "failing",
     "quarantined",
     "deleted",
@@ -212,16 +225,6 @@ def wanted_of(expected_json: str) -> Wanted:
     )
 
 
-def phase_of(job: Job, sync: Sync) -> str:
-    """One of `PHASES`; a job is deleted once nothing of it is left to be stopped."""
-    word = condition(sync)
-    if word != "in sync":
-        return word
-    if not job.alive:
-        return DELETED
-    return PAUSED if state_of(sync) == PAUSED else "running"
-
-
 def figure_of(
     one: JobView, lives: Lives, now_ms: int, alerts: tuple[AlertView, ...] = ()
 ) -> Figures:
@@ -234,9 +237,10 @@ def figure_of(
     lags = {at: load.lag_ms for at, (load, _) in fresh.items() if load.lag_ms is not None}
     loads, oncall = [load for load, _ in fresh.values()], job.layers[ONCALL]
     listed = 0 if sync.listed is None else sync.listed.tasks
+    lagging = sum(lag > wanted.slo_ms for at, lag in lags.items() if at < count.wanted)
     return Figures(
         job=job.name,
-        phase=phase_of(job, sync),
+        phase=standing(sync, alive=job.alive, unhealthy=_ill(count), lagging=lagging),
         wanted=wanted,
         tasks=count.states,
         size=count.wanted,
@@ -245,7 +249,7 @@ def figure_of(
         lag_records=_sum(load.lag_records for load in loads) if len(loads) == listed else None,
         rate_in=_sum(load.records_in_per_s for load in loads) if len(loads) == listed else None,
         told=sum(at < count.wanted for at in lags),
-        lagging=sum(lag > wanted.slo_ms for at, lag in lags.items() if at < count.wanted),
+        lagging=lagging,
         unhealthy=count.unhealthy,
         drifting=condition(sync) != "in sync",
         overrides=len(json.loads(oncall.config_json)) if job.alive else 0,
@@ -256,6 +260,11 @@ def figure_of(
         cause=_cause(sync, tasks),
         until_ms=min((at_ms + FRESH_MS for _, at_ms in fresh.values()), default=inf),
     )
+
+
+def _ill(count: Count) -> int:
+    """Tasks for which a job is not "running": they fail, or their container is gone."""
+    return count.unhealthy + count.states.get(LOST, 0) + count.states.get(UNHEARD, 0)
 
 
 def _sum(values: Iterable[Any]) -> Any:
@@ -278,14 +287,5 @@ def _word(one: JobView) -> str:
     """What the scaler said last, in a few words."""
     if not one.words:
         return ""
-    record = one.words[-1].record
-    body: Any = record.body
-    match record.kind:
-        case "ScalingDecided":
-            return f"{body.action}, {body.final_tasks} tasks"
-        case "ScalingDeclined":
-            return f"stay: {body.reason}"
-        case "ScalingVerified":
-            return "verified"
-        case _:
-            return "reverted"
+    body = one.words[-1].record.body
+    return outline(body) if isinstance(body, Word) else ""

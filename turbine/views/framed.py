@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 from components.runtime.component import Component
@@ -13,7 +14,7 @@ from turbine.log import Log
 from turbine.views.cache import IDENTITY, Cache, Frame, Framed, Spoilt
 from turbine.views.opening import DIRECTORY, check, identity_of
 from turbine.views.past import view_at
-from turbine.views.view import JobView
+from turbine.views.view import JobView, View
 
 R = TypeVar("R")
 
@@ -44,6 +45,15 @@ def jobs_before(
             return None
         jobs = view_at(log, end, found[0]).jobs
         return [jobs[name] for name in sorted(set(names) or jobs) if name in jobs]
+
+
+def view_before(log: Log, end: Mapping[str, int], worth: int = WORTH) -> View | None:
+    """The whole view at that position; None where there is no frame to begin from."""
+    with _frame(log, end, None, worth) as found:
+        if found is None:
+            return None
+        view = view_at(log, end, found[0])
+        return replace(view, jobs=dict(view.jobs))  # they are fetched while the cache is open
 
 
 @contextmanager

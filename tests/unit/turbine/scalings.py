@@ -23,10 +23,12 @@ from events.records import (
 )
 from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS, Job
+from projections.syncs import fold as fold_sync
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.log import Standing
+from turbine.views.view import JobView, View
 
 CHANGE, BACK = change_id(NOW + 60_000, "up"), change_id(NOW + 90_000, "back")
 EVIDENCE = {"arrived_per_s": 9_000.0, "lag_s": None, "curve": {"one": 1000.5, "points": [1, 2]}}
@@ -107,7 +109,16 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     for module in ("reasons", "why_not", "jobs"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, one=one: Shelf(one))
     monkeypatch.setattr("turbine.cli.shards.why_decided", lambda *_: None)
+    monkeypatch.setattr("turbine.cli.looking.jobs_view", lambda *_: view_of(one))
     return one
+
+
+def view_of(journal: Journal) -> View:
+    """The job as its journal tells it, when no task has said a word."""
+    sync = None
+    for one in journal.decisions:
+        sync = fold_sync(sync, one.read) if one.stands else sync
+    return View({}, jobs={"clicks": JobView(journal.job, sync)})
 
 
 def say(journal: Journal, body: Body, *, stands: bool = True) -> Standing:

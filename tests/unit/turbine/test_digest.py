@@ -252,13 +252,13 @@ def test_a_tier_is_told_by_what_happened_to_it() -> None:
     tier, asked = turns(chain, [wish], SINCE, UNTIL)
     assert (tier["moves"], tier["killed"], tier["plans"]) == ({"drain": 2}, 1, 1)
     assert [one["text"] for one in tier["events"]] == [
-        "c2 was failed over: silent for 61 s",
-        "stopped for lack of room: ads: memory for others",
+        "c2 is failed over: silent for 61 s",
+        "stops ads for lack of room: memory for others",
     ]
     told = "\n".join(text_of(digest([], [tier, asked], SINCE, UNTIL)))
     assert "moves     2: 2 drain, 1 killed" in told
     assert "critical tier-short since" in told
-    assert "drain of c1 asked by ben: disk" in told
+    assert "ben asks to empty c1: disk" in told
 
 
 def test_of_before_the_shift_a_tier_keeps_its_open_alerts_alone() -> None:

@@ -10,6 +10,7 @@ import pytest
 from components.runtime.intake import Message
 from events.codec import Record, encode, headers_of
 from events.records import ConfigChangeProposed, JobConfigRejected
+from events.sentences import sentence
 from events.topics import CHANGES_BASE, DEAD_LETTERS, JOURNAL, ROWS_JOB_SERVICE
 from turbine.cli.records import key_of, to_export, to_plain
 
@@ -43,6 +44,7 @@ def test_a_decision() -> None:
         "tick_ms": 1000,
         "logic": "job-service/1",
         "source": "job-service",
+        "summary": sentence(BODY),
         "body": BODY.to_plain(),
     }
 

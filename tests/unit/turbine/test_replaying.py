@@ -88,7 +88,9 @@ def test_a_tier_is_replayed_too(tier: Path) -> None:
 def test_people_read_what_was_decided_and_how_the_jobs_are(path: Path) -> None:
     ended = run("--log", str(path), "replay", "-o", "wide")
     lines = ended.out.splitlines()
-    assert any("ScalingDecided       clicks           scale-up, 4 tasks" in one for one in lines)
+    assert any(
+        "ScalingDecided       clicks           resized: 1 -> 4 tasks, " in one for one in lines
+    )
     assert any(" void: " in one for one in lines)
     assert any(one.startswith("  1 job: 1 ") for one in lines)
     assert "180 records in " in lines[-1]

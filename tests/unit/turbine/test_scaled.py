@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from events.records import (
-    Body,
     JobQuarantined,
     LayerVersions,
     ScalingDecided,
     ScalingDeclined,
     SyncFailed,
 )
+from events.sentences import sentence
 from tests.unit.turbine.decided import NOW, Journal
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.scalings import (
@@ -23,7 +23,6 @@ from tests.unit.turbine.scalings import (
     DECLINED,
     REVERTED,
     UP,
-    VERIFIED,
     lines,
     say,
     served,
@@ -31,7 +30,6 @@ from tests.unit.turbine.scalings import (
     told,
     whole,
 )
-from turbine.cli.summaries import summarise
 from turbine.scaled import EVIDENCE_ROWS, flat, parsed, tale_of
 
 
@@ -75,13 +73,13 @@ def test_what_became_of_it_is_told_in_order(journal: Journal) -> None:
     events = scaling["became"]
     assert scaling["decided"] is None, "it is the decision itself"
     assert [(one["kind"], one["text"]) for one in events] == [
-        ("JobConfigChanged", "accepted as version 1 of scaler"),
-        ("SyncCommitted", "in effect: running with 8 tasks"),
-        ("ScalingVerified", "7,900 records/s are read"),
+        ("JobConfigChanged", "accepted: version 1 of scaler by auto-scaler, which sets tasks 8"),
+        ("SyncCommitted", "runs 8 tasks with version 1.0.1.0"),
+        ("ScalingVerified", "kept: 7,900 records/s are read"),
     ]
     found = lines(run("why", decision.read.record.id))
     assert "THEN KIND WHAT ID" in found
-    assert [line for line in found if "in effect: running with 8 tasks" in line]
+    assert [line for line in found if "runs 8 tasks with version" in line]
 
 
 def test_the_change_leads_to_the_decision_that_owes_it(journal: Journal) -> None:
@@ -101,10 +99,10 @@ def test_a_sync_of_other_versions_is_not_its_own(journal: Journal) -> None:
     say(journal, synced(journal))
     say(journal, synced(journal, tasks=9))
     assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
-        "accepted as version 1 of scaler",
-        "not in effect yet, start: a task failed",
-        "not in effect, the job is quarantined: again",
-        "in effect: running with 8 tasks",
+        "accepted: version 1 of scaler by ana, which sets tasks 8",
+        "failed at step start on the way to version 1.0.1.0, failure 1: a task failed",
+        "quarantined after 3 failures of version 1.0.1.0 at step start: again",
+        "runs 8 tasks with version 1.0.1.0",
     ]
 
 
@@ -114,8 +112,8 @@ def test_a_refused_change_and_the_word_that_gives_it_up(journal: Journal) -> Non
     given_up = ScalingDeclined("clicks", "rejected", "the change was refused", CHANGE, "scale-up")
     closed = say(journal, given_up)
     texts = [one["text"] for one in told("why", decision.read.record.id)["scaling"]["became"]]
-    assert texts[0].startswith("rejected, invalid: ")
-    assert texts[1:] == ["the change was refused"]
+    assert texts[0].startswith("rejected as invalid, asked by ana: tasks: ")
+    assert texts[1:] == ["gave up its change, rejected: the change was refused"]
     found = lines(run("why", closed.read.record.id))
     assert {"action scale-up, not taken", "reason rejected", f"gave up change {CHANGE}"} <= set(
         found
@@ -130,14 +128,14 @@ def test_what_is_taken_back_is_followed_to_its_end(journal: Journal) -> None:
     journal.propose({"tasks": 2}, "scaler", name=BACK)
     say(journal, synced(journal, tasks=2))
     assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
-        "accepted as version 1 of scaler",
-        "in effect: running with 8 tasks",
-        "nothing was gained",
-        "accepted as version 2 of scaler",
-        "in effect: running with 2 tasks",
+        "accepted: version 1 of scaler by ana, which sets tasks 8",
+        "runs 8 tasks with version 1.0.1.0",
+        "taken back: nothing was gained",
+        "accepted: version 2 of scaler by ana, which sets tasks 2",
+        "runs 2 tasks with version 1.0.2.0",
     ]
     found = lines(run("why", reverted.read.record.id))
-    assert "outcome it did not help, and is taken back" in found
+    assert "outcome taken back" in found
     assert f"taken back by change {BACK}" in found
     assert "gained 0" in found
 
@@ -146,8 +144,7 @@ def test_tasks_of_another_size_do_not_pass_for_those_of_the_size_before(journal:
     wide = replace(UP, final_tasks=1, set_json='{"threads_per_task": 6}')
     found = lines(run("why", say(journal, wide).read.record.id))
     assert "tasks 12 of the size before wanted, 1 decided" in found
-    told = summarise("ScalingDecided", wide.to_plain())
-    assert told.startswith("scale-up, 1 task of 6 threads: ")
+    assert sentence(wide).startswith("resized: to 1 task of 6 threads, as ")
 
 
 def test_what_ends_without_being_taken_back_does_not_pass_for_taken_back(
@@ -156,7 +153,7 @@ def test_what_ends_without_being_taken_back_does_not_pass_for_taken_back(
     say(journal, UP)
     left = say(journal, replace(REVERTED, revert_change_id=None))
     found = lines(run("why", left.read.record.id))
-    assert "outcome it did not do what was expected; nothing is proposed to take it back" in found
+    assert "outcome did not help, and is left as it is" in found
     assert not [line for line in found if line.startswith("taken back by")]
 
 
@@ -208,8 +205,8 @@ def test_a_verified_one_shows_before_and_after_and_what_it_closes(journal: Journ
     verified = journal.decisions[-1].read.record.id
     found = lines(run("why", verified))
     for line in (
-        "outcome it helped",
-        "which said 9,000 records/s are needed and 2,000 can be read",
+        "outcome kept",
+        "which said resized: to 8 tasks, as 9,000 records/s are needed and 2,000 can be read",
         "MEASURED BEFORE AFTER",
         "rate 2,000 7,900",
         "lag_s - 3.5",
@@ -262,21 +259,3 @@ def test_values_have_dotted_paths_and_long_lists_are_cut(journal: Journal) -> No
     ]
     assert line.endswith("…")
     assert len(line) < 120
-
-
-@pytest.mark.parametrize(
-    ("body", "text"),
-    [
-        (UP, "scale-up, 8 tasks: 9,000 records/s are needed and 2,000 can be read"),
-        (DECLINED, "settling: the last change is too new to judge"),
-        (VERIFIED, "7,900 records/s are read"),
-        (REVERTED, "nothing was gained"),
-    ],
-)
-def test_each_in_a_few_words(body: Body, text: str) -> None:
-    assert summarise(type(body).__name__, body.to_plain()) == text
-
-
-def test_a_few_words_tell_that_nothing_is_done() -> None:
-    plain = UP.to_plain() | {"mode": "advise"}
-    assert summarise("ScalingDecided", plain).startswith("scale-up, 8 tasks (advise): ")

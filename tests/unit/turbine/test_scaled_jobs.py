@@ -25,8 +25,9 @@ def test_a_job_shows_its_policy_and_the_last_word_in_full(journal: Journal) -> N
     whole(journal)
     last = say(journal, DECLINED)
     found = lines(run("why", "clicks"))
-    assert found[:2] == [
-        "job clicks", "size 8 tasks of 1 thread, 0.25 cores and 256 MiB",
+    assert found[:4] == [
+        "job clicks", "state running, 0 of 0 tasks run", "",
+        "size 8 tasks of 1 thread, 0.25 cores and 256 MiB",
     ]  # fmt: skip
     assert "policy turbine, mode act" in found
     assert 'the scaler\'s layer {"tasks": 8}' in found
@@ -55,8 +56,13 @@ def test_a_job_that_is_gone_has_no_size(journal: Journal) -> None:
     whole(journal)
     journal.delete("done")
     found = lines(run("why", "clicks"))
-    assert found[:3] == ["job clicks", "size none: it is deleted", "policy -"]
-    assert "outcome it helped" in found, "what was said of it is still there"
+    assert found[:3] == [
+        "job clicks",
+        "state behind, 0 of 0 tasks run",
+        "because it is deleted, and what runs of it is not stopped yet",
+    ]
+    assert found[4:6] == ["size none: it is deleted", "policy -"]
+    assert "outcome kept" in found, "what was said of it is still there"
     assert "scaling" not in run("describe", "job", "clicks").out
 
 
@@ -79,7 +85,7 @@ def test_a_description_tells_the_policy_and_the_last_word(journal: Journal) -> N
     assert "scaling policy turbine, mode act" in lines(run("describe", "job", "clicks"))
     say(journal, DECLINED)
     found = lines(run("describe", "job", "clicks"))
-    assert "which says settling: the last change is too new to judge" in found
+    assert "which says left as it is, settling: the last change is too new to judge" in found
     assert "more turbine why clicks" in found
     assert told("describe", "job", "clicks")["scaling"]["last"]["kind"] == "ScalingDeclined"
 

@@ -1,4 +1,4 @@
-"""What is shown: settings and schemas without a broker, tables, forms, a record in a few words."""
+"""What is shown: settings and schemas without a broker, tables, forms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.unit.turbine.lines import run
 from turbine.cli import logs
 from turbine.cli.failures import Code
 from turbine.cli.output import Column, cell_text, facts, show_rows, table_text
-from turbine.cli.summaries import LENGTH_MAX, summarise
 
 ROWS = [{"name": "a", "n": 1, "x": None}, {"name": "bb\x1b[31m", "n": 22, "x": {"k": "[bold]v"}}]
 COLUMNS = [
@@ -75,38 +74,6 @@ def test_a_cell(value: object, text: str) -> None:
 def test_facts() -> None:
     assert facts([("a", 1), ("long", None)]) == "a      1\nlong   -"
     assert facts([]) == ""
-
-
-@pytest.mark.parametrize(
-    ("kind", "body", "text"),
-    [
-        ("X", None, "cannot be read by this build"),
-        (
-            "JobConfigChanged",
-            {"layer": "base", "version": 2, "author": "ana", "reason": "more"},
-            "base 2 by ana: more",
-        ),
-        (
-            "JobConfigRejected",
-            {"reason": "stale", "explanation": "expected 1", "author": ""},
-            "stale: expected 1",
-        ),
-        ("OverrideExpired", {"layer": "oncall", "version": 3}, "oncall 3"),
-        ("JobDeleted", {"author": "ana", "reason": ""}, "by ana"),
-        (
-            "ConfigChangeProposed",
-            {"set_json": "{}", "clear": ["tasks"], "author": "ana", "reason": "x"},
-            "set {} clear tasks by ana: x",
-        ),
-        ("ClockTicked", {"number": 7}, '{"number": 7}'),
-    ],
-)
-def test_a_record_in_a_few_words(kind: str, body: dict[str, object] | None, text: str) -> None:
-    assert summarise(kind, body) == text
-
-
-def test_a_long_record_is_cut() -> None:
-    assert len(summarise("X", {"x": "y" * 500})) == LENGTH_MAX
 
 
 def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -91,6 +91,7 @@ def test_the_body_is_a_cloud_event_with_the_records_fields() -> None:
         "dataschema": newest_of(read_lock())["JobDeleted"].urn,
         "causationid": "1.x",
         "position": "outcomes.v1/0:0",
+        "summary": "deleted by ana: over",
         "data": JobDeleted("a", "1.x", LayerVersions(1, 0, 0, 0), "ana", "over").to_plain(),
     }
 

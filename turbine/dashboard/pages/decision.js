@@ -31,7 +31,7 @@ function Decision({ of }) {
     ${!of.stands && html`<p class="note">It changed nothing: ${of.instead ? html`on its parent stands <a href=${link(["decisions", of.instead])}>another decision</a>` : "its parent was not the last standing decision"}.</p>`}
     ${body === null
       ? html`<${Nothing}>This build cannot read what it says; a newer one can.<//>`
-      : html`<p class="lead says"><bdi>${body.explanation || body.cause || body.reason || ""}</bdi></p>
+      : html`<p class="lead says"><bdi>${of.summary}</bdi></p>
           <${Tree} of=${of} />`}
     <div class="halves"><${Asked} of=${of.request} /><${Changed} of=${of} /></div>
     <${Where} of=${of} />`;

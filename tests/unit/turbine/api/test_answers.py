@@ -228,7 +228,7 @@ def test_why_of_a_decision_of_a_job_and_of_a_tier(world: World) -> None:
     found = get(world, f"/decisions/{scaled['id']}")
     assert found["body"]["constraints"][0]["note"] == "the job may have 8 tasks"
     assert found["scaling"]["evidence"] == {"lag_s": 500.0}
-    pinned = next(one for one in items if one["summary"].startswith("oncall 1"))
+    pinned = next(one for one in items if one["summary"].startswith("version 1 of oncall"))
     assert get(world, f"/decisions/{pinned['id']}")["differences"] == [
         {"path": "priority", "after": 99}
     ]

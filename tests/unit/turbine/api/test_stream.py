@@ -103,7 +103,7 @@ def test_what_is_decided_comes_once_and_in_order(own: World) -> None:
             found = await listener.many(5)
             assert [one.data["id"] for one in found] == ids
             assert {one.kind for one in found} == {"decision"}
-            assert found[0].data["summary"].startswith("base 1")
+            assert found[0].data["summary"].startswith("version 1 of base")
 
     asyncio.run(run())
 

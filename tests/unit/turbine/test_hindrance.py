@@ -1,0 +1,279 @@
+"""`why JOB` begins with why it does not run, and lists say the same word."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+from immutables import Map
+
+from events.codec import Read, Record, encode
+from events.records import (
+    Body,
+    JobDeleted,
+    JobQuarantined,
+    LayerVersions,
+    PauseRequested,
+    SyncCommitted,
+    SyncFailed,
+    SyncPlanned,
+    SyncStep,
+    SyncStepStarted,
+)
+from events.strict_json import canonical_json
+from events.topics import JOURNAL, OPERATOR, place
+from projections.jobs import Layer
+from projections.reports import Report
+from projections.syncs import Sync, apply
+from tests.unit.turbine.lines import run
+from tests.unit.turbine.watched import NOW, VERSIONS, Case, alert
+from turbine.api.rows import line
+from turbine.cli.failures import Code
+from turbine.hindrance import hindrance
+from turbine.log import Standing
+from turbine.running import standing
+from turbine.views.view import AlertView, JobView, View
+
+NEWER = LayerVersions(2, 0, 0, 0)
+MINUTE_MS = 60_000
+
+
+@dataclass(slots=True)
+class Desk:
+    """A job that runs, and what is said of it from then on."""
+
+    seen: JobView = field(default_factory=lambda: Case("clicks", 4).view())
+    decisions: list[Standing] = field(default_factory=list)
+    asked: dict[str, Read] = field(default_factory=dict)
+
+    def say(self, body: Body) -> None:
+        """A decision that stands, a minute after the one before."""
+        number = len(self.decisions)
+        record = Record("clicks", f"d{number}", type(body).__name__, encode(body), body, "p")
+        at_ms = NOW + number * MINUTE_MS
+        self.decisions.append(
+            Standing(Read(place(JOURNAL, 0), JOURNAL, number, at_ms, record), True)
+        )
+        self.sync(apply(self._sync, body))
+
+    def ask(self, body: PauseRequested) -> None:
+        """A wish that an operator has."""
+        record = Record("clicks", body.change_id, "PauseRequested", encode(body), body)
+        self.asked[body.change_id] = Read(place(OPERATOR, 0), OPERATOR, 0, NOW, record)
+
+    def sync(self, sync: Sync) -> None:
+        """How it stands from now on."""
+        self.seen = JobView(self.seen.job, sync, self.seen.notes, self.seen.reports)
+
+    @property
+    def _sync(self) -> Sync:
+        assert self.seen.sync is not None
+        return self.seen.sync
+
+    def tasks(self, **failed: Report) -> None:
+        """Reports in place of those that there are, by `task_N`."""
+        told = {int(name.removeprefix("task_")): one for name, one in failed.items()}
+        self.sync(self._sync._replace(tasks=self._sync.tasks.update(told)))
+
+    def layer(self, at: int, config: Mapping[str, Any], author: str, reason: str = "") -> None:
+        """A layer that says so."""
+        layers = list(self.seen.job.layers)
+        layers[at] = Layer(1, json.dumps(config), author, reason)
+        job = self.seen.job._replace(layers=tuple(layers))
+        sync = self._sync._replace(expected_json=canonical_json({"tasks": 4, **config}))
+        self.seen = JobView(job, sync, self.seen.notes, self.seen.reports)
+
+    def why(self) -> dict[str, Any]:
+        """What keeps it from running."""
+        return hindrance(
+            self.seen.job, self.seen.sync, line(self.seen, []), self.decisions, self.asked.get
+        )
+
+
+def planned(intent: str, *steps: str, change_id: str | None = None) -> SyncPlanned:
+    return SyncPlanned(
+        "clicks", "2.0.0.0#3", "s", "complex", intent, NEWER, 3,
+        tuple(SyncStep(one) for one in steps), '{"tasks":4}', VERSIONS, change_id=change_id,
+    )  # fmt: skip
+
+
+def committed(state: str, *, held: bool = False, change_id: str | None = None) -> SyncCommitted:
+    return SyncCommitted(
+        "clicks", "p", "simple", VERSIONS, 1, '{"tasks":4}', state, 4, change_id, held=held
+    )
+
+
+FAILURE = SyncFailed(
+    "clicks", "2.0.0.0#3", "s", VERSIONS, 1, "start", "task-failed", "there is no module x", 2,
+    retry_ms=NOW,
+)  # fmt: skip
+
+
+def test_a_job_that_runs_has_no_hindrance() -> None:
+    told = Desk().why()
+    assert told == {
+        "state": "running", "tasks": 4, "running": 4, "because": "", "since_ms": None, "todo": "",
+        "decision": None,
+    }  # fmt: skip
+
+
+def test_quarantined_says_since_when_which_version_step_and_cause() -> None:
+    desk = Desk()
+    desk.say(committed("running"))
+    desk.say(
+        JobQuarantined("clicks", "p", "s", VERSIONS, 1, "start", "task-failed", "no module x", 3)
+    )
+    told = desk.why()
+    assert told["state"] == "quarantined"
+    assert told["because"] == (
+        "quarantined after 3 failures of version 1.0.0.0 at step start: no module x"
+    )
+    assert (told["since_ms"], told["decision"]) == (NOW + MINUTE_MS, "d1")
+    assert told["todo"] == "turbine release clicks --reason R, once that is put right"
+
+
+def test_paused_by_an_operator_names_who_and_why() -> None:
+    desk = Desk()
+    desk.ask(PauseRequested("9.x", "clicks", "ana", "the disk is full"))
+    desk.say(planned("pause", "stop", change_id="9.x"))
+    desk.say(committed("paused", held=True, change_id="9.x"))
+    desk.say(committed("paused", held=True))  # a change while it is paused
+    told = desk.why()
+    assert told["because"] == "ana asks to pause the job: the disk is full"
+    assert (told["state"], told["since_ms"]) == ("paused", NOW + MINUTE_MS)
+    assert told["todo"] == "turbine resume clicks --reason R"
+    desk.asked.clear()
+    assert desk.why()["because"] == "an operator has paused it", "the wish has expired"
+
+
+def test_paused_by_a_layer_names_its_author_and_how_to_end_it() -> None:
+    desk = Desk()
+    desk.layer(3, {"paused": True}, "ben", "backlog")
+    desk.say(committed("paused"))
+    told = desk.why()
+    assert told["because"] == "the oncall layer pauses it by ben: backlog"
+    assert told["todo"] == (
+        "turbine publish change clicks --layer oncall --clear paused --reason R"
+    )
+
+
+def test_syncing_says_which_step_it_waits_for() -> None:
+    desk = Desk()
+    desk.say(planned("change", "stop", "start"))
+    desk.say(SyncStepStarted("clicks", "2.0.0.0#3", 0, "stop", 2))
+    told = desk.why()
+    assert told["state"] == "syncing"
+    assert told["because"] == (
+        "it waits in step stop, 1 of 2, for tasks 0 (not stopped), 1 (not stopped), 2 (not stopped)"
+        " and 1 more; the plan stops 4 tasks to run them, version 2.0.0.0"
+    )
+    assert told["since_ms"] == NOW + MINUTE_MS
+
+
+def test_failing_says_the_last_error_of_the_plan() -> None:
+    desk = Desk()
+    desk.say(planned("change", "stop", "start"))
+    desk.say(FAILURE)
+    desk.sync(desk.seen.sync._replace(versions=NEWER) if desk.seen.sync else Sync("x"))
+    told = desk.why()
+    assert told["state"] == "failing"
+    assert told["because"].endswith("failure 2: there is no module x")
+    assert told["todo"] == "turbine logs clicks"
+
+
+def test_a_task_that_fails_is_why_a_job_that_is_in_sync_fails() -> None:
+    desk = Desk()
+    failed = Report(1, 1, False, 2, True, False, False, "operator-error", "no table x", -NOW)
+    desk.tasks(task_1=failed, task_3=failed._replace(final=True))
+    told = desk.why()
+    assert (told["state"], told["running"]) == ("failing", 2)
+    assert told["because"] == (
+        "task 1 fails and is started again, and 1 other too (operator-error): no table x"
+    )
+    assert (told["since_ms"], told["todo"]) == (NOW, "turbine logs clicks/1")
+
+
+def test_lagging_tells_by_how_much() -> None:
+    desk = Desk(Case("clicks", 4, lag_ms=500_000).view())
+    told = desk.why()
+    assert (told["state"], told["running"]) == ("lagging", 4)
+    assert told["because"] == (
+        "1 of 4 tasks are further behind than slo.lag_seconds allows, the worst by 500 s"
+    )
+
+
+def test_behind_and_deleted() -> None:
+    desk = Desk()
+    assert desk.seen.sync is not None
+    desk.sync(desk.seen.sync._replace(versions=NEWER))
+    assert desk.why()["because"].endswith("is the state syncer running?")
+    desk.say(JobDeleted("clicks", "9.x", NEWER, "ana", "done"))
+    desk.seen = JobView(desk.seen.job._replace(alive=False), desk.seen.sync)
+    assert desk.why()["because"] == "it is deleted, and what runs of it is not stopped yet"
+    desk.say(committed("deleted"))
+    told = desk.why()
+    assert (told["state"], told["because"]) == ("deleted", "deleted by ana: done")
+
+
+# --- the word
+
+
+def test_the_gravest_word_that_is_true_is_said() -> None:
+    sync = Case("clicks", 2).view().sync
+    assert sync is not None
+    assert standing(sync, alive=True) == "running"
+    assert standing(sync, alive=True, lagging=1) == "lagging"
+    assert standing(sync, alive=True, lagging=1, unhealthy=1) == "failing"
+    assert sync.running is not None
+    paused = sync._replace(held=True, running=sync.running._replace(state="paused"))
+    assert standing(paused, alive=True, lagging=1, unhealthy=1) == "paused"
+    assert standing(None, alive=True) == "behind"
+    assert standing(None, alive=False) == "deleted"
+    assert standing(sync._replace(tasks=Map(), versions=NEWER), alive=True) == "behind"
+
+
+# --- `get jobs`
+
+
+@pytest.fixture
+def fleet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three jobs, of which one is well."""
+    cases = [Case("ads"), Case("clicks", 4, lag_ms=500_000), Case("views", 3, quarantined=True)]
+    found: tuple[AlertView, ...] = (
+        alert("straggler", "views", "warning", NOW),
+        alert("job-quarantined", "views", "critical"),
+    )
+    view = View(
+        {}, NOW, NOW, jobs={one.name: one.view() for one in cases},
+        alerts={one.key: one for one in found},
+    )  # fmt: skip
+    monkeypatch.setattr("turbine.cli.jobs.open_log", lambda _: None)
+    monkeypatch.setattr("turbine.cli.looking.jobs_view", lambda *_: view)
+
+
+@pytest.mark.usefixtures("fleet")
+def test_jobs_are_listed_with_what_oncall_looks_for() -> None:
+    ended = run("get", "jobs")
+    assert ended.code == Code.OK
+    assert [" ".join(one.split()) for one in ended.out.splitlines()] == [
+        "JOB STATE TASKS LAG BEHIND INPUT ALERT",
+        "ads running 2/2 1.0 s 20 100.0/s -",
+        "clicks lagging 4/4 8 min 20 s 40 200.0/s -",
+        "views quarantined 3/3 1.0 s 30 150.0/s critical job-quarantined and 1 more",
+    ]
+
+
+@pytest.mark.usefixtures("fleet")
+def test_the_rest_is_in_the_wide_list_and_in_json() -> None:
+    wide = run("get", "jobs", "views", "-o", "wide").out
+    assert "VERSIONS" in wide
+    assert "1/0/0/1" in wide
+    assert "OVERRIDDEN" in wide
+    [row] = json.loads(run("get", "jobs", "views", "-o", "json").out)
+    assert row["line"]["state"] == "quarantined"
+    assert row["line"]["gravest"] == {
+        "alert": "job-quarantined", "severity": "critical", "cause": "something about views",
+    }  # fmt: skip
