@@ -57,7 +57,7 @@ def ask(site: Installation, **config: object) -> None:
     """The same change of all jobs."""
     with Publisher(site.settings) as publisher:
         for job in JOBS:
-            verdict = publisher.change(job, CONFIG | config)
+            verdict = publisher.change(job, CONFIG | config, create=True)
             assert isinstance(verdict, Accepted), verdict
 
 
