@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import At, Listed, Shown, check_job, open_log
+from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,28 +29,52 @@ LOOK_S = 1.0
 
 
 def get_syncs(
-    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+    context: typer.Context,
+    names: Names = None,
+    *,
+    job: Of = None,
+    at: At = None,
+    output: Listed = "table",
 ) -> int:
-    """List how far each job's running config has followed its expected one."""
+    """List how far each job's running config has followed its expected one, or those named."""
     from turbine.cli.output import show_rows
     from turbine.running import sync_to_plain
 
-    rows = [sync_to_plain(*one) for one in read_syncs(context, job, at).values()]
+    rows = [sync_to_plain(*one) for one in _named(context, names, job, at)]
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
 
 
 def get_tasks(
-    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+    context: typer.Context,
+    names: Names = None,
+    *,
+    job: Of = None,
+    at: At = None,
+    output: Listed = "table",
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
     from turbine.cli.output import show_rows
     from turbine.running import tasks_to_plain
 
-    syncs = read_syncs(context, job, at).values()
-    rows = [row for one in syncs for row in tasks_to_plain(*one)]
+    rows = [row for one in _named(context, names, job, at) for row in tasks_to_plain(*one)]
     show_rows(rows, output, _task_columns())
     return Code.OK
+
+
+def _named(
+    context: typer.Context, names: list[str] | None, job: str | None, at: str | None
+) -> list[tuple[Sync, Sightings]]:
+    """The rows of the jobs that are named, by --job too; of all where none is."""
+    wanted = [*(names or ()), *([] if job is None else [job])]
+    if len(wanted) == 1:
+        return list(read_syncs(context, wanted[0], at).values())
+    for name in wanted:
+        check_job(name)
+    found = read_syncs(context, None, at)
+    for name in wanted:
+        existing({known: sync for known, (sync, _) in found.items()}, name, at)
+    return [one for known, one in found.items() if not wanted or known in wanted]
 
 
 def wait_job(

@@ -1,0 +1,222 @@
+"""What `apply` tells before it sends anything, and how it waits until the jobs run."""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.output import tell
+
+if TYPE_CHECKING:
+    from components.runtime.settings import Settings
+    from projections.jobs import Job
+    from projections.syncs import Sync
+    from turbine.cli.changes import Plan, Terms
+    from turbine.cli.documents import Wish
+    from turbine.config_findings import Finding
+    from turbine.log import Log
+
+Row = dict[str, Any]
+
+LOOK_S = 1.0
+"""Between two looks at the jobs: each reads a job's partition anew."""
+
+
+def known_jobs(log: Log, wishes: Sequence[Wish]) -> Mapping[str, Job]:
+    """The jobs of a file as they are now."""
+    if len(wishes) > 1:
+        return log.jobs()
+    job = log.job(wishes[0].job)
+    return {} if job is None else {job.name: job}
+
+
+# --- findings
+
+
+def wrong_rows(wishes: Iterable[Wish], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
+    """A row with all that is the matter of each job of the file whose config cannot be."""
+    rows: list[Row] = []
+    for wish in wishes:
+        job = jobs.get(wish.job)
+        if not wish.whole and (job is None or not job.alive):
+            continue  # what is the matter is that there is no such job, and the verdict says so
+        found = findings_of(wish, job, terms.layer)
+        if found:
+            row: Row = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
+            row |= {"reason": "invalid", "path": found[0].path, "explanation": found[0].sentence}
+            rows.append(row | {"findings": [one.to_plain() for one in found]})
+    return rows
+
+
+def held_back(wishes: Iterable[Wish], wrong: Iterable[Row]) -> list[Row]:
+    """A row of each other job of a file of which nothing is sent."""
+    names = [row["job"] for row in wrong]
+    others = [wish.job for wish in wishes if wish.job not in names]
+    return [{"job": job, "verdict": f"not sent, as {names[0]} is rejected"} for job in others]
+
+
+def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
+    """What is the matter with the config that the job would have, without what is not a config."""
+    import json
+
+    from events.merge import change_layer, merge_layers
+    from events.strict_json import Malformed
+    from events.topics import LAYERS
+    from projections.jobs import Job as Known
+    from turbine.config_findings import findings_in
+
+    configs = [json.loads(one.config_json) for one in (job or Known(wish.job)).layers]
+    at = LAYERS.index(layer)
+    if at and (job is None or not job.alive):
+        return []
+    try:
+        configs[at] = wish.set if wish.whole else change_layer(configs[at], wish.set, wish.clear)
+        return findings_in(merge_layers(configs))
+    except Malformed:
+        return []  # the verdict tells
+
+
+# --- topics
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What the jobs of a file read and write, as the broker has it."""
+
+    settings: Settings
+    create: bool
+    dry_run: bool
+
+    def look(self, wishes: Sequence[Wish], layer: str) -> list[Wish]:
+        """The wishes with the partitions that the broker tells; a warning of what is not there."""
+        from components.runtime.clients import counts_of
+        from turbine.cli.partitions import fill, named_topics, notes
+
+        if layer != "base" or not any(True for wish in wishes for _ in named_topics(wish)):
+            return list(wishes)
+        counts = dict(counts_of(self.settings))
+        if self.create:
+            self._make(wishes, counts)
+        else:
+            for note in notes(wishes, counts, self.settings.bootstrap):
+                tell(note)
+        return [fill(wish, counts) for wish in wishes]
+
+    def _make(self, wishes: Sequence[Wish], counts: dict[str, int]) -> None:
+        from turbine.cli.partitions import named_topics
+        from turbine.generate import prepare_topic
+
+        for wish in wishes:
+            for one in named_topics(wish):
+                if one.topic in counts:
+                    continue
+                wanted = one.partitions
+                if self.dry_run:
+                    counts[one.topic] = wanted or self.settings.partitions
+                    tell(f"topic {one.topic} would be created")
+                else:
+                    counts[one.topic], _ = prepare_topic(self.settings, one.topic, wanted)
+                    tell(f"topic {one.topic} is created, with {counts[one.topic]} partitions")
+
+
+# --- costs
+
+
+def unchanged(plan: Plan, terms: Terms) -> Row:
+    """The row of a job that is what its file says already."""
+    return {
+        "job": plan.wish.job,
+        "layer": terms.layer,
+        "verdict": "unchanged",
+        "version": plan.expected_version,
+    }
+
+
+def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
+    """As the jobs stand in the file."""
+    order = {wish.job: at for at, wish in enumerate(wishes)}
+    return sorted(rows, key=lambda row: order[row["job"]])
+
+
+def trials(log: Log, due: Sequence[Plan], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
+    """What would be said of each change, with its cost."""
+    from turbine.cli.trials import trial_rows
+
+    return trial_rows(due, jobs, terms, log)
+
+
+def tell_costs(rows: Iterable[Row], output: str) -> None:
+    """Says before anything is sent what of the jobs stops and starts."""
+    from events.strict_json import printable
+    from turbine.costs import sentences
+
+    if output != "table":
+        return
+    for row in rows:
+        for sentence in sentences(row["cost"]) if row.get("cost") else ():
+            tell(printable(f"{row['job']}: {sentence}"))
+
+
+# --- waiting
+
+
+def await_all(log: Log, jobs: Iterable[str], limit_s: float, output: str) -> None:
+    """Returns once all run as is expected of them; Failed with the reason of one that will not."""
+    for job in jobs:
+        _await(log, job, limit_s)
+        if output == "table":
+            tell(f"{job}: runs as is expected of it")
+
+
+def _await(log: Log, job: str, limit_s: float) -> None:
+    while True:
+        sync = log.syncs(job=job)[job]
+        if arrived(sync):
+            return
+        if time.monotonic() >= limit_s:
+            raise Failed(
+                Code.TIMEOUT,
+                f"{job} was accepted and does not run yet: {lacking(sync)}; `turbine logs {job}`"
+                " shows what its tasks say",
+            )
+        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+
+
+def arrived(sync: Sync) -> bool:
+    """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
+    from components.state_syncer.plan import wanted_state
+    from turbine.cli.syncs import reached
+
+    goal = wanted_state(sync)
+    if not reached(sync, goal):
+        return False
+    tasks = _tasks(sync) if goal == "running" else []
+    lost = [row["name"] for row in tasks if row["state"] == "failed"]
+    if lost:
+        raise Failed(
+            Code.FAILED,
+            f"{sync.name} was accepted and does not run: {lacking(sync)};"
+            f" `turbine logs {lost[0]}` shows what it said",
+        )
+    return all(row["state"] == "running" for row in tasks)
+
+
+def lacking(sync: Sync) -> str:
+    """What of it is not there yet, with what failed last."""
+    from turbine.cli.syncs import told
+
+    for row in _tasks(sync):
+        if row["state"] in ("failed", "restarting"):
+            return f"task {row['name']} is {row['state']}, {row['cause']}: {row['explanation']}"
+    if sync.trouble is not None:
+        return f"its last plan failed at {sync.trouble.name}: {sync.trouble.explanation}"
+    return told(sync)
+
+
+def _tasks(sync: Sync) -> list[Row]:
+    from turbine.running import Sightings, tasks_to_plain
+
+    return list(tasks_to_plain(sync, Sightings()))
