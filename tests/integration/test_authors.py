@@ -59,7 +59,7 @@ def test_the_command_line_hears_it_too(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     line = ["publish", "change", "nobody", "--layer", "scaler", "--set", "tasks=2"]
-    ended = run(*line, "--bootstrap", fleet.broker.bootstrap, "--wait", str(WAIT_S))
+    ended = run(*line, "--bootstrap", fleet.broker.bootstrap, "--timeout", str(WAIT_S))
     assert ended.code == Code.NOT_FOUND
     assert ended.out.startswith("nobody: rejected, no-such-job: ")
 

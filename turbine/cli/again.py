@@ -1,4 +1,4 @@
-"""`--watch` and `--local`: a list that is shown again and again, and times of this machine's zone."""
+"""`--watch` and `--local`: a list that is shown again and again, times of this machine's zone."""
 
 from __future__ import annotations
 

@@ -25,6 +25,60 @@ LOOK_S = 1.0
 """Between two looks at the jobs: each reads a job's partition anew."""
 
 
+@dataclass(frozen=True, slots=True)
+class How:
+    """What is done with a file beside what it asks."""
+
+    patience_s: float  # for the verdicts, and with `wait` until all runs
+    wait: bool
+    dry_run: bool
+    create_topics: bool
+    offline: bool  # the log is a file, and no broker is asked about topics
+    output: str
+
+
+def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
+    """Tries the changes of a file, tells what they cost, and sends them unless it is a dry run."""
+    from turbine.cli.changes import check_sizes, plan_of
+    from turbine.cli.trials import trial_rows
+    from turbine.cli.verdicts import show_verdicts
+
+    limit_s = time.monotonic() + how.patience_s
+    jobs = known_jobs(log, wishes)
+    wrong = wrong_rows(wishes, jobs, terms)
+    if wrong and not how.dry_run:
+        return show_verdicts(in_order(wrong + held_back(wishes, wrong), wishes), how.output)
+    if not how.offline:
+        topics = Topics(log.settings, create=how.create_topics, dry_run=how.dry_run)
+        wishes = topics.look(wishes, terms.layer)
+    plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
+    check_sizes(plans, terms)
+    rows = wrong + [unchanged(plan, terms) for plan in plans if plan.unchanged]
+    known = {row["job"] for row in rows}
+    due = [plan for plan in plans if plan.wish.job not in known]
+    trials = trial_rows(due, jobs, terms, log)
+    if how.dry_run:
+        return show_verdicts(in_order(rows + trials, wishes), how.output, dry_run=True)
+    if how.output == "table":
+        tell_costs(trials)
+    rows += _send(log, due, terms)
+    code = show_verdicts(in_order(rows, wishes), how.output)
+    if how.wait and code == Code.OK:
+        await_all(log, [wish.job for wish in wishes], limit_s, how.output)
+    return code
+
+
+def _send(log: Log, due: Sequence[Plan], terms: Terms) -> list[Row]:
+    from turbine.cli import changes
+    from turbine.publish import Publisher
+
+    if not due:
+        return []
+    with Publisher(log.settings, author=terms.author) as publisher:
+        pending = [terms.propose(publisher, plan) for plan in due]
+        return changes.await_verdicts(publisher, pending, terms.wait_s)
+
+
 def known_jobs(log: Log, wishes: Sequence[Wish]) -> Mapping[str, Job]:
     """The jobs of a file as they are now."""
     if len(wishes) > 1:
@@ -141,20 +195,11 @@ def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
     return sorted(rows, key=lambda row: order[row["job"]])
 
 
-def trials(log: Log, due: Sequence[Plan], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
-    """What would be said of each change, with its cost."""
-    from turbine.cli.trials import trial_rows
-
-    return trial_rows(due, jobs, terms, log)
-
-
-def tell_costs(rows: Iterable[Row], output: str) -> None:
+def tell_costs(rows: Iterable[Row]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
     from events.strict_json import printable
     from turbine.costs import sentences
 
-    if output != "table":
-        return
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
             tell(printable(f"{row['job']}: {sentence}"))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from events.records import ConfigChangeProposed
     from projections.jobs import Job
     from turbine.cli.documents import Wish
+    from turbine.log import Log
     from turbine.publish import Pending, Publisher
 
 Row = dict[str, Any]
@@ -151,42 +152,16 @@ def apply(
     A document is `job: NAME` with all that the layer shall hold, or `job:`, `set:` and `clear:`
     to change a part of it. All that is wrong with the configs is told at once, and nothing is sent.
     """
-    from turbine.cli import applying
+    from turbine.cli.applying import How, run
     from turbine.cli.documents import read_wishes
-    from turbine.cli.verdicts import show_verdicts
 
-    limit_s = time.monotonic() + (timeout or (RUNS_S if wait else VERDICT_S))
+    patience_s = timeout or (RUNS_S if wait else VERDICT_S)
     verdict_s = timeout or VERDICT_S
     wishes = read_wishes(file)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=verdict_s)
-    log = open_log(context)
-    jobs = applying.known_jobs(log, wishes)
-    wrong = applying.wrong_rows(wishes, jobs, terms)
-    if wrong and not dry_run:
-        rows = wrong + applying.held_back(wishes, wrong)
-        return show_verdicts(applying.in_order(rows, wishes), output)
-    if chosen(context).log is None:
-        topics = applying.Topics(log.settings, create=create_topics, dry_run=dry_run)
-        wishes = topics.look(wishes, layer)
-    plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
-    _check_sizes(plans, terms)
-    rows = wrong + [applying.unchanged(plan, terms) for plan in plans if plan.unchanged]
-    refused = {row["job"] for row in wrong}
-    due = [plan for plan in plans if not plan.unchanged and plan.wish.job not in refused]
-    trials = applying.trials(log, due, jobs, terms)
-    if dry_run:
-        return show_verdicts(applying.in_order(rows + trials, wishes), output, dry_run=True)
-    applying.tell_costs(trials, output)
-    if due:
-        from turbine.publish import Publisher
-
-        with Publisher(log.settings, author=terms.author) as publisher:
-            pending = [terms.propose(publisher, plan) for plan in due]
-            rows += await_verdicts(publisher, pending, verdict_s)
-    code = show_verdicts(applying.in_order(rows, wishes), output)
-    if wait and code == Code.OK:
-        applying.await_all(log, [wish.job for wish in wishes], limit_s, output)
-    return code
+    offline = chosen(context).log is not None
+    how = How(patience_s, wait, dry_run, create_topics, offline, output)
+    return run(open_log(context), wishes, terms, how)
 
 
 def change(
@@ -216,15 +191,32 @@ def change(
         change_id = check_change_id(context, change_id)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     plan = Plan(wish, wish.set, wish.clear, expected_version, create=create)
+    if dry_run:
+        return _try_change(open_log(context), plan, terms, output)
+    return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
+
+
+def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
     from turbine.cli.trials import trial_rows
     from turbine.cli.verdicts import show_verdicts
 
-    if dry_run:
-        log = open_log(context)
-        known = log.job(job)
-        rows = trial_rows([plan], {} if known is None else {job: known}, terms, log)
-        return show_verdicts(rows, output, dry_run=True)
-    settings = chosen(context).connected()
+    known = log.job(plan.wish.job)
+    rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
+    return show_verdicts(rows, output, dry_run=True)
+
+
+def _send_change(
+    context: typer.Context,
+    plan: Plan,
+    terms: Terms,
+    change_id: str | None,
+    *,
+    no_wait: bool,
+    output: str,
+) -> int:
+    from turbine.cli.verdicts import show_verdicts
+
+    settings, job = chosen(context).connected(), plan.wish.job
     told = None if change_id is None else _known_verdict(context, job, change_id)
     if told is not None:
         return show_verdicts([told], output)
@@ -235,7 +227,7 @@ def change(
         if no_wait and not pending.answered:
             row = {"job": job, "verdict": "sent", "change_id": pending.change_id}
             return show_verdicts([row], output)
-        rows = await_verdicts(publisher, [pending], wait)
+        rows = await_verdicts(publisher, [pending], terms.wait_s)
     return show_verdicts(rows, output)
 
 
@@ -329,7 +321,7 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     return Plan(wish, set_, tuple(clear), expected, unchanged, create=True)
 
 
-def _check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
+def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
     """Refuses what no message holds: all of it before the first is sent."""
     from turbine.cli.moments import now_ms
     from turbine.publish import encoded

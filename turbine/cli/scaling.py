@@ -69,9 +69,7 @@ def scale(
     terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
     wish = Wish(job, "the command line", {"tasks": tasks})
     plan = _plan(wish, wish.set, (), layer.version)
-    if dry_run:
-        return _try(log, terms, plan, output)
-    return _send(log, terms, plan, {}, output)
+    return _send(log, terms, plan, {}, output, dry_run=dry_run)
 
 
 def check_others(job: str, layer: Held, expires_ms: int | None) -> None:
@@ -121,14 +119,11 @@ def rollback(
 
         row = {"job": job, "layer": layer, "verdict": "unchanged", "version": held.version}
         return show_verdicts([row], output)
-    why = reason or f"rollback to version {to} of {layer}"
-    ends_ms = held.expires_ms if given_ms is None else given_ms
+    why, ends_ms = reason or f"rollback to version {to} of {layer}", given_ms or held.expires_ms
     terms = Terms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
-    if dry_run:
-        return _try(log, terms, plan, output)
     shown = {"differences": [one.to_plain() for one in differences(now, wanted)]}
-    return _send(log, terms, plan, shown, output)
+    return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 
 def layer_at(
@@ -179,7 +174,8 @@ def _existing(log: Log, name: str) -> Job:
 def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:
     from turbine.cli.changes import Plan
 
-    return Plan(wish, set_, tuple(clear), version)
+    # What a deleted job was at a version is what it is made again by: whoever names it means it.
+    return Plan(wish, set_, tuple(clear), version, create=True)
 
 
 def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
@@ -191,7 +187,9 @@ def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
     return show_verdicts(rows, output, dry_run=True)
 
 
-def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str) -> int:
+def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_run: bool) -> int:
+    if dry_run:
+        return _try(log, terms, plan, output)
     from turbine.cli.moments import show_time
     from turbine.cli.output import tell
     from turbine.cli.verdicts import row_of, show_verdicts
