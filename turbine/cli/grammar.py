@@ -19,6 +19,8 @@ def named(usual: str, *, options: bool = True) -> type[TyperGroup]:
     class ByName(TyperGroup):
         """Takes a name alone."""
 
+        usual_command = usual
+
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             """Puts the usual command ahead where none is named."""
             first = args[0] if args else ""

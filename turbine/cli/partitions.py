@@ -79,6 +79,6 @@ def notes(wishes: Iterable[Wish], counts: Mapping[str, int], bootstrap: str) -> 
         named = ", ".join(f"{one.path} of {one.job}" for one in found[:NAMED])
         more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
         yield printable(
-            f"the broker at {bootstrap} shows no topic {topic}, which {named}{more} needs;"
+            f"the broker at {bootstrap} shows no topic {topic}, named by {named}{more};"
             " make it with --create-topics, or apply again when it is there"
         )

@@ -87,7 +87,7 @@ def test_a_topic_that_is_not_there_is_noted() -> None:
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}])]
     [note] = notes(given, COUNTS, "far:9092")
     assert note == (
-        "the broker at far:9092 shows no topic gone, which inputs.1 of a needs;"
+        "the broker at far:9092 shows no topic gone, named by inputs.1 of a;"
         " make it with --create-topics, or apply again when it is there"
     )
 
@@ -95,17 +95,17 @@ def test_a_topic_that_is_not_there_is_noted() -> None:
 def test_a_topic_is_noted_where_its_partitions_are_said_and_where_it_is_written() -> None:
     given = wish([{"topic": "gone", "partitions": 4}])
     given = replace(given, set=given.set | {"output": {"topic": "out"}})
-    told = [note.partition(" needs;")[0] for note in notes([given], COUNTS, "far:9092")]
+    told = [note.partition(";")[0] for note in notes([given], COUNTS, "far:9092")]
     assert told == [
-        "the broker at far:9092 shows no topic gone, which inputs.0 of a",
-        "the broker at far:9092 shows no topic out, which output of a",
+        "the broker at far:9092 shows no topic gone, named by inputs.0 of a",
+        "the broker at far:9092 shows no topic out, named by output of a",
     ]
 
 
 def test_each_topic_is_noted_once() -> None:
     given = [wish([{"topic": "gone"}], job) for job in "abcde"]
     [note] = notes([*given, wish([{"topic": "clicks"}])], COUNTS, "far:9092")
-    assert "which inputs.0 of a, inputs.0 of b, inputs.0 of c and 2 more needs;" in note
+    assert "named by inputs.0 of a, inputs.0 of b, inputs.0 of c and 2 more;" in note
 
 
 def test_a_note_can_be_printed() -> None:
@@ -233,7 +233,7 @@ def test_a_dry_run_shows_what_would_be_filled_in(
     assert (second["verdict"], second["reason"]) == ("rejected", "no-such-job")
     assert ended.code == Code.NOT_FOUND
     assert ended.err == (
-        "the broker at far:9092 shows no topic gone, which inputs.1 of a needs;"
+        "the broker at far:9092 shows no topic gone, named by inputs.1 of a;"
         " make it with --create-topics, or apply again when it is there\n"
     )
     assert broker.asked == ["far:9092"]
