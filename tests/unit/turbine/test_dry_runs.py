@@ -178,6 +178,31 @@ def test_a_mistyped_job_is_told_with_the_nearest(line: str, sentence: str, jobs_
     assert ended.out.startswith(f"biling: would be rejected, no-such-job: {sentence}")
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "scale biling --tasks 3 --for 2h --reason x",
+        "rollback biling --to 1",
+        "describe biling",
+        "get jobs biling",
+    ],
+)
+def test_who_needs_the_job_is_told_the_nearest_too(line: str, jobs_log: Path) -> None:
+    ended = run(*line.split(), "--log", str(jobs_log))
+    assert ended.code == Code.NOT_FOUND
+    assert ended.sentence == (
+        "there is no job biling, perhaps billing; `turbine get jobs --deleted` lists all"
+    )
+
+
+def test_containers_are_named(tiers_log: Path) -> None:
+    ended = run("get", "containers", "c2", "c0", "-o", "name", "--log", str(tiers_log))
+    assert (ended.code, ended.out.split()) == (Code.OK, ["c0", "c2"])
+    unknown = run("get", "containers", "c99", "--log", str(tiers_log))
+    assert unknown.code == Code.NOT_FOUND
+    assert unknown.sentence.startswith("tier default has no container c99; ")
+
+
 WHOLE = [
     "--set", 'operator="a.b:c"', "--set", 'inputs=[{"topic":"t"}]',
     "--set", 'package={"name":"a","version":"1"}', "--set", 'checkpoint={"root":"/c"}',
