@@ -153,6 +153,7 @@ def test_a_dry_run_writes_nothing_to_a_broker(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("TURBINE_BOOTSTRAP", site.settings.bootstrap)
+    monkeypatch.setenv("TURBINE_PARTITIONS", str(site.settings.partitions))
     (tmp_path / "job.yaml").write_text(JOB_FILE % 4)
     job, topics = JOBS[0], [OPERATOR, TIERS, *CHANGES.values()]
     log = Log(site.settings)
