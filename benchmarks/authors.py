@@ -90,7 +90,9 @@ class Wish:
         if self.kind == "delete":
             publisher.delete(self.job, reason="gone", wait_s=0, change_id=self.change_id)
         else:
-            publisher.propose(self.job, self.change, change_id=self.change_id, **self.more)
+            publisher.propose(
+                self.job, self.change, create=True, change_id=self.change_id, **self.more
+            )
 
 
 def wishes(part: Part, versions: Versions) -> Iterator[Wish]:

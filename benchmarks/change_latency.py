@@ -66,7 +66,7 @@ def _notes(seconds: int) -> list[str]:
 
 def _follow_changes(site: Installation, count: int) -> tuple[list[Heard], dict[str, float]]:
     with Publisher(site.settings, author="bench") as publisher, ThreadPoolExecutor(THREADS) as pool:
-        created = [publisher.propose(_job(n), base_config(n)) for n in range(JOBS)]
+        created = [publisher.propose(_job(n), base_config(n), create=True) for n in range(JOBS)]
         for pending in created:
             verdict = pending.wait(WAIT_S)
             assert isinstance(verdict, Accepted), verdict

@@ -185,7 +185,7 @@ class Fleet:
         site.await_assigned()
         with Publisher(site.settings) as publisher:
             for job in self.jobs:
-                publisher.change(job, self._config(job), wait_s=0)
+                publisher.change(job, self._config(job), create=True, wait_s=0)
         say(f"{len(self.names)} containers, {len(self.jobs)} jobs, {len(self.tasks)} tasks")
 
     def _await_lives(self) -> None:

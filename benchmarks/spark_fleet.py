@@ -90,7 +90,7 @@ class SparkFleet:
     def ask(self, job: str, config: Mapping[str, Any]) -> int:
         """Asks for a config; the version of the base layer that it has become."""
         with Publisher(self.site.settings) as publisher:
-            verdict = publisher.change(job, dict(config), wait_s=30)
+            verdict = publisher.change(job, dict(config), create=True, wait_s=30)
         if not isinstance(verdict, Accepted):
             raise ChildFailed(f"{job} is not accepted: {verdict}")
         return verdict.version

@@ -317,9 +317,9 @@ class JobConfig(_Part):
 
     @model_validator(mode="after")
     def _fits_together(self) -> JobConfig:
-        first = next(_conflicts(self), None)
-        if first is not None:
-            raise conflict(*first)
+        found = list(_conflicts(self))
+        if found:
+            raise conflict(*found[0], more=found[1:])
         return self
 
 
@@ -336,10 +336,10 @@ def validate_config(merged: Mapping[str, Json]) -> JobConfig | Invalid:
     try:
         return JobConfig.model_validate(dict(merged) if isinstance(merged, Mapping) else merged)
     except ValidationError as error:
-        return _EXPLAINER.explain(error)
+        return EXPLAINER.explain(error)
 
 
-_EXPLAINER = Explainer(JobConfig, _EXPECTED_BY_PATTERN, unions=frozenset({("operator",)}))
+EXPLAINER = Explainer(JobConfig, _EXPECTED_BY_PATTERN, unions=frozenset({("operator",)}))
 
 
 def _conflicts(config: JobConfig) -> Iterator[tuple[str, str, str]]:

@@ -7,7 +7,7 @@ decisions that are derived again later and compared byte by byte.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from types import MappingProxyType
@@ -47,6 +47,8 @@ class Invalid:
     path: str
     expected: str
     found: str
+    unknown: bool = False  # nobody knows the key
+    meant: str = ""  # of an unknown key: the known one that is most like it
 
     def __str__(self) -> str:
         return f"{self.path or 'the config'}: expected {self.expected}, found {self.found}"
@@ -83,6 +85,45 @@ class Explainer:
             return Invalid(at, context["expected"], context["found"])
         return Invalid(_text(keys), self._expected(keys, first), _found(keys, first))
 
+    def problems(self, error: ValidationError) -> list[Invalid]:
+        """All that is wrong: keys that nobody knows first, then by path as above. A key that is
+        missing only because it is misspelt is not told twice."""
+        found = [
+            (self._keys(one), one) for one in error.errors(include_url=False) if not _is_echo(one)
+        ]
+        found.sort(key=lambda each: (_order(each[0]), each[1]["type"]))
+        told = [one for keys, problem in found for one in self._told(keys, problem)]
+        unknown = [one for one in told if one.unknown]
+        meant = {".".join([*one.path.split(".")[:-1], one.meant]) for one in unknown if one.meant}
+        return unknown + [
+            one
+            for one in told
+            if not one.unknown and not (one.found == "nothing" and one.path in meant)
+        ]
+
+    def _told(self, keys: tuple[str | int, ...], problem: ErrorDetails) -> Iterator[Invalid]:
+        if problem["type"] == "conflict":
+            context = problem["ctx"]
+            for each in ((context["at"], context["expected"], context["found"]), *context["more"]):
+                at, expected, found = each
+                yield Invalid(".".join(part for part in (_text(keys), at) if part), expected, found)
+            return
+        unknown = problem["type"] == "extra_forbidden"
+        yield Invalid(
+            _text(keys),
+            self._expected(keys, problem),
+            _found(keys, problem),
+            unknown,
+            self._near(keys) if unknown else "",
+        )
+
+    def _near(self, keys: tuple[str | int, ...]) -> str:
+        place = tuple(key for key in keys if isinstance(key, str))
+        return next(iter(get_close_matches(place[-1][:64], self._known_at(place), 1)), "")
+
+    def _known_at(self, place: tuple[str, ...]) -> list[str]:
+        return sorted(path[-1] for path in self._fields if path[:-1] == place[:-1])
+
     def _keys(self, problem: ErrorDetails) -> tuple[str | int, ...]:
         keys = problem["loc"]
         for end in range(1, len(keys)):
@@ -94,9 +135,9 @@ class Explainer:
         kind, context = problem["type"], problem.get("ctx", {})
         place = tuple(key for key in keys if isinstance(key, str))
         if kind == "extra_forbidden":
-            known = sorted(path[-1] for path in self._fields if path[:-1] == place[:-1])
-            close = get_close_matches(place[-1][:64], known, 1)
-            return f"{self._known}, perhaps {close[0]}" if close else f"one of {', '.join(known)}"
+            close = self._near(keys)
+            known = ", ".join(self._known_at(place))
+            return f"{self._known}, perhaps {close}" if close else f"one of {known}"
         if kind == "string_pattern_mismatch":
             return self._patterns[context["pattern"]]
         field = self._fields.get(place)
@@ -110,9 +151,11 @@ class Explainer:
         return str(field.description) if field is not None else "something else"
 
 
-def conflict(at: str, expected: str, found: str) -> PydanticCustomError:
-    """What a model's own check raises of a field that does not fit the others."""
-    told = {"at": at, "expected": expected, "found": found}
+def conflict(
+    at: str, expected: str, found: str, more: Sequence[tuple[str, str, str]] = ()
+) -> PydanticCustomError:
+    """What a model's own check raises of a field that does not fit the others; `more` of them."""
+    told = {"at": at, "expected": expected, "found": found, "more": tuple(more)}
     return PydanticCustomError("conflict", "{at}: expected {expected}, found {found}", told)
 
 

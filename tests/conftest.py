@@ -101,6 +101,7 @@ def await_decisions(settings: Settings, processes: list[Process]) -> None:
                 "package": {"name": "ready", "version": "1"},
                 "checkpoint": {"root": "/checkpoints"},
             },
+            create=True,
             wait_s=WAIT_S,
         )
     assert isinstance(verdict, Accepted), verdict

@@ -15,6 +15,7 @@ from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component as capacity_manager
 from components.capacity_manager.decide import component_of as capacity_manager_of
 from components.job_service.decide import component as job_service
+from components.job_service.logic_1 import component as job_service_1
 from components.runtime.audit import Family
 from components.runtime.component import Component
 from components.shard_manager.decide import component as shard_manager
@@ -22,7 +23,7 @@ from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 
-OLDER: dict[str, tuple[Component[Any], ...]] = {}
+OLDER: dict[str, tuple[Component[Any], ...]] = {"job-service": (job_service_1,)}
 """By component, the newest first: logics of the past whose decisions may still be in the log."""
 
 

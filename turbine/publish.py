@@ -12,9 +12,8 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.clients import BrokerUnreachable, partitions_of, producer
+from components.runtime.clients import partitions_of, producer
 from components.runtime.emitter import Emitter, Refused
-from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, load_settings
 from events.codec import Record, encode
 from events.errors import Unreadable
@@ -31,7 +30,9 @@ from events.records import (
 )
 from events.topics import CHANGES, OPERATOR, partition_of
 from projections.ingress import VALID_MS
-from turbine.subscribe import Outcome, Subscriber
+from turbine.creating import makes_a_job
+from turbine.known_jobs import hinted, in_journal, unmeant
+from turbine.subscribe import Subscriber
 from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
 
 Request = JobDeleteRequested | PauseRequested | ReleaseRequested | ResumeRequested
@@ -133,6 +134,7 @@ class Publisher:
         clear: Sequence[str] = (),
         *,
         layer: str = "base",
+        create: bool = False,
         expected_version: int | None = None,
         reason: str = "",
         expires_ms: int | None = None,
@@ -141,10 +143,18 @@ class Publisher:
         valid_s: float = VALID_S,
         traceparent: str | None = None,
     ) -> Pending:
-        """Sends the change, and returns at once when the broker has it."""
+        """Sends the change, and returns at once when the broker has it.
+
+        A whole config in the base layer would make a job where there is none. Unless `create` says
+        that this is meant it is looked up first, and nothing is sent of a job that is not there.
+        """
         if layer not in CHANGES:
             raise ValueError(f"layer is one of {', '.join(CHANGES)}, not {layer!r}")
         name = change_id or _new_id(valid_s)
+        if layer == "base" and not create and makes_a_job(set or {}):
+            refusal = unmeant(self._settings, job)
+            if refusal is not None:
+                return Pending(name, job, _answered(refusal))
         body = ConfigChangeProposed(
             change_id=name,
             job=job,
@@ -250,10 +260,10 @@ class Publisher:
         for until_s in sorted({max(now_s, min(limit, pending.since_s + EARLY_S)), limit}):
             verdict = pending.wait(max(0.0, until_s - time.monotonic()))
             if pending.refused or not isinstance(verdict, Unknown):
-                return verdict
-            known = self._in_journal(pending.change_id, pending.job)
+                return hinted(self._settings, verdict)
+            known = in_journal(self._settings, pending.change_id, pending.job)
             if known is not None:
-                return known
+                return hinted(self._settings, known)
         return pending.unanswered(wait_s)
 
     def ask(self, change_id: str, *, wait_s: float = 10.0) -> Verdict:
@@ -269,19 +279,8 @@ class Publisher:
                         return verdict
         finally:
             reader.close()
-        known = self._in_journal(change_id)
+        known = in_journal(self._settings, change_id)
         return known or Unknown(change_id, "", f"no verdict on {change_id} was found")
-
-    def _in_journal(self, change_id: str, job: str | None = None) -> Verdict | None:
-        from turbine.log import Log
-        from turbine.why import verdict_on
-
-        try:
-            found = verdict_on(Log(self._settings), job, change_id)
-        except (BadSettings, BrokerUnreachable, Unreadably):
-            # An author need not have a right to the journal: it is unknown to them, as without it.
-            return None
-        return None if found is None else verdict_of(Outcome.of(found.read))
 
     def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
         record = Record(job, name, type(body).__name__, encoded(job, body), body)
@@ -347,6 +346,12 @@ class Publisher:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _answered(verdict: Verdict) -> Future[Verdict]:
+    future: Future[Verdict] = Future()
+    future.set_result(verdict)
+    return future
 
 
 def _new_id(valid_s: float) -> str:

@@ -1,4 +1,4 @@
-"""What would be decided about a change if it came now: the job service's own fold and decider.
+"""What would be decided about a request if it came now: the components' own folds and deciders.
 
 Nothing is sent. Between the trial and the change others may decide, so it promises nothing.
 """
@@ -10,10 +10,30 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.job_service.decide import decide
+from components.state_syncer.decide import decide as decide_sync
 from events.codec import Read, Record, encode
-from events.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
-from events.topics import CHANGES, place
+from events.records import (
+    Body,
+    ConfigChangeProposed,
+    JobConfigChanged,
+    JobConfigRejected,
+    JobDeleted,
+    JobDeleteRequested,
+    OffsetResetRequested,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+)
+from events.topics import CHANGES, JOURNAL, OPERATOR, place
 from projections.jobs import Job, apply, fold
+from projections.syncs import Sync
+from projections.syncs import fold as fold_sync
+from turbine.subscribe import Outcome
+from turbine.verdicts import Verdict, verdict_of
+
+Asked = PauseRequested | ResumeRequested | ReleaseRequested | OffsetResetRequested
+Request = Asked | JobDeleteRequested
+"""What operators ask of one job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,13 +47,41 @@ class Trial:
 
 def try_change(job: Job | None, layer: str, asked: ConfigChangeProposed, now_ms: int) -> Trial:
     """The verdict on a change of the job as it is known."""
-    value = encode(asked)
-    record = Record(asked.job, asked.change_id, type(asked).__name__, value, asked)
-    topic = CHANGES[layer]
-    row = fold(job, Read(place(topic, 0), topic, 0, now_ms, record))
+    row = fold(job, _read(CHANGES[layer], asked, now_ms))
     for body in decide(row, now_ms):
         if isinstance(body, JobConfigChanged | JobConfigRejected):
             after = apply(row, body)
             return Trial(body, json.loads(row.expected_json), json.loads(after.expected_json))
         row = apply(row, body)  # an override that expires comes first
     raise AssertionError(f"{asked.change_id} is a request that counts, and has no verdict")
+
+
+def try_deletion(
+    job: Job | None, asked: JobDeleteRequested, now_ms: int
+) -> JobDeleted | JobConfigRejected:
+    """What the job service would say of it."""
+    row = fold(job, _read(OPERATOR, asked, now_ms))
+    for body in decide(row, now_ms):
+        if isinstance(body, JobDeleted | JobConfigRejected) and body.change_id == asked.change_id:
+            return body
+    raise AssertionError(f"{asked.change_id} is a request that counts, and has no verdict")
+
+
+def try_request(sync: Sync | None, asked: Asked, now_ms: int) -> Body | None:
+    """What the state syncer would say of it; None where it would wait."""
+    row = fold_sync(sync, _read(OPERATOR, asked, now_ms))
+    said = (one for one in decide_sync(row, now_ms))
+    return next((one for one in said if getattr(one, "change_id", None) == asked.change_id), None)
+
+
+def told(body: Body) -> Verdict:
+    """The same in the words of who asked."""
+    asked = getattr(body, "change_id", "")
+    job = getattr(body, "job", "")
+    return verdict_of(Outcome(type(body).__name__, job, "", asked, body, JOURNAL, 0, 0))
+
+
+def _read(topic: str, asked: Body, now_ms: int) -> Read:
+    job, name = getattr(asked, "job", ""), getattr(asked, "change_id", "")
+    record = Record(job, name, type(asked).__name__, encode(asked), asked)
+    return Read(place(topic, 0), topic, 0, now_ms, record)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
 from components.runtime.component import Component
-from events.config import Invalid
+from events.config import Invalid, JobConfig
 from events.config_text import config_of
 from events.identity import is_job_id, valid_until_ms
 from events.merge import change_layer, merge_layers
@@ -49,6 +49,9 @@ OPERATOR_DOOR = REQUESTS.index("operator")
 PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)
 """In which order waiting requests are answered: who mitigates an outage does not queue."""
 
+REQUIRED = tuple(sorted(name for name, one in JobConfig.model_fields.items() if one.is_required()))
+"""What every job has to say; a change that lacks any of it makes no job."""
+
 Json = dict[str, Any]
 
 
@@ -61,7 +64,23 @@ class Refusal:
     path: str = ""
 
 
-def decide(job: Job, now_ms: int) -> Iterator[Body]:
+def _absent(job: Job, expected_json: str) -> Refusal | None:
+    """Of a change that would have to make the job and cannot: that there is no such job comes
+    first, as its author most likely meant another."""
+    if job.alive:
+        return None
+    config = json.loads(expected_json)
+    lacking = [name for name in REQUIRED if name not in config]
+    if not lacking:
+        return None
+    said = f"there is no job {job.name}, and this change makes none: it lacks {', '.join(lacking)}"
+    return Refusal("no-such-job", said, lacking[0])
+
+
+Absent = Callable[[Job, str], Refusal | None]
+
+
+def decide(job: Job, now_ms: int, absent: Absent = _absent) -> Iterator[Body]:
     """What should be said of the job now: expiries, then one verdict for each waiting request."""
     for at, layer in enumerate(job.layers):
         if layer.expires_ms is not None and layer.expires_ms <= now_ms:
@@ -70,7 +89,7 @@ def decide(job: Job, now_ms: int) -> Iterator[Body]:
             job = apply(job, body)
     for door in PEOPLE_FIRST:
         for ask in job.ingress[door].waiting:
-            body = _verdict(job, door, ask, now_ms)
+            body = _verdict(job, door, ask, now_ms, absent)
             yield body
             job = apply(job, body)
 
@@ -92,7 +111,7 @@ def _expiry(job: Job, at: int, expires_ms: int) -> OverrideExpired:
     )
 
 
-def _verdict(job: Job, door: int, ask: Ask, now_ms: int) -> Body:
+def _verdict(job: Job, door: int, ask: Ask, now_ms: int, absent: Absent) -> Body:
     refusal = _untimely(ask, now_ms)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
@@ -101,7 +120,7 @@ def _verdict(job: Job, door: int, ask: Ask, now_ms: int) -> Body:
         return _rejected(job, door, ask, refusal)
     if not isinstance(ask.body, ConfigChangeProposed):
         return _deleted(job, door, ask)
-    change = _change(job, door, ask.body, now_ms)
+    change = _change(job, door, ask.body, now_ms, absent)
     if isinstance(change, Refusal):
         return _rejected(job, door, ask, change)
     return change
@@ -140,7 +159,9 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
     )
 
 
-def _change(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Body | Refusal:
+def _change(
+    job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, absent: Absent
+) -> Body | Refusal:
     refusal = _unwelcome(job, at, asked, now_ms)
     if refusal is not None:
         return refusal
@@ -155,7 +176,9 @@ def _change(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Body
     if len(layer_json.encode()) > LAYER_BYTES:
         return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
     expected_json = _expected_json(job, at, layer, layer_json)
-    refusal = _unfit(expected_json) or _unfit_later(job, at, layer, asked.expires_ms)
+    refusal = absent(job, expected_json)
+    refusal = refusal or _unfit(expected_json)
+    refusal = refusal or _unfit_later(job, at, layer, asked.expires_ms)
     if refusal is not None:
         return refusal
     if len(expected_json.encode()) > EXPECTED_BYTES:
@@ -276,7 +299,7 @@ def _bumped(job: Job, at: int) -> LayerVersions:
 
 component: Component[Job] = Component(
     name="job-service",
-    logic="job-service/1",
+    logic="job-service/2",
     output=JOURNAL,
     inputs=frozenset(INGRESS_TOPICS) | {JOURNAL},
     folds=FOLDED_KINDS,

@@ -64,7 +64,9 @@ def live(browser: Browser, real: Served) -> Iterator[Watched]:
 def change(fleet: Fleet, **wanted: object) -> None:
     """Has the base of the job changed, and waits for the verdict."""
     with Publisher(fleet.settings, author="ana <ana@example.org>") as publisher:
-        verdict = publisher.change(JOB, wanted, reason="<b>the evening peak</b>", wait_s=WAIT_S)
+        verdict = publisher.change(
+            JOB, wanted, create=True, reason="<b>the evening peak</b>", wait_s=WAIT_S
+        )
     assert isinstance(verdict, Accepted), verdict
 
 

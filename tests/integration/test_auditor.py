@@ -66,7 +66,7 @@ def turned_until_ahead(one: Auditor, count: int) -> None:
 def change(fleet: Fleet, version: int) -> None:
     with Publisher(fleet.settings, author="auditor") as publisher:
         told = {**CONFIG, "package": {"name": "audited", "version": str(version)}}
-        assert isinstance(publisher.change("followed", told), Accepted)
+        assert isinstance(publisher.change("followed", told, create=True), Accepted)
 
 
 def test_it_follows_and_goes_on_from_what_it_kept(fleet: Fleet, tmp_path: Path) -> None:

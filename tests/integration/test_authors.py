@@ -36,7 +36,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 def test_the_journal_tells_what_nobody_publishes(fleet: Fleet) -> None:
     with Publisher(fleet.settings, author="ana") as ana:
-        made = ana.change("quiet", SMALLEST, wait_s=WAIT_S)
+        made = ana.change("quiet", SMALLEST, create=True, wait_s=WAIT_S)
         assert isinstance(made, Accepted)
         assert (made.job, made.layer, made.version) == ("quiet", "base", 1)
         assert made.position.startswith("journal.v1/")
@@ -45,7 +45,10 @@ def test_the_journal_tells_what_nobody_publishes(fleet: Fleet) -> None:
         assert refused.path == "tasks"
         assert ana.ask(made.change_id, wait_s=WAIT_S) == made
         # Sent again under its id it counts once, and its verdict is not published once more.
-        assert ana.change("quiet", SMALLEST, change_id=made.change_id, wait_s=WAIT_S) == made
+        assert (
+            ana.change("quiet", SMALLEST, create=True, change_id=made.change_id, wait_s=WAIT_S)
+            == made
+        )
         gone = ana.delete("quiet", reason="no longer needed", wait_s=WAIT_S)
         assert isinstance(gone, Accepted)
         assert isinstance(ana.ask("1.nobody", wait_s=0.1), Unknown)
@@ -56,7 +59,7 @@ def test_the_command_line_hears_it_too(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     line = ["publish", "change", "nobody", "--layer", "scaler", "--set", "tasks=2"]
-    ended = run(*line, "--bootstrap", fleet.broker.bootstrap, "--wait", str(WAIT_S))
+    ended = run(*line, "--bootstrap", fleet.broker.bootstrap, "--timeout", str(WAIT_S))
     assert ended.code == Code.NOT_FOUND
     assert ended.out.startswith("nobody: rejected, no-such-job: ")
 
@@ -83,7 +86,7 @@ def test_who_waits_and_who_asks_is_told_when_verdicts_cannot_be_heard(
     fleet: Fleet, forsake: Callable[[], None]
 ) -> None:
     with Publisher(fleet.settings, author="ana") as ana:
-        pending = ana.propose("loud", SMALLEST)
+        pending = ana.propose("loud", SMALLEST, create=True)
         forsake()
         with pytest.raises(Unheard) as told:  # and not Unknown after the time
             pending.wait(WAIT_S)
@@ -101,7 +104,7 @@ def test_who_waits_and_who_asks_is_told_when_verdicts_cannot_be_heard(
 
 def test_a_closed_publisher_says_so(fleet: Fleet) -> None:
     ana = Publisher(fleet.settings, author="ana")
-    pending = ana.propose("closed", SMALLEST)
+    pending = ana.propose("closed", SMALLEST, create=True)
     ana.close()
     with pytest.raises(Unheard, match="this Publisher was closed; the change may yet stand"):
         pending.wait(WAIT_S)

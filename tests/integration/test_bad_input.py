@@ -285,7 +285,7 @@ def test_an_unreadable_decision_freezes_its_key_until_a_build_reads_it(
     waiting = author.ask(proposal(frozen, set_json='{"tasks": 2}'))
     other = author.ask(proposal(job_in(1, "beside"), set_json='{"tasks": 2}'))
     # The one that came later, in the same partition, is answered; so the first was passed over.
-    assert verdict(fleet.settings, other).reason == "invalid"
+    assert verdict(fleet.settings, other).reason == "no-such-job"
     assert [one for one in decisions(fleet.settings) if _answers(one, waiting)] == []
     worker.kill()
     newer = _newer_build(tmp_path / "newer", 9_999)

@@ -68,7 +68,7 @@ def ask(
 ) -> None:
     more = {"tasks": tasks, "resources": {"cpu_cores": cores, "memory_mb": 1}, "tier": tier}
     with Publisher(site.settings) as publisher:
-        publisher.change(job, CONFIG | more, wait_s=0)
+        publisher.change(job, CONFIG | more, create=True, wait_s=0)
 
 
 def fleet(site: Installation, tier: str) -> Fleet:

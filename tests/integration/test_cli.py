@@ -146,7 +146,7 @@ def test_no_job_of_a_file_is_asked_for_when_one_is_too_large_for_a_message(
     ended = run("publish", "change", "too-2", *clears)
     assert ended.code == Code.USAGE
     assert re.fullmatch(NO_MESSAGE + "nothing was sent", ended.sentence)
-    ended = run("delete", "job", "too-2", "--reason", "x" * 300_000)
+    ended = run("delete", "job", "too-2", "--yes", "--reason", "x" * 300_000)
     assert ended.code == Code.USAGE
     assert re.fullmatch(NO_MESSAGE + "nothing was sent", ended.sentence)
     assert asked() == before

@@ -165,7 +165,7 @@ class Fleet:
 
     def ask(self, **config: object) -> None:
         with Publisher(self.site.settings) as publisher:
-            publisher.change(JOB, CONFIG | config, wait_s=0)
+            publisher.change(JOB, CONFIG | config, create=True, wait_s=0)
         until(lambda: self.runs(**config), f"it runs with {config}", 60, 0.2)
 
     @contextmanager

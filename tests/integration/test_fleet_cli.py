@@ -123,7 +123,7 @@ def test_a_plan_is_shown_applied_once_and_refused_when_it_is_stale(site: Install
     turbine("drain", "container", "c0", "--reason", "rest")
     shown = told("placement", "plan")
     assert {move["from"] for move in shown["moves"]} == {"c0"}
-    late = run("placement", "apply", shown["plan"], "--reason", "now", "--wait", "0.1")
+    late = run("placement", "apply", shown["plan"], "--reason", "now", "--timeout", "100ms")
     assert late.code == Code.TIMEOUT
     [change] = re.findall(r"`turbine why (\S+)` asks again", late.sentence)
     assert run("why", change).code == Code.TIMEOUT

@@ -95,7 +95,7 @@ def test_from_no_topics_to_a_forged_decision(bare: Broker, monkeypatch: pytest.M
     assert run("topics", "apply").code == Code.FINDINGS
 
     assert run("get", "jobs").err == "there are no jobs; `turbine apply` makes one\n"
-    unknown = run("publish", "change", "nobody", "--set", "tasks=1", "--wait", "0.3")
+    unknown = run("publish", "change", "nobody", "--set", "tasks=1", "--timeout", "300ms")
     assert unknown.code == Code.TIMEOUT
     [change] = re.findall(r"Ask again with this id: (\S+)$", unknown.out, re.MULTILINE)
     asked = run("why", change)
@@ -166,7 +166,7 @@ def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.Mon
         assert said[3].startswith("Spark is made ready")
         assert said[4].startswith("all components run; ")
         assert said[5].startswith("dashboard and API: http://127.0.0.1:")
-        assert run("apply", "-f", "job.yaml", "--wait", "60").code == Code.OK
+        assert run("apply", "-f", "job.yaml", "--timeout", "60s").code == Code.OK
         assert run("get", "jobs", "-o", "name").out == "job\n"
         assert shards_held() == 64
         again = json.loads(run("broker", "start", "-o", "json").out)

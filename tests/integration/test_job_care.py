@@ -34,7 +34,7 @@ def test_a_job_is_scaled_rolled_back_and_waited_for(
         return ended
 
     with Publisher(fleet.settings, author="ana") as ana:
-        ana.change("oncall", CONFIG | {"tasks": 2})
+        ana.change("oncall", CONFIG | {"tasks": 2}, create=True)
         ana.change("oncall", {"tasks": 3, "priority": 7})
     scaled = command("scale", "oncall", "--tasks", "5", "--for", "2h", "--reason", "backlog")
     assert scaled.out.startswith("oncall: accepted as version 1 of oncall")

@@ -198,7 +198,7 @@ def test_lag_is_what_is_sent_and_not_committed(site: Installation) -> None:
     turbine("generate", "--topic", "clicks", "--partitions", str(INPUTS), "--records", "400")
     ends = ends_of(site.settings, {("clicks", number) for number in range(INPUTS)})
     with Publisher(site.settings, author="ana") as publisher:
-        assert isinstance(publisher.change("tallies", CONFIG, wait_s=60), Accepted)
+        assert isinstance(publisher.change("tallies", CONFIG, create=True, wait_s=60), Accepted)
     until(lambda: _listed(site) is not None, "its tasks are listed", pause_s=0.2)
     [row] = told("get", "lag")
     assert (row["job"], row["tasks"], row["partitions"]) == ("tallies", 2, INPUTS)

@@ -134,7 +134,7 @@ def running(fleet: Fleet) -> Fleet:
 
 def test_components_and_authors_work_with_a_login(running: Fleet) -> None:
     with Publisher(as_user(running, "author"), author="author") as author:
-        verdict = author.change("behind-a-login", SMALLEST)
+        verdict = author.change("behind-a-login", SMALLEST, create=True)
     assert isinstance(verdict, Accepted)
     assert all(process.alive for process in running.processes)
 

@@ -43,7 +43,7 @@ def turbine(fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
 
 def change(fleet: Fleet, job: str, tasks: int) -> None:
     with Publisher(fleet.settings, author="ana") as publisher:
-        assert isinstance(publisher.change(job, SMALLEST | {"tasks": tasks}), Accepted)
+        assert isinstance(publisher.change(job, SMALLEST | {"tasks": tasks}, create=True), Accepted)
 
 
 def test_a_file_keeps_the_position_and_the_next_one_goes_on(

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from benchmarks.installation import Installation, install
 from benchmarks.sync import serve_all
+from components.runtime.clients import counts_of
 from events.records import TaskSpecsPublished
+from events.topics import CHANGES, OPERATOR, TIERS
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import until
+from tests.unit.turbine.lines import run
+from turbine.cli.failures import Code
 from turbine.log import Log
 from turbine.publish import Accepted, Publisher
 
@@ -57,7 +62,7 @@ def ask(site: Installation, **config: object) -> None:
     """The same change of all jobs."""
     with Publisher(site.settings) as publisher:
         for job in JOBS:
-            verdict = publisher.change(job, CONFIG | config)
+            verdict = publisher.change(job, CONFIG | config, create=True)
             assert isinstance(verdict, Accepted), verdict
 
 
@@ -107,3 +112,65 @@ def test_every_decision_comes_out_again(site: Installation) -> None:
     found = list(Log(site.settings).audit())
     assert {one.component for one in found} == {"job-service", "state-syncer", "task-service"}
     assert [one for one in found if one.verdict != "same"] == []
+
+
+JOB_FILE = """\
+job: waited-for
+operator: examples.counts:count
+inputs: [{topic: not-there-yet, partitions: 2}]
+package: {name: counts, version: "1.0.0"}
+checkpoint: {root: /checkpoints}
+tasks: %d
+"""
+
+
+def test_apply_makes_the_topic_waits_and_knows_afterwards_how_long_it_takes(
+    site: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", site.settings.bootstrap)
+    monkeypatch.setenv("TURBINE_PARTITIONS", str(site.settings.partitions))
+    file = tmp_path / "job.yaml"
+    file.write_text(JOB_FILE % 2)
+    first = run("apply", "-f", "job.yaml", "--create-topics", "--wait")
+    assert (first.code, first.out.count("accepted as version 1")) == (Code.OK, 1), first
+    assert "topic not-there-yet is created, with 2 partitions\n" in first.err
+    assert first.err.endswith("waited-for: runs as is expected of it\n")
+    assert runs(site, "waited-for", tasks=2)
+    rows = json.loads(run("get", "tasks", "waited-for", "-o", "json").out)
+    assert [one["state"] for one in rows] == ["running", "running"]
+    file.write_text(JOB_FILE % 1)
+    assert run("apply", "-f", "job.yaml", "--wait").code == Code.OK
+    file.write_text(JOB_FILE % 2)
+    tried = run("apply", "-f", "job.yaml", "--dry-run")
+    [restart] = [line for line in tried.out.splitlines() if " stops, " in line]
+    assert restart.startswith("  1 task stops, 2 tasks start; about ")
+    assert restart.endswith(" s, as the last 1 time of this job")
+
+
+def test_a_dry_run_writes_nothing_to_a_broker(
+    site: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TURBINE_BOOTSTRAP", site.settings.bootstrap)
+    monkeypatch.setenv("TURBINE_PARTITIONS", str(site.settings.partitions))
+    (tmp_path / "job.yaml").write_text(JOB_FILE % 4)
+    job, topics = JOBS[0], [OPERATOR, TIERS, *CHANGES.values()]
+    log = Log(site.settings)
+    before = log.ends(log.places(topics))
+    for line in (
+        "apply -f job.yaml --create-topics",
+        f"publish {job} --set tasks=3",
+        f"delete {job} --reason x",
+        f"scale {job} --tasks 3 --for 2h --reason x",
+        f"rollback {job} --to 1",
+        f"pause {job} --reason x",
+        f"reset {job} --to earliest --reason x",
+        "tier create west --shards 4",
+        "topics create made-by-nobody",
+        "topics apply",
+    ):
+        ended = run(*line.split(), "--dry-run")
+        assert ended.code == Code.OK, (line, ended)
+    assert log.ends(log.places(topics)) == before
+    assert "made-by-nobody" not in counts_of(site.settings)

@@ -49,7 +49,7 @@ def until(told: Callable[[], bool]) -> None:
 def changed(fleet: Fleet, job: str, config: dict[str, object]) -> int:
     """The change's offset in the job's partition."""
     with Publisher(fleet.settings, author="views") as publisher:
-        verdict = publisher.change(job, config, wait_s=WAIT_S)
+        verdict = publisher.change(job, config, create=True, wait_s=WAIT_S)
     assert isinstance(verdict, Accepted), verdict
     found = Log(fleet.settings).decisions(job=job)[-1].read
     return found.offset

@@ -45,7 +45,7 @@ def scraped(port: int, process: subprocess.Popen[bytes]) -> str:
 
 def test_an_exporter_tells_what_the_log_says(fleet: Fleet, tmp_path: Path) -> None:
     with Publisher(fleet.settings, author="ana") as publisher:
-        told = publisher.change("watched", CONFIG, wait_s=WAIT_S)
+        told = publisher.change("watched", CONFIG, create=True, wait_s=WAIT_S)
         assert isinstance(told, Accepted), told
     stood = sum(
         one.stands for one in Log(fleet.settings).decisions(job="watched", kinds=frozenset())

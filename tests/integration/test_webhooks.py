@@ -74,7 +74,10 @@ def ask(fleet: Fleet, jobs: list[str], changes: int) -> dict[str, list[str]]:
     """That many changes of each job; the ids of their outcomes, as the log has them."""
     with Publisher(fleet.settings, author="webhooks") as publisher:
         for number in range(changes):
-            pending = [publisher.propose(job, SMALLEST | {"tasks": number + 1}) for job in jobs]
+            pending = [
+                publisher.propose(job, SMALLEST | {"tasks": number + 1}, create=True)
+                for job in jobs
+            ]
             for one in pending:
                 assert isinstance(publisher.verdict(one), Accepted)
     return {job: outcomes(fleet, job) for job in jobs}

@@ -25,6 +25,7 @@ from turbine.api.writing import Change, Wish
 from turbine.cli.differences import differences
 from turbine.cli.failures import Failed
 from turbine.cli.moments import now_ms, parse_span
+from turbine.creating import makes_a_job, not_meant, with_nearest
 from turbine.publish import encoded
 from turbine.scaled import flat
 from turbine.trial import try_change
@@ -51,6 +52,7 @@ def change(desk: AtDesk, response: Response, asked: ChangeAsked) -> Any:
     """Of one layer of a job's config. With `dry_run` the verdict that it would get, what would
     differ, and the id of a plan; else it is sent, and its verdict waited for."""
     wanted = change_of(asked)
+    check_meant(wanted, desk.reading.view(None))
     if not asked.dry_run:
         check_size(wanted)
         return answered(desk.writer.change(wanted, asked.wait_s), response)
@@ -80,7 +82,19 @@ def change_of(asked: ChangeAsked) -> Change:
         author=asked.author or user(),
         expected_version=asked.expected_version,
         expires_ms=None if span_ms is None else now_ms() + span_ms,
+        create=asked.create,
     )
+
+
+def check_meant(wanted: Change, view: View) -> None:
+    """Refuses a whole config for a job that is not there, where nobody said that it be made."""
+    known = view.jobs.get(wanted.job)
+    if wanted.layer != "base" or wanted.create or (known is not None and known.job.alive):
+        return
+    if makes_a_job(wanted.set):
+        names = [one.job.name for one in view.jobs.values() if one.job.alive]
+        sentence = with_nearest(not_meant(wanted.job), wanted.job, names)
+        raise Refusal(404, "no-such-job", sentence, "body.job")
 
 
 def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
@@ -143,6 +157,7 @@ def check_size(wanted: Change) -> ConfigChangeProposed:
 def command_of(wanted: Change) -> str:
     """The same on the command line."""
     words = ["turbine", "publish", "change", wanted.job, "--layer", wanted.layer]
+    words += ["--create"] if wanted.create else []
     for path, value in flat(dict(wanted.set)):
         words += ["--set", f"{path}={json.dumps(value, ensure_ascii=False)}"]
     for path in wanted.clear:

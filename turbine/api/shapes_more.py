@@ -269,6 +269,7 @@ class ChangeAsked(Asked):
 
     job: str = Field(min_length=1, max_length=128)
     layer: Literal["base", "provisioner", "scaler", "oncall"] = "base"
+    create: bool = Field(default=False, description="A job that is not there is to be made.")
     set: dict[str, Any] = Field(default_factory=dict)
     clear: list[str] = Field(default_factory=list, max_length=256)
     reason: str = Field(default="", max_length=1000)

@@ -27,6 +27,7 @@ class Change:
     author: str
     expected_version: int | None
     expires_ms: int | None
+    create: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,7 @@ class LogWriter:
                 change.set,
                 change.clear,
                 layer=change.layer,
+                create=change.create,
                 expected_version=change.expected_version,
                 reason=change.reason,
                 expires_ms=change.expires_ms,

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 
 import typer
 
+from turbine.cli.again import LOCAL, WATCH, check_watched, taken, watch
 from turbine.cli.commands import app
-from turbine.cli.failures import Code, known_failure
+from turbine.cli.failures import Code, Failed, known_failure
+from turbine.cli.moments import shown_in
 
 GLOBAL = ("--bootstrap", "--config", "--fleet", "--log")
 
@@ -19,6 +22,21 @@ GLOBAL = ("--bootstrap", "--config", "--fleet", "--log")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs one command; the exit code. Every failure is one sentence on standard error."""
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    line, asked = taken(given)
+    with shown_in(None) if LOCAL in asked else nullcontext():
+        return _watched(line) if WATCH in asked else _run(line)
+
+
+def _watched(given: Sequence[str]) -> int:
+    try:
+        words = asked_at(hoist(given))
+        check_watched(words[_command_at(words) :])
+    except Failed as failure:
+        return _told(failure)
+    return watch(lambda: _run(given))
+
+
+def _run(given: Sequence[str]) -> int:
     try:
         # Not `app()`, which would put a hook of its own under every exception of the process.
         command = typer.main.get_command(app)
@@ -32,9 +50,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         failure = known_failure(error)
         if failure is None:
             raise  # a bug of ours: its traceback is what we need to see
-        sys.stdout.flush()
-        sys.stderr.write(f"turbine: {failure}\n")
-        return failure.code
+        return _told(failure)
+
+
+def _told(failure: Failed) -> int:
+    sys.stdout.flush()
+    sys.stderr.write(f"turbine: {failure}\n")
+    return failure.code
 
 
 def hoist(arguments: Sequence[str]) -> list[str]:
@@ -57,11 +79,7 @@ def hoist(arguments: Sequence[str]) -> list[str]:
 def asked_at(arguments: Sequence[str]) -> list[str]:
     """`turbine at WHEN get jobs` is `turbine get jobs --at WHEN`."""
     words = list(arguments)
-    first = 0
-    while first < len(words) and words[first] in GLOBAL:
-        first += 2
-    while first < len(words) and words[first].startswith(tuple(f"{name}=" for name in GLOBAL)):
-        first += 1
+    first = _command_at(words)
     if words[first : first + 1] != ["at"] or len(words) < first + 3:
         return words
     when, rest = words[first + 1], words[first + 2 :]
@@ -69,6 +87,14 @@ def asked_at(arguments: Sequence[str]) -> list[str]:
         return words
     cut = rest.index("--") if "--" in rest else len(rest)
     return [*words[:first], *rest[:cut], "--at", when, *rest[cut:]]
+
+
+def _command_at(words: Sequence[str]) -> int:
+    """Where the command begins, behind the global options that stand ahead."""
+    first = 0
+    while first < len(words) and words[first].partition("=")[0] in GLOBAL:
+        first += 1 if "=" in words[first] else 2
+    return first
 
 
 def _wrong_usage(wrong: typer.TyperException) -> int:

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - patience with a verdict is real time
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed, code_of_rejection
+from turbine.cli.failures import Code, Failed
 from turbine.cli.options import (
     Author,
+    DryRun,
     Expected,
     Expires,
     Layer,
     Reason,
     Shown,
     Wait,
+    Yes,
     author_or_user,
     check_change_id,
     check_job,
+    check_meant,
     chosen,
+    open_log,
+    patience,
 )
 
 if TYPE_CHECKING:
     from events.records import ConfigChangeProposed
     from projections.jobs import Job
     from turbine.cli.documents import Wish
-    from turbine.publish import Pending, Publisher, Verdict
+    from turbine.log import Log
+    from turbine.publish import Pending, Publisher
 
 Row = dict[str, Any]
 
 File = Annotated[
     str, typer.Option("-f", "--file", metavar="FILE", help="YAML; - is standard input.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only show the verdict and what would differ.")
 ]
 Sets = Annotated[
     list[str] | None,
@@ -51,7 +54,25 @@ ChangeId = Annotated[
     str | None,
     typer.Option("--change-id", help="Of a change that was sent before: it counts once."),
 ]
+Create = Annotated[bool, typer.Option("--create", help="A job that is not there is to be made.")]
+CreateTopics = Annotated[
+    bool, typer.Option("--create-topics", help="Make the topics that jobs name and are not there.")
+]
+Until = Annotated[
+    bool, typer.Option("--wait", help="Until each job runs as the file says; see --timeout.")
+]
+Patience = Annotated[
+    float | None,
+    typer.Option(
+        "--timeout",
+        metavar="SPAN",
+        parser=patience,
+        help="For the verdicts, by default 30s; with --wait for it all, by default 5m.",
+    ),
+]
+NoWait = Annotated[bool, typer.Option("--no-wait", help="Only print the change's id.")]
 
+VERDICT_S, RUNS_S = 30.0, 300.0
 VALID_S_LEAST, VALID_S_MOST = 60.0, 600.0
 """How long a change may wait to be decided: as long as its author waits, within the log's bound."""
 
@@ -65,6 +86,7 @@ class Plan:
     clear: tuple[str, ...]
     expected_version: int | None
     unchanged: bool = False
+    create: bool = False  # a job that is not there is to be made
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +107,7 @@ class Terms:
             plan.set,
             plan.clear,
             layer=self.layer,
+            create=plan.create,
             expected_version=plan.expected_version,
             reason=self.reason,
             expires_ms=self.expires_ms,
@@ -115,40 +138,30 @@ def apply(
     file: File,
     layer: Layer = "base",
     dry_run: DryRun = False,
+    create_topics: CreateTopics = False,
     reason: Reason = "",
     expected_version: Expected = None,
     expires: Expires = None,
     author: Author = None,
-    wait: Wait = 30.0,
+    wait: Until = False,
+    timeout: Patience = None,
     output: Shown = "table",
 ) -> int:
     """Make jobs what a file says.
 
     A document is `job: NAME` with all that the layer shall hold, or `job:`, `set:` and `clear:`
-    to change a part of it.
+    to change a part of it. All that is wrong with the configs is told at once, and nothing is sent.
     """
+    from turbine.cli.applying import How, run
     from turbine.cli.documents import read_wishes
-    from turbine.cli.partitions import ask_partitions
 
+    patience_s = timeout or (RUNS_S if wait else VERDICT_S)
+    verdict_s = timeout or VERDICT_S
     wishes = read_wishes(file)
-    terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
-    settings = chosen(context).connected()
-    wishes = ask_partitions(wishes, layer, settings)
-    jobs = _jobs(context, wishes, needed=dry_run or any(wish.whole for wish in wishes))
-    plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
-    from turbine.publish import Publisher
-
-    _check_sizes(plans, terms)
-    if dry_run:
-        return _show_trials(plans, jobs, terms, output)
-    rows = [_unchanged(plan, terms) for plan in plans if plan.unchanged]
-    due = [plan for plan in plans if not plan.unchanged]
-    if due:
-        with Publisher(settings, author=terms.author) as publisher:
-            pending = [terms.propose(publisher, plan) for plan in due]
-            rows += _await(publisher, pending, wait)
-    order = {wish.job: at for at, wish in enumerate(wishes)}
-    return show_verdicts(sorted(rows, key=lambda row: order[row["job"]]), output)
+    terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=verdict_s)
+    offline = chosen(context).log is not None
+    how = How(patience_s, wait, dry_run, create_topics, offline, output)
+    return run(open_log(context), wishes, terms, how)
 
 
 def change(
@@ -157,35 +170,64 @@ def change(
     job: Annotated[str, typer.Argument(metavar="JOB")],
     set_: Sets = None,
     clear: Clears = None,
+    create: Create = False,
     layer: Layer = "base",
+    dry_run: DryRun = False,
     reason: Reason = "",
     expires: Expires = None,
     expected_version: Expected = None,
     change_id: ChangeId = None,
     author: Author = None,
-    wait: Wait = 30.0,
-    no_wait: Annotated[bool, typer.Option("--no-wait", help="Only print the change's id.")] = False,
+    wait: Wait = VERDICT_S,
+    no_wait: NoWait = False,
     output: Shown = "table",
 ) -> int:
-    """Ask for a change of one layer of a job, and wait for the verdict."""
+    """Ask for a change of one layer of a job, and wait for the verdict.
+
+    A job that is not there is made with --create alone; `turbine apply` makes one from a file.
+    """
     wish = _wish_of(job, set_ or (), clear or ())
     if change_id is not None:
-        check_change_id(change_id)
+        change_id = check_change_id(context, change_id)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
-    plan = Plan(wish, wish.set, wish.clear, expected_version)
-    settings = chosen(context).connected()
+    plan = Plan(wish, wish.set, wish.clear, expected_version, create=create)
+    if dry_run:
+        return _try_change(open_log(context), plan, terms, output)
+    return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
+
+
+def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
+    from turbine.cli.trials import trial_rows
+    from turbine.cli.verdicts import show_verdicts
+
+    known = log.job(plan.wish.job)
+    rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
+    return show_verdicts(rows, output, dry_run=True)
+
+
+def _send_change(
+    context: typer.Context,
+    plan: Plan,
+    terms: Terms,
+    change_id: str | None,
+    *,
+    no_wait: bool,
+    output: str,
+) -> int:
+    from turbine.cli.verdicts import show_verdicts
+
+    settings, job = chosen(context).connected(), plan.wish.job
+    told = None if change_id is None else _known_verdict(context, job, change_id)
+    if told is not None:
+        return show_verdicts([told], output)
     from turbine.publish import Publisher
 
-    if change_id is not None:
-        known = _known_verdict(context, job, change_id)
-        if known is not None:
-            return show_verdicts([known], output)
     with Publisher(settings, author=terms.author) as publisher:
         pending = terms.propose(publisher, plan, change_id)
-        if no_wait and not pending.refused:
+        if no_wait and not pending.answered:
             row = {"job": job, "verdict": "sent", "change_id": pending.change_id}
             return show_verdicts([row], output)
-        rows = _await(publisher, [pending], wait)
+        rows = await_verdicts(publisher, [pending], terms.wait_s)
     return show_verdicts(rows, output)
 
 
@@ -194,25 +236,45 @@ def delete(
     *,
     name: Annotated[str, typer.Argument(metavar="NAME")],
     reason: Annotated[str, typer.Option("--reason", help="Why it is deleted.")],
+    yes: Yes = False,
+    dry_run: DryRun = False,
     author: Author = None,
-    wait: Wait = 30.0,
+    wait: Wait = VERDICT_S,
     output: Shown = "table",
 ) -> int:
-    """Delete a job.
+    """Delete a job. At a terminal it is asked whether that is meant; elsewhere --yes says so.
 
     Its versions are kept: a job that is created anew under its name goes on from them.
     """
+    from turbine.cli.trials import try_asking
+    from turbine.cli.verdicts import row_of, show_verdicts
+
     check_job(name)
     who = author_or_user(author)
+    if dry_run:
+        from events.records import JobDeleteRequested
+
+        asked = JobDeleteRequested(dry_id(), name, author=who, reason=reason)
+        row = try_asking(open_log(context), asked, "deletion", output)
+        return show_verdicts([row], output, dry_run=True)
+    check_meant(f"delete the job {name} and end its tasks", yes)
     settings = chosen(context).connected()
     from turbine.publish import Accepted, Publisher
 
     with Publisher(settings, author=who) as publisher:
         verdict = publisher.delete(name, reason=reason, wait_s=wait)
-    row = _row(verdict)
+    row = row_of(verdict)
     if isinstance(verdict, Accepted):
         row["verdict"] = "deleted"
     return show_verdicts([row], output)
+
+
+def dry_id() -> str:
+    """An id as long as a real one, of what is not sent."""
+    from events.identity import change_id
+    from turbine.cli.moments import now_ms
+
+    return change_id(now_ms() + int(VALID_S_LEAST * 1000), "dry-run".zfill(32))
 
 
 def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> Wish:
@@ -242,19 +304,6 @@ def _terms(
 # --- what a file asks
 
 
-def _jobs(context: typer.Context, wishes: Sequence[Wish], *, needed: bool) -> dict[str, Job]:
-    """The jobs as they are now, where it matters."""
-    from turbine.cli.options import open_log
-
-    if not needed:
-        return {}
-    log = open_log(context)
-    if len(wishes) > 1:
-        return log.jobs()
-    job = log.job(wishes[0].job)
-    return {} if job is None else {job.name: job}
-
-
 def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     """A whole layer is turned into the least change, for the version that was seen: what another
     author did meanwhile is not overwritten unseen."""
@@ -268,11 +317,11 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     set_, clear = change_between(json.loads(layer.config_json), wish.set)
     expected = layer.version if terms.expected_version is None else terms.expected_version
     same = not set_ and not clear and layer.expires_ms is None and terms.expires_ms is None
-    exists = job is not None and job.alive
-    return Plan(wish, set_, tuple(clear), expected, unchanged=same and exists)
+    unchanged = same and job is not None and job.alive
+    return Plan(wish, set_, tuple(clear), expected, unchanged, create=True)
 
 
-def _check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
+def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
     """Refuses what no message holds: all of it before the first is sent."""
     from turbine.cli.moments import now_ms
     from turbine.publish import encoded
@@ -281,43 +330,9 @@ def _check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
         encoded(plan.wish.job, terms.asked(plan, now_ms()))
 
 
-def _unchanged(plan: Plan, terms: Terms) -> Row:
-    return {
-        "job": plan.wish.job,
-        "layer": terms.layer,
-        "verdict": "unchanged",
-        "version": plan.expected_version,
-    }
-
-
-def _show_trials(plans: Sequence[Plan], jobs: dict[str, Job], terms: Terms, output: str) -> int:
-    from events.records import JobConfigRejected
-    from turbine.cli.differences import differences
-    from turbine.cli.moments import now_ms
-    from turbine.trial import try_change
-
-    rows = []
-    for plan in plans:
-        now = now_ms()
-        asked = terms.asked(plan, now)
-        trial = try_change(jobs.get(plan.wish.job), terms.layer, asked, now)
-        refused = isinstance(trial.verdict, JobConfigRejected)
-        row = trial.verdict.to_plain()
-        wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
-        rows.append(
-            {name: row[name] for name in wanted}
-            | {"verdict": "rejected" if refused else "accepted", "layer": terms.layer}
-            | {"differences": [one.to_plain() for one in differences(trial.before, trial.after)]}
-            | {"before": trial.before, "after": trial.after}
-        )
-    return show_verdicts(rows, output, dry_run=True)
-
-
-# --- verdicts
-
-
-def _await(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
+def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
     """The verdict of each, all within one time."""
+    from turbine.cli.verdicts import row_of
     from turbine.publish import Unheard, Unknown
 
     limit_s = time.monotonic() + wait_s
@@ -329,70 +344,15 @@ def _await(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> l
                 verdict = one.unanswered(wait_s)
         except Unheard as lost:  # what is known of the others is told all the same
             verdict = Unknown(one.change_id, one.job, str(lost))
-        rows.append(_row(verdict))
+        rows.append(row_of(verdict))
     return rows
 
 
 def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
-    from turbine.cli.options import open_log
+    from turbine.cli.verdicts import row_of
     from turbine.publish import verdict_of
     from turbine.subscribe import Outcome
     from turbine.why import verdict_on
 
     found = verdict_on(open_log(context), job, change_id)
-    return None if found is None else _row(verdict_of(Outcome.of(found.read)))
-
-
-def _row(verdict: Verdict) -> Row:
-    return {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
-
-
-def show_verdicts(rows: Sequence[Row], output: str, *, dry_run: bool = False) -> int:
-    """Each job's verdict; the exit code is that of the failures if they agree on one."""
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        write("\n".join(_sentence(row, dry_run=dry_run) for row in rows))
-    else:
-        show_value(list(rows), output)
-    codes = {_code(row) for row in rows} - {Code.OK}
-    return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
-
-
-def _code(row: Row) -> Code:
-    match row["verdict"]:
-        case "rejected":
-            return code_of_rejection(row["reason"])
-        case "unknown":
-            return Code.TIMEOUT
-        case _:
-            return Code.OK
-
-
-def _sentence(row: Row, *, dry_run: bool) -> str:
-    from events.strict_json import printable
-
-    job, would = row["job"], "would be " if dry_run else ""
-    match row["verdict"]:
-        case "accepted":
-            text = f"{job}: {would}accepted as version {row['version']} of {row['layer']}"
-        case "rejected":
-            text = f"{job}: {would}rejected, {row['reason']}: {row['explanation']}"
-        case "unknown":
-            text = f"{job}: unknown: {row['explanation']}"
-        case "unchanged":
-            return f"{job}: unchanged, version {row['version']} of {row['layer']}"
-        case verdict:
-            text = f"{job}: {verdict}"
-    if "change_id" in row and row["verdict"] != "unknown":
-        text += f" (change {row['change_id']})"
-    lines = [printable(text), *(f"  {_difference(one)}" for one in row.get("differences", ()))]
-    if dry_run and row["verdict"] == "accepted" and len(lines) == 1:
-        lines.append("  nothing would differ")
-    return "\n".join(lines)
-
-
-def _difference(plain: Row) -> str:
-    from turbine.cli.differences import ABSENT, Difference
-
-    return str(Difference(plain["path"], plain.get("before", ABSENT), plain.get("after", ABSENT)))
+    return None if found is None else row_of(verdict_of(Outcome.of(found.read)))

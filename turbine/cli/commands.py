@@ -46,6 +46,7 @@ from turbine.cli import (
     why_not,
 )
 from turbine.cli.failures import MEANINGS
+from turbine.cli.grammar import named
 from turbine.cli.options import Chosen, choose
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
@@ -53,8 +54,10 @@ EPILOG = "\b\nExit codes:\n" + "\n".join(
 )
 
 
-def _group(about: str) -> typer.Typer:
-    return typer.Typer(help=about, rich_markup_mode=None, pretty_exceptions_enable=False)
+def _group(about: str, usual: str = "", *, options: bool = True) -> typer.Typer:
+    """A group of commands; in one with a usual command a name alone is of that one."""
+    kind = named(usual, options=options) if usual else None
+    return typer.Typer(cls=kind, help=about, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
 app = _group("Run, change and understand a fleet of streaming jobs.")
@@ -83,7 +86,9 @@ def globals_(
 ) -> None:
     """Run, change and understand a fleet of streaming jobs.
 
-    --bootstrap, --config, --fleet and --log may stand anywhere on the line.
+    --bootstrap, --config, --fleet and --log may stand anywhere on the line, and so may --local,
+    which tells times in this machine's zone. `turbine get jobs --watch`, as any list, is shown
+    again and again.
     """
     context.obj = choose(Chosen(bootstrap, config, fleet_directory), log_file)
 
@@ -125,20 +130,20 @@ get.command("shards")(containers.get_shards)
 get.command("moves")(containers.get_moves)
 app.add_typer(get, name="get")
 
-diff = _group("Show what differs.")
+diff = _group("Show what differs.", "job", options=False)
 diff.callback(invoke_without_command=True)(comparing.diff_fleet)
 diff.command("job")(comparing.diff_job)
 app.add_typer(diff, name="diff")
 
-wait = _group("Wait until a job is what it should be.")
+wait = _group("Wait until a job is what it should be.", "job")
 wait.command("job")(syncs.wait_job)
 app.add_typer(wait, name="wait")
 
-rollback = _group("Make a layer what it was.")
+rollback = _group("Make a layer what it was.", "job")
 rollback.command("job")(scaling.rollback)
 app.add_typer(rollback, name="rollback")
 
-describe = _group("Show one job, one container or one scaling policy in full.")
+describe = _group("Show one job, one container or one scaling policy in full.", "job")
 describe.command("job")(jobs.describe_job)
 describe.command("container")(containers.describe_container)
 describe.command("policy")(policies.describe_policy)
@@ -148,11 +153,11 @@ tier = _group("Containers and shards that are balanced together.")
 tier.command("create")(tiers.create_tier)
 app.add_typer(tier, name="tier")
 
-drain = _group("Have a container give its shards away.")
+drain = _group("Have a container give its shards away.", "container")
 drain.command("container")(tiers.drain_container)
 app.add_typer(drain, name="drain")
 
-undrain = _group("Let a container get shards again.")
+undrain = _group("Let a container get shards again.", "container")
 undrain.command("container")(tiers.undrain_container)
 app.add_typer(undrain, name="undrain")
 
@@ -162,15 +167,15 @@ place.command("apply")(placement.apply_placement)
 place.command("show")(placement.show_placement)
 app.add_typer(place, name="placement")
 
-delete = _group("Delete a job.")
+delete = _group("Delete a job.", "job")
 delete.command("job")(changes.delete)
 app.add_typer(delete, name="delete")
 
-reset = _group("Have a job read its inputs from elsewhere.")
+reset = _group("Have a job read its inputs from elsewhere.", "job")
 reset.command("job")(operators.reset)
 app.add_typer(reset, name="reset")
 
-publish = _group("Ask for changes.")
+publish = _group("Ask for changes.", "change")
 publish.command("change")(changes.change)
 app.add_typer(publish, name="publish")
 

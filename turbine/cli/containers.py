@@ -19,7 +19,7 @@ from turbine.cli.hosted import (
     shard_columns,
     span,
 )
-from turbine.cli.options import At, Listed, Shown, Tier, open_log
+from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +122,7 @@ def moves_in(
 
 def get_containers(
     context: typer.Context,
+    names: Names = None,
     *,
     tier: Tier = "default",
     gone: Annotated[
@@ -130,12 +131,15 @@ def get_containers(
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the containers: how they stand, what they hold, how full they are."""
+    """List the containers, or those named: how they stand, what they hold, how full they are."""
     from turbine.cli.output import show_rows, tell
     from turbine.shards import containers_to_plain
 
     _, row, _ = read_fleet(context, tier, at)
-    rows = list(containers_to_plain(row, gone=gone))
+    for name in names or ():
+        known_container(row, name)
+    rows = list(containers_to_plain(row, gone=gone or bool(names)))
+    rows = [one for one in rows if not names or one["container"] in names]
     if not rows and output in ("table", "wide"):
         tell(f"no container of tier {tier} lives; `python -m turbine.container NAME` starts one")
         return Code.OK

@@ -144,6 +144,7 @@ def _as_test(
     others: tuple[object, ...],
 ) -> int:
     from turbine.cli.output import tell
+    from turbine.ids import full_id
     from turbine.incident import NoIncident, write_test
 
     if job is None or any(one is not None for one in others):
@@ -158,6 +159,7 @@ def _as_test(
         raise Failed(
             Code.USAGE, f"--as-test: pytest finds no test in {path}; name it such as test_{job}.py"
         )
+    decision = decision and full_id(log, decision)
     beside = path.with_suffix(".log.gz")
     _new(path)
     _new(beside)

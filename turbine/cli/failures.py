@@ -57,13 +57,14 @@ def known_failure(error: Exception) -> Failed | None:
     from components.runtime.settings import BadSettings
     from components.runtime.topics import TopicsError
     from turbine.fleet import FleetRuns
+    from turbine.ids import Ambiguous
     from turbine.local import LocalFailed
     from turbine.log_lines import BadFile
     from turbine.publish import TooLarge, Unheard
 
     if isinstance(error, Failed):
         return error
-    if isinstance(error, TooLarge | BadFile):
+    if isinstance(error, TooLarge | BadFile | Ambiguous):
         return Failed(Code.USAGE, str(error))
     told = BadSettings | BrokerUnreachable | Unreadably | TopicsError | FleetRuns | LocalFailed
     told |= Unheard

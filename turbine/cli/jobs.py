@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,7 +40,7 @@ def get_jobs(
     view = jobs_view(open_log(context), moment)
     jobs, told = {name: one.job for name, one in view.jobs.items()}, lines_of(view)
     for name in names or ():
-        existing(jobs.get(name), name, at)
+        existing(jobs.get(name), name, at, lambda: living(jobs.values()))
     wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())
     rows = [
         to_plain(job) | {"line": told[job.name]}
@@ -69,7 +71,8 @@ def describe_job(
     moment = given_moment(at)
     log = open_log(context)
     end = _end(log, moment)
-    job = existing(log.job(name, end=end), name, at)
+    names = partial(_names, log, end)
+    job = existing(log.job(name, end=end), name, at, names)
     decisions = log.decisions(job=name, end=end)
     row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
     row["line"] = lines_of(jobs_view(log, moment))[name]
@@ -79,6 +82,10 @@ def describe_job(
     else:
         show_value(row, output)
     return Code.OK
+
+
+def _names(log: Log, end: dict[str, int] | None) -> list[str]:
+    return living(log.jobs(end=end).values())
 
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
@@ -93,15 +100,25 @@ def existed(job: Job) -> bool:
     return job.versions.base > 0
 
 
-def existing(job: Job | None, name: str, at: str | None) -> Job:
-    """The job; Failed where there never was one."""
+def existing(
+    job: Job | None, name: str, at: str | None, names: Callable[[], Iterable[str]] = tuple
+) -> Job:
+    """The job; Failed where there never was one, with the nearest of the `names` there are."""
+    from turbine.creating import with_nearest
+
     if job is not None and existed(job):
         return job
     when = f" at {at}" if at else ""
     remedy = "`turbine get jobs --deleted` lists all"
     if job is not None:
         remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
-    raise Failed(Code.NOT_FOUND, f"there is no job {name}{when}; {remedy}")
+    sentence = f"there is no job {name}{when}; {remedy}"
+    raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
+
+
+def living(jobs: Iterable[Job]) -> list[str]:
+    """The names of those that there are."""
+    return [job.name for job in jobs if job.alive]
 
 
 def to_plain(job: Job) -> Row:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import Listed, Shown, chosen
+from turbine.cli.options import DryRun, Listed, Shown, chosen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,7 +151,9 @@ def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
     return Code.FINDINGS
 
 
-def apply_topics(context: typer.Context, *, output: Listed = "table") -> int:
+def apply_topics(
+    context: typer.Context, *, dry_run: DryRun = False, output: Listed = "table"
+) -> int:
     """Create the topics that are missing.
 
     What is there is never changed: exit code 5 where a topic differs, for a person to decide.
@@ -160,7 +162,7 @@ def apply_topics(context: typer.Context, *, output: Listed = "table") -> int:
     from turbine.local import ask_topics
 
     chosen(context).connected()
-    steps = ask_topics("apply", chosen(context).flags())
+    steps = ask_topics("plan" if dry_run else "apply", chosen(context).flags())
     if steps:
         _show_steps(steps, output)
     else:
@@ -175,6 +177,7 @@ def create_one(
     partitions: Annotated[
         int | None, typer.Option("--partitions", min=1, max=10_000, metavar="N")
     ] = None,
+    dry_run: DryRun = False,
 ) -> int:
     """Create a topic that jobs read or write.
 
@@ -187,9 +190,24 @@ def create_one(
     if topic.startswith(PREFIX):
         raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
     settings = chosen(context).connected()
+    if dry_run:
+        return _try_topic(settings, topic, partitions)
     count, made = prepare_topic(settings, topic, partitions)
     write(f"topic {topic} {'is created' if made else 'exists already'}, with {count} partitions")
     return Code.OK if made or partitions in (None, count) else Code.FAILED
+
+
+def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
+    from components.runtime.clients import counts_of
+    from turbine.cli.output import write
+
+    known = counts_of(settings).get(topic)
+    if known is None:
+        count = partitions or settings.partitions
+        write(f"topic {topic} would be created, with {count} partitions")
+        return Code.OK
+    write(f"topic {topic} exists already, with {known} partitions")
+    return Code.OK if partitions in (None, known) else Code.FAILED
 
 
 def _show_steps(steps: list[Row], output: Any) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import time  # noqa: TID251 - a person's "10m ago" is meant by the clock on the wall
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING
 
 from turbine.cli.failures import Code, Failed
@@ -87,13 +89,29 @@ def _parse_time(text: str, what: str) -> int:
     return max(0, (found - _EPOCH) // timedelta(milliseconds=1))
 
 
+_zone: ContextVar[tzinfo | None] = ContextVar("zone", default=UTC)
+
+
+@contextmanager
+def shown_in(zone: tzinfo | None) -> Iterator[None]:
+    """Has times told in this zone meanwhile; None is that of this machine."""
+    token = _zone.set(zone)
+    try:
+        yield
+    finally:
+        _zone.reset(token)
+
+
 def show_time(at_ms: int | None) -> str:
-    """RFC 3339 in UTC, to the millisecond; "-" for none."""
+    """RFC 3339 to the millisecond, in UTC where no other zone is asked for; "-" for none."""
     if at_ms is None or at_ms <= 0:
         return "-"
     try:
-        when = _EPOCH + timedelta(milliseconds=at_ms)
-    except OverflowError:  # whatever somebody wrote into a record; it is shown as it is
+        when = (_EPOCH + timedelta(milliseconds=at_ms)).astimezone(_zone.get())
+    except (
+        OverflowError,
+        ValueError,
+    ):  # whatever somebody wrote into a record; it is shown as it is
         return str(at_ms)
     return when.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 

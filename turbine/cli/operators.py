@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import Author, Shown, Wait, author_or_user, check_job, chosen
+from turbine.cli.options import (
+    Author,
+    DryRun,
+    Shown,
+    Wait,
+    author_or_user,
+    check_job,
+    chosen,
+    open_log,
+)
 
 if TYPE_CHECKING:
-    from turbine.publish import Verdict
+    from turbine.trial import Request
+    from turbine.verdicts import Verdict
 
 Job = Annotated[str, typer.Argument(metavar="JOB")]
 Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the job reads it.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What an operator asks of one job."""
+
+    verb: str
+    job: str
+    reason: str
+    author: str | None
+    to: str | None = None  # of a reset
+
+    def request(self, author: str) -> Request:
+        """The record that would be sent."""
+        from events.records import (
+            OffsetResetRequested,
+            PauseRequested,
+            ReleaseRequested,
+            ResumeRequested,
+        )
+        from turbine.cli.changes import dry_id
+
+        if self.to is not None:
+            return OffsetResetRequested(
+                change_id=dry_id(), job=self.job, to=self.to, author=author, reason=self.reason
+            )
+        kinds = {"pause": PauseRequested, "resume": ResumeRequested, "release": ReleaseRequested}
+        kind: Any = kinds[self.verb]
+        request: Request = kind(dry_id(), self.job, author=author, reason=self.reason)
+        return request
 
 
 def pause(
@@ -23,14 +63,16 @@ def pause(
     job: Job,
     reason: Why,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
     """Stop all tasks of a job and keep it so.
 
-    Ends when it is planned; `turbine wait job JOB --for=paused` waits until it is done.
+    Ends when it is planned; `turbine wait JOB --for=paused` waits until it is done.
     """
-    return _ask(context, "pause", job, reason, author, wait_s=wait, output=output)
+    asked = Asked("pause", job, reason, author)
+    return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
 def resume(
@@ -39,14 +81,16 @@ def resume(
     job: Job,
     reason: Why,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
     """Let a paused job run again.
 
-    Ends when it is planned; `turbine wait job JOB --for=running` waits until it is done.
+    Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    return _ask(context, "resume", job, reason, author, wait_s=wait, output=output)
+    asked = Asked("resume", job, reason, author)
+    return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
 def release(
@@ -55,11 +99,13 @@ def release(
     job: Job,
     reason: Why,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
     """Let a quarantined job be tried again."""
-    return _ask(context, "release", job, reason, author, wait_s=wait, output=output)
+    asked = Asked("release", job, reason, author)
+    return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
 def reset(
@@ -76,6 +122,7 @@ def reset(
     ],
     reason: Why,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
@@ -84,10 +131,10 @@ def reset(
     Its tasks stop, and start there; of a paused job they start there when it is resumed. State from
     before is left behind, and output that was written stays.
 
-    Ends when it is planned; `turbine wait job JOB --for=running` waits until it is done.
+    Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    goal = goal_text(to)
-    return _ask(context, "reset", job, reason, author, wait_s=wait, output=output, to=goal)
+    asked = Asked("reset", job, reason, author, goal_text(to))
+    return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
 def goal_text(to: str) -> str:
@@ -112,39 +159,21 @@ def goal_text(to: str) -> str:
     )
 
 
-def _ask(
-    context: typer.Context,
-    verb: str,
-    job: str,
-    reason: str,
-    author: str | None,
-    *,
-    wait_s: float,
-    output: str,
-    **more: str,
-) -> int:
-    from turbine.cli.changes import show_verdicts
+def _ask(context: typer.Context, asked: Asked, *, dry_run: bool, wait_s: float, output: str) -> int:
+    from turbine.cli.verdicts import asked_row, show_verdicts
 
-    check_job(job)
-    who = author_or_user(author)
+    check_job(asked.job)
+    who = author_or_user(asked.author)
+    if dry_run:
+        from turbine.cli.trials import try_asking
+
+        row = try_asking(open_log(context), asked.request(who), asked.verb, output)
+        return show_verdicts([row], output, dry_run=True)
     settings = chosen(context).connected()
     from turbine.publish import Publisher
 
+    more = {} if asked.to is None else {"to": asked.to}
     with Publisher(settings, author=who) as publisher:
-        verdict: Verdict = getattr(publisher, verb)(job, reason=reason, wait_s=wait_s, **more)
-    return show_verdicts([row_of(verdict, verb, table=output == "table")], output)
-
-
-def row_of(verdict: Verdict, verb: str, *, table: bool) -> dict[str, Any]:
-    """The verdict as it is shown; people read what is planned or in effect."""
-    from turbine.publish import Accepted
-
-    row = {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
-    if not isinstance(verdict, Accepted):
-        return row
-    # No layer changed, so there is no version to tell.
-    del row["layer"], row["version"]
-    if table:
-        effect = verdict.effect
-        row["verdict"] = f"{verb} planned" if effect == "planned" else effect
-    return row
+        ask = getattr(publisher, asked.verb)
+        verdict: Verdict = ask(asked.job, reason=asked.reason, wait_s=wait_s, **more)
+    return show_verdicts([asked_row(verdict, asked.verb, table=output == "table")], output)

@@ -16,6 +16,26 @@ if TYPE_CHECKING:
     from turbine.log import Log
     from turbine.log_file import LogFile
 
+PATIENCE_S = (0.1, 600.0)
+
+
+def patience(text: str | float) -> float:
+    """Seconds of a span such as 30s; a plain number is of seconds."""
+    from turbine.cli.moments import parse_span
+
+    least_s, most_s = PATIENCE_S
+    try:
+        seconds = float(text)
+    except ValueError:
+        try:
+            seconds = parse_span(str(text)) / 1000
+        except Failed as bad:
+            raise typer.BadParameter(str(bad)) from None
+    if not least_s <= seconds <= most_s:
+        raise typer.BadParameter(f"{text} is not from {least_s:g}s to {most_s:g}s")
+    return seconds
+
+
 Form = Literal["table", "wide", "json", "jsonl", "yaml", "name"]
 
 Listed = Annotated[
@@ -52,8 +72,15 @@ Expires = Annotated[
 ]
 Wait = Annotated[
     float,
-    typer.Option("--wait", min=0.1, max=600, metavar="SECONDS", help="Patience for the verdict."),
+    typer.Option(
+        "--timeout", metavar="SPAN", parser=patience, help="Patience for the verdict, such as 30s."
+    ),
 ]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Only say what would be said; nothing is sent.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+Names = Annotated[list[str] | None, typer.Argument(metavar="NAME")]
 Layer = Annotated[
     Literal["base", "provisioner", "scaler", "oncall"],
     typer.Option("--layer", help="Whose wish it is; the higher layer wins."),
@@ -145,17 +172,35 @@ def check_job(name: str) -> str:
     return name
 
 
-def check_change_id(change_id: str) -> None:
-    """Refuses what cannot be the id of a change."""
+def check_change_id(context: typer.Context, change_id: str) -> str:
+    """The id of a change, where its beginning says which; refuses what cannot be one."""
     from events.identity import valid_until_ms
     from events.strict_json import shorten
 
-    if not valid_until_ms(change_id):
+    if valid_until_ms(change_id):
+        return change_id
+    from turbine.ids import full_id, may_begin
+
+    found = full_id(open_log(context), change_id) if may_begin(change_id) else change_id
+    if not valid_until_ms(found):
         raise Failed(
             Code.USAGE,
             f"--change-id {shorten(change_id)} is no change's id, which is the instant until which"
             " it is valid, a dot and a token; take it from the command that sent the change",
         )
+    return found
+
+
+def check_meant(question: str, yes: bool) -> None:
+    """Asks a person at a terminal whether it is meant; anybody else has to have said so."""
+    import sys
+
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Failed(Code.USAGE, f"this would {question}; add --yes if that is meant")
+    if not typer.confirm(f"{question[0].upper()}{question[1:]}?", err=True):
+        raise Failed(Code.FAILED, "nothing was done, as you did not say yes")
 
 
 def author_or_user(author: str | None) -> str:

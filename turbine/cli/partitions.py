@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from events.strict_json import printable
 
 if TYPE_CHECKING:
-    from components.runtime.settings import Settings
     from turbine.cli.documents import Wish
 
 NAMED = 3
@@ -25,25 +24,30 @@ class Gap:
     topic: str
 
 
-def ask_partitions(wishes: Sequence[Wish], layer: str, settings: Settings) -> list[Wish]:
-    """The wishes with what the broker tells of their inputs, which is asked once for all; a note
-    on standard error for each topic that is not there.
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A topic that a job reads or writes, and where its config says so."""
 
-    In the base layer only: a higher one would hide what base learns of its topics later.
-    """
-    from components.runtime.clients import counts_of
-    from turbine.cli.output import tell
+    job: str
+    path: str
+    topic: str
+    partitions: int | None = None
 
-    if layer != "base" or not any(True for wish in wishes for _ in gaps(wish)):
-        return list(wishes)
-    counts = counts_of(settings)
-    for note in notes(wishes, counts, settings.bootstrap):
-        tell(note)
-    return [fill(wish, counts) for wish in wishes]
+
+def named_topics(wish: Wish) -> Iterator[Named]:
+    """What the job names. The file may hold anything: what is no input names no topic."""
+    inputs, output = wish.set.get("inputs"), wish.set.get("output")
+    for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
+        if isinstance(one, dict) and isinstance(one.get("topic"), str):
+            count = one.get("partitions")
+            said = count if isinstance(count, int) and count > 0 else None
+            yield Named(wish.job, f"inputs.{at}", one["topic"], said)
+    if isinstance(output, dict) and isinstance(output.get("topic"), str):
+        yield Named(wish.job, "output", output["topic"])
 
 
 def gaps(wish: Wish) -> Iterator[Gap]:
-    """What could be filled in. The file may hold anything: what is no input has no gap."""
+    """Inputs that do not say how many partitions they have, which could be filled in."""
     inputs = wish.set.get("inputs")
     for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
         if isinstance(one, dict) and "partitions" not in one:
@@ -66,15 +70,15 @@ def fill(wish: Wish, counts: Mapping[str, int]) -> Wish:
 
 def notes(wishes: Iterable[Wish], counts: Mapping[str, int], bootstrap: str) -> Iterator[str]:
     """A sentence for each topic that is not there."""
-    missing: dict[str, list[Gap]] = {}
+    missing: dict[str, list[Named]] = {}
     for wish in wishes:
-        for gap in gaps(wish):
-            if gap.topic not in counts:
-                missing.setdefault(gap.topic, []).append(gap)
+        for one in named_topics(wish):
+            if one.topic not in counts:
+                missing.setdefault(one.topic, []).append(one)
     for topic, found in missing.items():
-        named = ", ".join(f"inputs.{gap.at}.partitions of {gap.job}" for gap in found[:NAMED])
+        named = ", ".join(f"{one.path} of {one.job}" for one in found[:NAMED])
         more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
         yield printable(
-            f"the broker at {bootstrap} shows no topic {topic}, which leaves {named}{more} unset;"
-            " say it, or apply again when the topic is there"
+            f"the broker at {bootstrap} shows no topic {topic}, named by {named}{more};"
+            " make it with --create-topics, or apply again when it is there"
         )

@@ -10,7 +10,7 @@ import typer
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
 from turbine.cli.failures import Code, Failed
 from turbine.cli.hosted import list_text, move_columns
-from turbine.cli.options import At, Author, Shown, Tier, Wait, author_or_user, open_log
+from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
 
 if TYPE_CHECKING:
     from events.codec import Read
@@ -170,6 +170,7 @@ def apply_placement(
     reason: Annotated[str, typer.Option("--reason", help="Why; it stands beside the plan.")],
     moves: Most = None,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
@@ -185,7 +186,10 @@ def apply_placement(
     who = author_or_user(author)
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
+    plan = _whole_id(row, plan, moves) if shown else plan
     text = _moves_again(row, plan, moves) if shown else _held(row, plan)
+    if dry_run:
+        return _show_trial(plan, text, output)
     body = PlacementApplyRequested(new_id(), tier, plan, who, reason, moves_json=text)
     since = log.ends(log.places([TIERS]))
     _send(log, body)
@@ -210,6 +214,29 @@ def _tier_of(plan: str) -> tuple[str, bool]:
         f"{plan} is no plan's id; `turbine placement plan` shows one such as default!1f3a0c9e2b7d,"
         " and an alert that waits for you names one such as default#12",
     )
+
+
+def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
+    """The id of today's plan where it begins so, with six characters at least."""
+    from turbine.ids import LEAST
+    from turbine.placing import draft_of
+
+    found = draft_of(row, most).plan_id
+    enough = len(plan.rpartition("!")[2]) >= LEAST
+    return found if enough and found.startswith(plan) else plan
+
+
+def _show_trial(plan: str, moves_json: str, output: str) -> int:
+    from projections.plans import read_request
+    from turbine.cli.output import show_value, write
+
+    count = len(read_request(moves_json))
+    if output == "table":
+        moves = f"with its {count} moves" if count else "which says that what is silent is gone"
+        write(f"{plan}: would be asked for, {moves}")
+    else:
+        show_value({"verdict": "would be asked for", "plan": plan, "moves": count}, output)
+    return Code.OK
 
 
 def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
@@ -313,11 +340,15 @@ def show_placement(
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
     from turbine.cli.output import show_value, write
+    from turbine.ids import LEAST
     from turbine.moves import plan_to_plain, plans_of
 
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)
-    found = plans_of(looked.chain).get(plan)
+    plans = plans_of(looked.chain)
+    begin = [name for name in plans if shown and name.startswith(plan)]
+    plan = begin[0] if len(begin) == 1 and len(plan.rpartition("!")[2]) >= LEAST else plan
+    found = plans.get(plan)
     if found is None:
         remedy = (
             "it was shown to somebody and not applied; `turbine placement plan` shows today's"

@@ -27,7 +27,8 @@ def why(
         list[str],
         typer.Argument(
             metavar="ID | JOB | shard N",
-            help="Of a decision or of a change that was asked; a job; or a shard by number.",
+            help="Of a decision or of a change that was asked, or its first six characters; a job;"
+            " or a shard by number.",
         ),
     ],
     *,
@@ -78,13 +79,14 @@ def _why_named(context: typer.Context, name: str, at: str | None, output: str) -
     from events.identity import is_job_id
     from turbine.cli.moments import given_moment, log_at
     from turbine.cli.scaled import why_job
+    from turbine.ids import full_id
 
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     # A job's partition is read sooner than all of the journal.
     may_be_job = is_job_id(name) and not _is_id(name)
     code = why_job(log, name, output) if may_be_job else None
-    return _why_decided(log, name, output) if code is None else code
+    return _why_decided(log, full_id(log, name), output) if code is None else code
 
 
 def _why_decided(log: Log, name: str, output: str) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,6 +11,7 @@ import typer
 from turbine.cli.failures import Code, Failed
 from turbine.cli.options import (
     Author,
+    DryRun,
     Expires,
     Layer,
     Shown,
@@ -44,6 +44,7 @@ def scale(
         bool, typer.Option("--until-cleared", help="Holds until somebody clears it.")
     ] = False,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
@@ -67,7 +68,8 @@ def scale(
     check_others(job, layer, expires_ms)
     terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
     wish = Wish(job, "the command line", {"tasks": tasks})
-    return _send(log, terms, _plan(wish, wish.set, (), layer.version), {}, output)
+    plan = _plan(wish, wish.set, (), layer.version)
+    return _send(log, terms, plan, {}, output, dry_run=dry_run)
 
 
 def check_others(job: str, layer: Held, expires_ms: int | None) -> None:
@@ -91,6 +93,7 @@ def rollback(
     reason: Annotated[str, typer.Option("--reason", help="Why; by default what is done.")] = "",
     expires: Expires = None,
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
@@ -112,16 +115,15 @@ def rollback(
     now = json.loads(held.config_json)
     set_, clear = change_between(now, wanted)
     if not set_ and not clear and given_ms is None:
-        from turbine.cli.changes import show_verdicts
+        from turbine.cli.verdicts import show_verdicts
 
         row = {"job": job, "layer": layer, "verdict": "unchanged", "version": held.version}
         return show_verdicts([row], output)
-    why = reason or f"rollback to version {to} of {layer}"
-    ends_ms = held.expires_ms if given_ms is None else given_ms
+    why, ends_ms = reason or f"rollback to version {to} of {layer}", given_ms or held.expires_ms
     terms = Terms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
     shown = {"differences": [one.to_plain() for one in differences(now, wanted)]}
-    return _send(log, terms, plan, shown, output)
+    return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 
 def layer_at(
@@ -144,7 +146,7 @@ def layer_at(
                 raise Failed(
                     Code.USAGE,
                     f"version {version} of {layer} is the deletion of {job};"
-                    f" name one before it, or use `turbine delete job {job}`",
+                    f" name one before it, or use `turbine delete {job}`",
                 )
     if 0 < version <= newest:
         raise Failed(
@@ -164,21 +166,33 @@ def layer_of(job: Job, layer: str) -> Held:
 
 
 def _existing(log: Log, name: str) -> Job:
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, living
 
-    return existing(log.job(name), name, None)
+    return existing(log.job(name), name, None, lambda: living(log.jobs().values()))
 
 
 def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:
     from turbine.cli.changes import Plan
 
-    return Plan(wish, set_, tuple(clear), version)
+    # What a deleted job was at a version is what it is made again by: whoever names it means it.
+    return Plan(wish, set_, tuple(clear), version, create=True)
 
 
-def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str) -> int:
-    from turbine.cli.changes import show_verdicts
+def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
+    from turbine.cli.trials import trial_rows
+    from turbine.cli.verdicts import show_verdicts
+
+    job = _existing(log, plan.wish.job)
+    rows = trial_rows([plan], {job.name: job}, terms, log)
+    return show_verdicts(rows, output, dry_run=True)
+
+
+def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_run: bool) -> int:
+    if dry_run:
+        return _try(log, terms, plan, output)
     from turbine.cli.moments import show_time
     from turbine.cli.output import tell
+    from turbine.cli.verdicts import row_of, show_verdicts
     from turbine.publish import Accepted, Publisher
 
     with Publisher(log.settings, author=terms.author) as publisher:
@@ -187,5 +201,4 @@ def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str) -> int:
         shown = {}
     elif terms.expires_ms is not None and output == "table":
         tell(f"the {terms.layer} layer expires at {show_time(terms.expires_ms)}")
-    row = {**asdict(verdict), "verdict": type(verdict).__name__.lower(), **shown}
-    return show_verdicts([row], output)
+    return show_verdicts([row_of(verdict) | shown], output)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import At, Listed, Shown, check_job, open_log
+from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -29,19 +29,29 @@ LOOK_S = 1.0
 
 
 def get_syncs(
-    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+    context: typer.Context,
+    names: Names = None,
+    *,
+    job: Of = None,
+    at: At = None,
+    output: Listed = "table",
 ) -> int:
-    """List how far each job's running config has followed its expected one."""
+    """List how far each job's running config has followed its expected one, or those named."""
     from turbine.cli.output import show_rows
     from turbine.running import sync_to_plain
 
-    rows = [sync_to_plain(*one) for one in read_syncs(context, job, at).values()]
+    rows = [sync_to_plain(*one) for one in _named(context, names, job, at)]
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
 
 
 def get_tasks(
-    context: typer.Context, *, job: Of = None, at: At = None, output: Listed = "table"
+    context: typer.Context,
+    names: Names = None,
+    *,
+    job: Of = None,
+    at: At = None,
+    output: Listed = "table",
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
     from turbine.cli.moments import given_moment
@@ -49,13 +59,14 @@ def get_tasks(
     from turbine.cli.viewing import viewed
     from turbine.headline import lives_of, tasks_to_plain
 
-    if job is not None:
-        check_job(job)
+    wanted = [*(names or ()), *([] if job is None else [job])]
+    for name in wanted:
+        check_job(name)
     with viewed(open_log(context), given_moment(at)) as view:
         known = {one.job.name: one for one in view.jobs.values() if one.existed}
         syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
-        if job is not None:
-            syncs = {job: existing(syncs, job, at)}
+        if wanted:
+            syncs = {name: existing(syncs, name, at) for name in wanted}
         lives = lives_of(view.tiers.values())
         rows = [
             row
@@ -64,6 +75,21 @@ def get_tasks(
         ]
     show_rows(rows, output, _task_columns())
     return Code.OK
+
+
+def _named(
+    context: typer.Context, names: list[str] | None, job: str | None, at: str | None
+) -> list[tuple[Sync, Sightings]]:
+    """The rows of the jobs that are named, by --job too; of all where none is."""
+    wanted = [*(names or ()), *([] if job is None else [job])]
+    if len(wanted) == 1:
+        return list(read_syncs(context, wanted[0], at).values())
+    for name in wanted:
+        check_job(name)
+    found = read_syncs(context, None, at)
+    for name in wanted:
+        existing({known: sync for known, (sync, _) in found.items()}, name, at)
+    return [one for known, one in found.items() if not wanted or known in wanted]
 
 
 def wait_job(

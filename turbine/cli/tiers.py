@@ -10,7 +10,7 @@ import typer
 
 from turbine.cli.containers import existing_tier, known_container
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import Author, Shown, Tier, author_or_user, open_log
+from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
 
 if TYPE_CHECKING:
     from events.records import TierDefined
@@ -50,6 +50,7 @@ def create_tier(
         list[str] | None,
         typer.Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
     ] = None,
+    dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
     """Create a tier: containers and shards that are balanced together.
@@ -62,21 +63,24 @@ def create_tier(
     _check_label("a tier", name)
     regions = _regions(region or [])
     settings = _settings(parse_assignments(assignments or []))
-    found, created = _defined(open_log(context), name, shards, regions, settings)
-    _show(found, output, created=created)
-    if created and name != LOCAL:
+    log = open_log(context)
+    found, created = _defined(log, name, shards, regions, settings, dry_run=dry_run)
+    _show(found, output, created=created, dry_run=dry_run)
+    if created and not dry_run and name != LOCAL:
         tell(f"its shards are placed by `turbine serve shard-manager --tier {name}`")
     return Code.OK
 
 
 def _defined(
-    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row
+    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row, *, dry_run: bool
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
     from events.records import TierDefined
     from turbine.tiers import define, definition_of, same_tier
 
     found = before = definition_of(log.chain(name))
+    if found is None and dry_run:
+        found = TierDefined(name, shards, regions, json.dumps(settings))
     if found is None:
         found = define(log, name, shards, regions, settings)
     if found is None:
@@ -131,11 +135,12 @@ def _check_label(what: str, text: str) -> None:
         )
 
 
-def _show(found: TierDefined, output: str, *, created: bool) -> None:
+def _show(found: TierDefined, output: str, *, created: bool, dry_run: bool) -> None:
     from turbine.cli.output import show_value, write
 
     if output == "table":
-        how = "is created" if created else "exists already"
+        made = "would be created" if dry_run else "is created"
+        how = made if created else "exists already"
         write(f"tier {found.tier} {how}: {_said(found)}")
     else:
         row = {
@@ -166,6 +171,7 @@ def drain_container(
     reason: Why,
     tier: Tier = "default",
     author: Author = None,
+    dry_run: DryRun = False,
     wait: Annotated[
         bool, typer.Option("--wait", help="Until it holds nothing; see --timeout.")
     ] = False,
@@ -174,7 +180,7 @@ def drain_container(
 ) -> int:
     """Have a container give all its shards away, and get no new ones.
 
-    It stays so until `turbine undrain container`. Its tasks go on until their shards move.
+    It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
     """
     from events.records import DrainRequested
     from turbine.cli.moments import parse_span
@@ -182,7 +188,10 @@ def drain_container(
 
     who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
-    known_container(existing_tier(log.fleet(tier), tier), name)
+    row = existing_tier(log.fleet(tier), tier)
+    known = known_container(row, name)
+    if dry_run:
+        return _show_trial(known, f"would be drained of {_shards(known['shards'])}", output)
     change = new_id()
     ask(log, name, DrainRequested(change, name, who, reason))
     row = _read_back(log, tier, name, change, drained=True)
@@ -198,6 +207,7 @@ def undrain_container(
     reason: Why,
     tier: Tier = "default",
     author: Author = None,
+    dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
     """Let a container that was drained get shards again."""
@@ -207,7 +217,10 @@ def undrain_container(
     who = author_or_user(author)
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
-    known_container(row, name)
+    known = known_container(row, name)
+    if dry_run:
+        said = "would get shards again" if name in row.drains else "was not being drained"
+        return _show_trial(known, said, output)
     change = None
     if name in row.drains:
         change = new_id()
@@ -298,6 +311,16 @@ def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
         write(f"{name}: is drained of {_shards(plain['shards'])}; {_how_to_follow(name)}")
     else:
         write(f"{name}: is drained and holds nothing")
+    return Code.OK
+
+
+def _show_trial(known: Row, said: str, output: str) -> int:
+    from turbine.cli.output import show_value, write
+
+    if output == "table":
+        write(f"{known['container']}: {said}")
+    else:
+        show_value(known | {"would": said}, output)
     return Code.OK
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import Listed, chosen
+from turbine.cli.options import DryRun, Listed, chosen
 
 if TYPE_CHECKING:
     from components.runtime.settings import Settings
@@ -95,6 +95,7 @@ def rewind(
     to: Annotated[
         str, typer.Option("--to", metavar="WHERE", help="earliest, latest, a time or a position.")
     ],
+    dry_run: DryRun = False,
 ) -> int:
     """Have a webhook told once more of all since then, or of nothing before it.
 
@@ -117,6 +118,10 @@ def rewind(
             raise AssertionError(moment)
         case _:
             positions = position_at(Log(settings), moment, hook.topics, "--to")
+    if dry_run:
+        write(" ".join(f"{at}:{offset}" for at, offset in sorted(positions.items())))
+        tell(f"{name} would go on from there")
+        return Code.OK
     moved = move(settings, hook, positions)
     write(" ".join(f"{at}:{offset}" for at, offset in sorted(moved.items())))
     tell(f"{name} goes on from there when `turbine serve webhooks` is started next")

@@ -144,7 +144,10 @@ def recreate(stage: Stage) -> None:
     accepted(stage.ana.delete(job, reason="no longer needed", wait_s=WAIT_S), "the deletion")
     if current(stage, job).alive:
         raise NotAsTold(f"{job} is still there after its deletion")
-    verdict = accepted(stage.ben.change(job, configs(stage)[job], wait_s=WAIT_S), "the re-creation")
+    verdict = accepted(
+        stage.ben.change(job, configs(stage)[job], create=True, wait_s=WAIT_S),
+        "the re-creation",
+    )
     if verdict.version <= before + 1:
         raise NotAsTold(f"{job} begins again at version {verdict.version} instead of going on")
     stage.say(

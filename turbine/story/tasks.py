@@ -98,7 +98,7 @@ def create(stage: Stage) -> None:
     for job, config in wanted.items():
         for topic in (config["inputs"][0]["topic"], config["output"]["topic"]):
             create_topic(stage.settings, topic, PARTITIONS)
-        accepted(stage.ana.change(job, config, wait_s=RUNS_S), f"{job} is created")
+        accepted(stage.ana.change(job, config, create=True, wait_s=RUNS_S), f"{job} is created")
     stage.say(f"   All are accepted: {', '.join(wanted)}.")
     until(lambda: all(runs(stage, job) for job in wanted), "all of them run", RUNS_S)
     for job in wanted:

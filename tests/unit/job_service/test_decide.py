@@ -6,6 +6,7 @@ import json
 
 import pytest
 
+from components.job_service import logic_1
 from components.job_service.decide import (
     component,
     decide,
@@ -127,6 +128,41 @@ def test_only_a_base_change_creates_a_job(layer: str) -> None:
     reason, path, sentence = Desk(alive=False).refusal(layer, set_={"tasks": 2})
     assert (reason, path) == ("no-such-job", "")
     assert sentence == "there is no job orders; a base change creates it"
+
+
+@pytest.mark.parametrize(
+    ("set_", "lacking"),
+    [
+        ({"tasks": 2}, "checkpoint, inputs, operator, package"),
+        ({"operater": "a:b"}, "checkpoint, inputs, operator, package"),
+        (SMALLEST | {"inputs": None}, "inputs"),
+    ],
+)
+def test_a_change_that_makes_no_job_is_told_first_that_there_is_none(
+    set_: dict[str, object], lacking: str
+) -> None:
+    reason, path, sentence = Desk(alive=False).refusal("base", set_=set_)
+    assert (reason, path) == ("no-such-job", lacking.partition(",")[0])
+    assert sentence == (f"there is no job orders, and this change makes none: it lacks {lacking}")
+
+
+def test_of_a_whole_config_and_of_a_job_that_is_there_the_field_is_told() -> None:
+    wrong = SMALLEST | {"tasks": "many"}
+    assert Desk(alive=False).refusal("base", set_=wrong)[:2] == ("invalid", "tasks")
+    lacking = Desk().refusal("base", clear=["operator"])
+    assert lacking[:2] == ("invalid", "operator")
+
+
+def test_the_first_logic_still_says_what_it_said() -> None:
+    desk = Desk(alive=False)
+    desk.put("base", set_={"tasks": 2})
+    [then] = logic_1.decide(desk.job, NOW_MS)
+    [now] = decide(desk.job, NOW_MS)
+    assert isinstance(then, JobConfigRejected)
+    assert isinstance(now, JobConfigRejected)
+    assert (then.reason, now.reason) == ("invalid", "no-such-job")
+    assert then.explanation.startswith("checkpoint: expected ")
+    assert logic_1.component.logic == "job-service/1" != component.logic
 
 
 def test_deletion_clears_all_layers_and_moves_all_versions() -> None:

@@ -45,7 +45,7 @@ def test_an_unknown_field_is_refused_with_the_path() -> None:
 
 def test_a_base_that_is_not_whole_is_refused() -> None:
     reason, path, _ = Desk(alive=False).refusal("base", set_={"tasks": 2})
-    assert reason == "invalid"
+    assert reason == "no-such-job"
     assert path in SMALLEST
 
 

@@ -11,9 +11,10 @@ from events.identity import change_id
 from events.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from turbine.cli.changes import Plan, Terms, plan_of, show_verdicts
+from turbine.cli.changes import Plan, Terms, plan_of
 from turbine.cli.documents import Wish
 from turbine.cli.failures import Code
+from turbine.cli.verdicts import show_verdicts
 from turbine.trial import Trial, try_change
 
 
@@ -45,7 +46,7 @@ def job() -> Job:
 
 def test_a_new_job_is_expected_not_to_be_there() -> None:
     plan = plan_of(wish(dict(CLICKS)), None, terms())
-    assert plan == Plan(wish(dict(CLICKS)), dict(CLICKS), (), 0)
+    assert plan == Plan(wish(dict(CLICKS)), dict(CLICKS), (), 0, create=True)
 
 
 def test_what_is_there_is_changed_for_the_version_that_was_seen(job: Job) -> None:

@@ -45,9 +45,20 @@ def named(line: str) -> list[str]:
     found = [""]
     for word in words[0].split() if words else ():
         found = [f"{one} {part}".strip() for one in found for part in word.split("|")]
-    return found
+    return [with_usual(one) for one in found]
 
 
+def with_usual(line: str) -> str:
+    """`turbine delete clicks` is `turbine delete job clicks`."""
+    words = line.split()
+    group = GROUPS.get(words[1]) if len(words) > 2 else None
+    if group is None or words[2] in group.commands:
+        return line
+    return " ".join([*words[:2], group.usual_command, *words[2:]])
+
+
+ROOT_GROUP: Any = typer.main.get_command(app)
+GROUPS = {n: one for n, one in ROOT_GROUP.commands.items() if hasattr(one, "usual_command")}
 ALL = list(commands(typer.main.get_command(app)))
 NAMED = {one for at in re.finditer("turbine [a-z]", TEXT) for one in named(TEXT[at.start() :])}
 

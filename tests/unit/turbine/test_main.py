@@ -139,7 +139,7 @@ def test_wrong_usage(line: str, sentence: str) -> None:
         "subscribe outcomes",
         "subscribe alerts",
         "publish change clicks --set tasks=1",
-        "delete job clicks --reason x",
+        "delete job clicks --reason x --yes",
         "pause clicks --reason x",
         "resume clicks --reason x",
         "release clicks --reason x",

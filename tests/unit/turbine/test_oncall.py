@@ -19,8 +19,9 @@ from events.topics import JOURNAL
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.failures import Code, Failed
-from turbine.cli.operators import goal_text, row_of
+from turbine.cli.operators import goal_text
 from turbine.cli.scaling import check_others, layer_at, layer_of
+from turbine.cli.verdicts import asked_row
 from turbine.subscribe import Outcome
 from turbine.verdicts import VERDICTS, Accepted, Rejected, heard_in
 
@@ -121,10 +122,10 @@ def test_a_plan_for_a_request_accepts_it() -> None:
     verdict = heard_in(outcome(answer(fleet, name)))
     expected = Accepted(name, "orders", "", 0, "d1", "journal.v1/0:3", "planned")
     assert verdict == expected
-    row = row_of(expected, "pause", table=True)
+    row = asked_row(expected, "pause", table=True)
     assert row["verdict"] == "pause planned"
     assert "version" not in row
-    assert row_of(expected, "pause", table=False)["verdict"] == "accepted"
+    assert asked_row(expected, "pause", table=False)["verdict"] == "accepted"
 
 
 def test_a_refusal_rejects_it_with_cause_and_explanation() -> None:
@@ -136,7 +137,7 @@ def test_a_refusal_rejects_it_with_cause_and_explanation() -> None:
         assert isinstance(verdict, Rejected)
         assert (verdict.change_id, verdict.reason) == (name, reason)
         assert verdict.explanation.endswith("so there is nothing to do")
-        assert row_of(verdict, "resume", table=True)["verdict"] == "rejected"
+        assert asked_row(verdict, "resume", table=True)["verdict"] == "rejected"
 
 
 def test_what_answers_nobody_is_no_verdict() -> None:

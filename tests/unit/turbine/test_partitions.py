@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from components.runtime import clients
 from components.runtime.settings import Settings
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli import changes, options
+from turbine.cli import changes
+from turbine.cli.applying import Topics
 from turbine.cli.documents import Wish
 from turbine.cli.failures import Code
-from turbine.cli.partitions import ask_partitions, fill, gaps, notes
+from turbine.cli.partitions import fill, gaps, notes
 
 COUNTS = {"clicks": 8, "views": 3}
 SETTINGS = Settings(bootstrap="far:9092")
@@ -85,18 +87,25 @@ def test_a_topic_that_is_not_there_is_noted() -> None:
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}])]
     [note] = notes(given, COUNTS, "far:9092")
     assert note == (
-        "the broker at far:9092 shows no topic gone, which leaves inputs.1.partitions of a unset;"
-        " say it, or apply again when the topic is there"
+        "the broker at far:9092 shows no topic gone, named by inputs.1 of a;"
+        " make it with --create-topics, or apply again when it is there"
     )
+
+
+def test_a_topic_is_noted_where_its_partitions_are_said_and_where_it_is_written() -> None:
+    given = wish([{"topic": "gone", "partitions": 4}])
+    given = replace(given, set=given.set | {"output": {"topic": "out"}})
+    told = [note.partition(";")[0] for note in notes([given], COUNTS, "far:9092")]
+    assert told == [
+        "the broker at far:9092 shows no topic gone, named by inputs.0 of a",
+        "the broker at far:9092 shows no topic out, named by output of a",
+    ]
 
 
 def test_each_topic_is_noted_once() -> None:
     given = [wish([{"topic": "gone"}], job) for job in "abcde"]
     [note] = notes([*given, wish([{"topic": "clicks"}])], COUNTS, "far:9092")
-    assert (
-        "leaves inputs.0.partitions of a, inputs.0.partitions of b, inputs.0.partitions of c and 2"
-        " more unset;" in note
-    )
+    assert "named by inputs.0 of a, inputs.0 of b, inputs.0 of c and 2 more;" in note
 
 
 def test_a_note_can_be_printed() -> None:
@@ -128,16 +137,20 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
 
 def test_the_broker_is_asked_once(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}], job) for job in "ab"]
-    filled = ask_partitions(given, "base", SETTINGS)
+    filled = look(given)
     assert [one.set["inputs"][0]["partitions"] for one in filled] == [8, 8]
     assert broker.asked == ["far:9092"]
     told = capsys.readouterr()
     assert (told.out, told.err.count("\n")) == ("", 1)
 
 
-def test_who_says_it_all_asks_nobody(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
-    given = [wish([{"topic": "clicks", "partitions": 8}]), Wish("b", "x", {"tasks": 1})]
-    assert ask_partitions(given, "base", SETTINGS) == given
+def look(wishes: list[Wish], layer: str = "base", **more: bool) -> list[Wish]:
+    return Topics(SETTINGS, **({"create": False, "dry_run": False} | more)).look(wishes, layer)
+
+
+def test_who_names_no_topic_asks_nobody(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
+    given = [wish(None), Wish("b", "x", {"tasks": 1})]
+    assert look(given) == given
     assert broker.asked == []
     assert capsys.readouterr().err == ""
 
@@ -145,8 +158,32 @@ def test_who_says_it_all_asks_nobody(broker: Broker, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("layer", ["provisioner", "scaler", "oncall"])
 def test_higher_layers_say_only_what_they_say(broker: Broker, layer: str) -> None:
     given = [wish([{"topic": "clicks"}])]
-    assert ask_partitions(given, layer, SETTINGS) == given
+    assert look(given, layer) == given
     assert broker.asked == []
+
+
+def test_what_is_not_there_is_made_where_that_is_asked_for(
+    broker: Broker, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[tuple[str, int | None]] = []
+
+    def prepare(_: Settings, topic: str, partitions: int | None) -> tuple[int, bool]:
+        made.append((topic, partitions))
+        return partitions or 16, True
+
+    monkeypatch.setattr("turbine.generate.prepare_topic", prepare)
+    given = [wish([{"topic": "clicks"}, {"topic": "gone"}, {"topic": "far", "partitions": 4}])]
+    tried = look(given, create=True, dry_run=True)
+    assert made == []
+    assert capsys.readouterr().err == ("topic gone would be created\ntopic far would be created\n")
+    filled = look(given, create=True)
+    assert made == [("gone", None), ("far", 4)]
+    assert capsys.readouterr().err == (
+        "topic gone is created, with 16 partitions\ntopic far is created, with 4 partitions\n"
+    )
+    counts = [one["partitions"] for one in filled[0].set["inputs"]]
+    assert counts == [one["partitions"] for one in tried[0].set["inputs"]] == [8, 16, 4]
+    assert broker.counts == COUNTS, "what the broker said is its own"
 
 
 # --- the command
@@ -163,13 +200,26 @@ set: {inputs: [{topic: views}]}
 """
 
 
+class Shelf:
+    """Stands in for a log without jobs."""
+
+    settings = SETTINGS
+
+    def jobs(self, **_: Any) -> dict[str, Job]:
+        return {}
+
+    def syncs(self, **_: Any) -> dict[str, Any]:
+        return {}
+
+    def decisions(self, **_: Any) -> list[Any]:
+        return []
+
+
 @pytest.fixture
 def apply(broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
     """`turbine apply`, of a log without jobs."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(options.Chosen, "connected", lambda _: SETTINGS)
-    jobs: dict[str, Job] = {}
-    monkeypatch.setattr(changes, "_jobs", lambda *_, **__: jobs)
+    monkeypatch.setattr(changes, "open_log", lambda _: Shelf())
     (tmp_path / "job.yaml").write_text(FILE)
     return lambda *more: run("apply", "-f", "job.yaml", *more)
 
@@ -180,11 +230,11 @@ def test_a_dry_run_shows_what_would_be_filled_in(
     ended = apply("--dry-run", "-o", "json")
     first, second = json.loads(ended.out)
     assert first["after"]["inputs"] == [{"topic": "clicks", "partitions": 8}, {"topic": "gone"}]
-    assert second["verdict"] == "rejected"
-    assert ended.code == Code.FAILED
+    assert (second["verdict"], second["reason"]) == ("rejected", "no-such-job")
+    assert ended.code == Code.NOT_FOUND
     assert ended.err == (
-        "the broker at far:9092 shows no topic gone, which leaves inputs.1.partitions of a unset;"
-        " say it, or apply again when the topic is there\n"
+        "the broker at far:9092 shows no topic gone, named by inputs.1 of a;"
+        " make it with --create-topics, or apply again when it is there\n"
     )
     assert broker.asked == ["far:9092"]
 
@@ -199,9 +249,12 @@ def test_a_change_is_sent_with_what_was_filled_in(
         return plan
 
     monkeypatch.setattr(changes.Terms, "propose", propose)
-    monkeypatch.setattr(changes, "_await", lambda *_: [{"job": "a", "verdict": "sent"}])
+    sent_row = {"job": "a", "verdict": "sent"}
+    monkeypatch.setattr(changes, "await_verdicts", lambda *_: [sent_row])
     monkeypatch.setattr("turbine.publish.Publisher", Idle)
-    assert apply().code == Code.OK
+    ended = apply()
+    assert ended.code == Code.OK
+    assert "a: 1 task starts; how long it takes is unknown" in ended.err
     assert [one.set["inputs"] for one in sent] == [
         [{"topic": "clicks", "partitions": 8}, {"topic": "gone"}],
         [{"topic": "views", "partitions": 3}],

@@ -152,7 +152,7 @@ def test_a_plan_that_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
     tale = lopsided()
     serve(monkeypatch, tale, deaf=True)
     plan = told("placement", "plan")["plan"]
-    ended = run("placement", "apply", plan, "--reason", "now", "--wait", "0.1")
+    ended = run("placement", "apply", plan, "--reason", "now", "--timeout", "100ms")
     assert ended.code == Code.TIMEOUT
     assert ended.sentence.startswith("no answer in 0.1 s; is the shard manager running?")
 

@@ -63,7 +63,7 @@ def test_an_accepted_change(journal: Journal) -> None:
         "job": "clicks",
         "stands": True,
         "position": f"{JOURNAL}/0:1",
-        "logic": "job-service/1",
+        "logic": "job-service/2",
     }
     assert plain["parent"] == journal.decisions[0].read.record.id
     assert plain["evidence"] == {"changes.base.v1/0": 2}

@@ -101,9 +101,24 @@ def test_a_plan_is_kept_although_another_job_moves(own: World) -> None:
 
 
 def test_a_plan_of_a_new_job_is_refused_once_somebody_made_it(own: World) -> None:
-    plan = planned(own, job="new", set=dict(CONFIG))["plan"]
+    plan = planned(own, job="new", set=dict(CONFIG), create=True)["plan"]
     own.log.expect("new", CONFIG)
     assert post(own, f"/plans/{plan}/apply").status == 409
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_job_is_made_only_where_that_is_meant(own: World, dry_run: bool) -> None:
+    asked = {"job": "clickz", "set": dict(CONFIG), "dry_run": dry_run}
+    found = post(own, "/changes", asked)
+    assert (found.status, found.json()["type"]) == (404, "urn:turbine:problem:no-such-job")
+    assert found.json()["detail"] == (
+        "there is no job clickz, perhaps clicks; say `create` if one is to be made"
+    )
+    assert own.writer.asked == []
+    meant = post(own, "/changes", asked | {"create": True})
+    assert meant.json()["verdict"] == "accepted"
+    if dry_run:
+        assert " --create " in meant.json()["command"]
 
 
 def test_a_plan_is_forgotten_after_a_while(own: World) -> None:

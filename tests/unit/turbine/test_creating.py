@@ -1,0 +1,95 @@
+"""A job is made where that is meant, and who mistypes a name reads the nearest one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from components.job_service.decide import REQUIRED
+from components.runtime.settings import BadSettings, Settings
+from projections.jobs import Job
+from tests.unit.turbine.decided import CLICKS
+from turbine.creating import makes_a_job, nearest, not_meant, with_nearest
+from turbine.known_jobs import hinted, unmeant
+from turbine.verdicts import Rejected, Unknown
+
+THERE = {"clicks": Job("clicks", alive=True), "gone": Job("gone")}
+
+
+class Shelf:
+    """Stands in for a Log."""
+
+    def __init__(self, _: Settings) -> None:
+        pass
+
+    def job(self, name: str) -> Job | None:
+        return THERE.get(name)
+
+    def jobs(self) -> dict[str, Job]:
+        return THERE
+
+
+@pytest.fixture
+def journal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turbine.known_jobs.Log", Shelf)
+
+
+@pytest.fixture
+def no_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: Settings) -> None:
+        raise BadSettings("you may not read it")
+
+    monkeypatch.setattr("turbine.known_jobs.Log", refuse)
+
+
+@pytest.mark.parametrize("lacking", REQUIRED)
+def test_only_what_says_all_that_a_job_has_to_say_makes_one(lacking: str) -> None:
+    whole: dict[str, Any] = dict(CLICKS)
+    assert makes_a_job(whole)
+    assert not makes_a_job({name: one for name, one in whole.items() if name != lacking})
+    assert not makes_a_job(whole | {lacking: None})
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [("clickz", "clicks"), ("clicks", "cliques"), ("x" * 100_000, ""), ("zebra", "")],
+)
+def test_the_nearest_name_is_another_one_or_none(name: str, found: str) -> None:
+    assert nearest(name, ["orders", "cliques", "clicks"]) == found
+
+
+def test_a_sentence_gets_the_name_where_it_speaks_of_the_job() -> None:
+    said = with_nearest(not_meant("clickz"), "clickz", ["clicks"])
+    assert said == "there is no job clickz, perhaps clicks; say `create` if one is to be made"
+    assert with_nearest("too late", "clickz", ["clicks"]) == "too late"
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_job_that_is_there_is_no_matter() -> None:
+    assert unmeant(Settings(), "clicks") is None
+    for name in ("nobody", "gone"):
+        assert unmeant(Settings(), name) == Rejected("", name, "no-such-job", not_meant(name))
+
+
+@pytest.mark.usefixtures("journal")
+def test_a_verdict_about_no_job_names_the_nearest_that_lives() -> None:
+    told = hinted(Settings(), Rejected("1.x", "clickz", "no-such-job", "there is no job clickz"))
+    assert isinstance(told, Rejected)
+    assert told.explanation == "there is no job clickz, perhaps clicks"
+    deleted = Rejected("1.x", "gon", "no-such-job", "there is no job gon")
+    assert hinted(Settings(), deleted) == deleted
+    for other in (Rejected("1.x", "clickz", "stale", "late"), Unknown("1.x", "clickz", "none")):
+        assert hinted(Settings(), other) is other
+
+
+@pytest.mark.usefixtures("no_right")
+def test_who_may_not_read_the_journal_says_so_and_loses_no_verdict() -> None:
+    refused = unmeant(Settings(), "clicks")
+    assert refused is not None
+    assert refused.explanation == (
+        "whether there is a job clicks cannot be seen (you may not read it);"
+        " say `create` if it may be made"
+    )
+    told = Rejected("1.x", "clickz", "no-such-job", "there is no job clickz")
+    assert hinted(Settings(), told) == told

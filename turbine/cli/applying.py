@@ -1,0 +1,278 @@
+"""What `apply` tells before it sends anything, and how it waits until the jobs run."""
+
+from __future__ import annotations
+
+import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.output import tell
+
+if TYPE_CHECKING:
+    from components.runtime.settings import Settings
+    from projections.jobs import Job
+    from projections.syncs import Sync
+    from turbine.cli.changes import Plan, Terms
+    from turbine.cli.documents import Wish
+    from turbine.config_findings import Finding
+    from turbine.log import Log
+
+Row = dict[str, Any]
+
+LOOK_S = 1.0
+"""Between two looks at the jobs: each reads a job's partition anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """What is done with a file beside what it asks."""
+
+    patience_s: float  # for the verdicts, and with `wait` until all runs
+    wait: bool
+    dry_run: bool
+    create_topics: bool
+    offline: bool  # the log is a file, and no broker is asked about topics
+    output: str
+
+
+def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
+    """Tries the changes of a file, tells what they cost, and sends them unless it is a dry run."""
+    from turbine.cli.changes import check_sizes, plan_of
+    from turbine.cli.trials import trial_rows
+    from turbine.cli.verdicts import show_verdicts
+
+    limit_s = time.monotonic() + how.patience_s
+    jobs = known_jobs(log, wishes)
+    wrong = wrong_rows(wishes, jobs, terms)
+    if wrong and not how.dry_run:
+        return show_verdicts(in_order(wrong + held_back(wishes, wrong), wishes), how.output)
+    if not how.offline:
+        topics = Topics(log.settings, create=how.create_topics, dry_run=how.dry_run)
+        wishes = topics.look(wishes, terms.layer)
+    plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
+    check_sizes(plans, terms)
+    rows = wrong + [unchanged(plan, terms) for plan in plans if plan.unchanged]
+    known = {row["job"] for row in rows}
+    due = [plan for plan in plans if plan.wish.job not in known]
+    trials = trial_rows(due, jobs, terms, log)
+    if how.dry_run:
+        return show_verdicts(in_order(rows + trials, wishes), how.output, dry_run=True)
+    if how.output == "table":
+        tell_costs(trials)
+    rows += _send(log, due, terms)
+    code = show_verdicts(in_order(rows, wishes), how.output)
+    if how.wait and code == Code.OK:
+        await_all(log, [wish.job for wish in wishes], limit_s, how.output)
+    return code
+
+
+def _send(log: Log, due: Sequence[Plan], terms: Terms) -> list[Row]:
+    from turbine.cli import changes
+    from turbine.publish import Publisher
+
+    if not due:
+        return []
+    with Publisher(log.settings, author=terms.author) as publisher:
+        pending = [terms.propose(publisher, plan) for plan in due]
+        return changes.await_verdicts(publisher, pending, terms.wait_s)
+
+
+def known_jobs(log: Log, wishes: Sequence[Wish]) -> Mapping[str, Job]:
+    """The jobs of a file as they are now."""
+    if len(wishes) > 1:
+        return log.jobs()
+    job = log.job(wishes[0].job)
+    return {} if job is None else {job.name: job}
+
+
+# --- findings
+
+
+def wrong_rows(wishes: Iterable[Wish], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
+    """A row with all that is the matter of each job of the file whose config cannot be."""
+    rows: list[Row] = []
+    for wish in wishes:
+        job = jobs.get(wish.job)
+        if not wish.whole and (job is None or not job.alive):
+            continue  # what is the matter is that there is no such job, and the verdict says so
+        found = findings_of(wish, job, terms.layer)
+        if found:
+            row: Row = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
+            row |= {"reason": "invalid", "path": found[0].path, "explanation": found[0].sentence}
+            rows.append(row | {"findings": [one.to_plain() for one in found]})
+    return rows
+
+
+def held_back(wishes: Iterable[Wish], wrong: Iterable[Row]) -> list[Row]:
+    """A row of each other job of a file of which nothing is sent."""
+    names = [row["job"] for row in wrong]
+    others = [wish.job for wish in wishes if wish.job not in names]
+    return [{"job": job, "verdict": f"not sent, as {names[0]} is rejected"} for job in others]
+
+
+def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
+    """What is the matter with the config that the job would have, without what is not a config."""
+    import json
+
+    from events.merge import change_layer, merge_layers
+    from events.strict_json import Malformed
+    from events.topics import LAYERS
+    from projections.jobs import Job as Known
+    from turbine.config_findings import findings_in
+
+    configs = [json.loads(one.config_json) for one in (job or Known(wish.job)).layers]
+    at = LAYERS.index(layer)
+    if at and (job is None or not job.alive):
+        return []
+    try:
+        configs[at] = wish.set if wish.whole else change_layer(configs[at], wish.set, wish.clear)
+        return findings_in(merge_layers(configs))
+    except Malformed:
+        return []  # the verdict tells
+
+
+# --- topics
+
+
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """What the jobs of a file read and write, as the broker has it."""
+
+    settings: Settings
+    create: bool
+    dry_run: bool
+
+    def look(self, wishes: Sequence[Wish], layer: str) -> list[Wish]:
+        """The wishes with the partitions that the broker tells; a warning of what is not there."""
+        from components.runtime.clients import counts_of
+        from turbine.cli.partitions import fill, named_topics, notes
+
+        if layer != "base" or not any(True for wish in wishes for _ in named_topics(wish)):
+            return list(wishes)
+        counts = dict(counts_of(self.settings))
+        if self.create:
+            self._make(wishes, counts)
+        else:
+            for note in notes(wishes, counts, self.settings.bootstrap):
+                tell(note)
+        return [fill(wish, counts) for wish in wishes]
+
+    def _make(self, wishes: Sequence[Wish], counts: dict[str, int]) -> None:
+        from turbine.cli.partitions import named_topics
+        from turbine.generate import prepare_topic
+
+        for wish in wishes:
+            for one in named_topics(wish):
+                if one.topic in counts:
+                    continue
+                wanted = one.partitions
+                if self.dry_run:
+                    counts[one.topic] = wanted or self.settings.partitions
+                    tell(f"topic {one.topic} would be created")
+                else:
+                    counts[one.topic], _ = prepare_topic(self.settings, one.topic, wanted)
+                    tell(f"topic {one.topic} is created, with {counts[one.topic]} partitions")
+
+
+# --- costs
+
+
+def unchanged(plan: Plan, terms: Terms) -> Row:
+    """The row of a job that is what its file says already."""
+    return {
+        "job": plan.wish.job,
+        "layer": terms.layer,
+        "verdict": "unchanged",
+        "version": plan.expected_version,
+    }
+
+
+def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
+    """As the jobs stand in the file."""
+    order = {wish.job: at for at, wish in enumerate(wishes)}
+    return sorted(rows, key=lambda row: order[row["job"]])
+
+
+def tell_costs(rows: Iterable[Row]) -> None:
+    """Says before anything is sent what of the jobs stops and starts."""
+    from events.strict_json import printable
+    from turbine.costs import sentences
+
+    for row in rows:
+        for sentence in sentences(row["cost"]) if row.get("cost") else ():
+            tell(printable(f"{row['job']}: {sentence}"))
+
+
+# --- waiting
+
+
+def await_all(log: Log, jobs: Iterable[str], limit_s: float, output: str) -> None:
+    """Returns once all run as is expected of them; Failed with the reason of one that will not."""
+    for job in jobs:
+        _await(log, job, limit_s)
+        if output == "table":
+            tell(f"{job}: runs as is expected of it")
+
+
+def _await(log: Log, job: str, limit_s: float) -> None:
+    while True:
+        sync = log.syncs(job=job)[job]
+        # Whether containers live takes a longer look, once tasks have said that they run.
+        if arrived(sync) and _lives(log, job):
+            return
+        if time.monotonic() >= limit_s:
+            raise Failed(
+                Code.TIMEOUT,
+                f"{job} was accepted and does not run yet: {lacking(sync)}; `turbine logs {job}`"
+                " shows what its tasks say",
+            )
+        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+
+
+def _lives(log: Log, job: str) -> bool:
+    """Do all tasks that should run do so, in containers that live?"""
+    from turbine.cli.looking import jobs_view
+    from turbine.monitoring.figures import figure_in
+
+    view = jobs_view(log, None)
+    return not figure_in(view, view.jobs[job]).lacking
+
+
+def arrived(sync: Sync) -> bool:
+    """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
+    from components.state_syncer.plan import wanted_state
+    from turbine.cli.syncs import reached
+
+    goal = wanted_state(sync)
+    if not reached(sync, goal):
+        return False
+    tasks = _tasks(sync) if goal == "running" else []
+    lost = [row["name"] for row in tasks if row["state"] == "failed"]
+    if lost:
+        raise Failed(
+            Code.FAILED,
+            f"{sync.name} was accepted and does not run: {lacking(sync)};"
+            f" `turbine logs {lost[0]}` shows what it said",
+        )
+    return all(row["state"] == "running" for row in tasks)
+
+
+def lacking(sync: Sync) -> str:
+    """What of it is not there yet, with what failed last."""
+    from turbine.cli.syncs import told
+
+    for row in _tasks(sync):
+        if row["state"] in ("failed", "restarting"):
+            return f"task {row['name']} is {row['state']}, {row['cause']}: {row['explanation']}"
+    if sync.trouble is not None:
+        return f"its last plan failed at {sync.trouble.name}: {sync.trouble.explanation}"
+    return told(sync)
+
+
+def _tasks(sync: Sync) -> list[Row]:
+    from turbine.headline import tasks_to_plain
+    from turbine.running import Sightings
+
+    return list(tasks_to_plain(sync, Sightings(), {}))

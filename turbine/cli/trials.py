@@ -1,0 +1,122 @@
+"""`--dry-run`: what would be said of requests, by the components' own functions. Sends nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from events.records import Body
+    from projections.jobs import Job
+    from projections.syncs import Sync
+    from turbine.cli.changes import Plan, Terms
+    from turbine.log import Log
+    from turbine.running import Sightings
+    from turbine.trial import Request, Trial
+
+Row = dict[str, Any]
+
+WAITS = "its tasks are being started, which is brought to its end first"
+
+
+def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
+    """The verdict on each change, what would differ, and what it would cost."""
+    from turbine.cli.moments import now_ms
+    from turbine.trial import try_change
+
+    rows, verdicts = [], {}
+    for plan in plans:
+        name, now = plan.wish.job, now_ms()
+        trial = try_change(jobs.get(name), terms.layer, terms.asked(plan, now), now)
+        job = jobs.get(name)
+        row = _row_of_change(trial, terms)
+        if not ((job is not None and job.alive) or terms.layer != "base" or plan.create):
+            row = _unmade(row, plan)
+        if row.get("reason") == "no-such-job":
+            row["explanation"] = _nearest(log, name, row["explanation"])
+        if row["verdict"] == "accepted":
+            verdicts[name] = trial.verdict
+        rows.append(row)
+    found = costs_of(log, verdicts) if verdicts else {}
+    return [row | {"cost": found.get(row["job"])} for row in rows]
+
+
+def _unmade(row: Row, plan: Plan) -> Row:
+    """Of a job that is not there, and is not to be made."""
+    from turbine.creating import makes_a_job, not_meant
+
+    if not makes_a_job(plan.set):
+        return row
+    refusal = {"reason": "no-such-job", "path": "", "explanation": not_meant(plan.wish.job)}
+    return {"job": plan.wish.job, "verdict": "rejected", "layer": row["layer"]} | refusal
+
+
+def _row_of_change(trial: Trial, terms: Terms) -> Row:
+    from events.records import JobConfigRejected
+    from turbine.cli.differences import differences
+
+    refused = isinstance(trial.verdict, JobConfigRejected)
+    plain = trial.verdict.to_plain()
+    wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
+    return (
+        {name: plain[name] for name in wanted}
+        | {"verdict": "rejected" if refused else "accepted", "layer": terms.layer}
+        | {"differences": [one.to_plain() for one in differences(trial.before, trial.after)]}
+        | {"before": trial.before, "after": trial.after}
+    )
+
+
+def costs_of(log: Log, verdicts: Mapping[str, Body]) -> dict[str, Row]:
+    """What each verdict would cost, where there is anything to do."""
+    from turbine.costs import cost_of, steps_of, times_of
+    from turbine.running import Sightings
+
+    sightings = Sightings()
+    seen: dict[str, tuple[Sync, Sightings]] = {
+        name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()
+    }
+    decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
+    fleet, found = times_of(decisions), {}
+    for name, verdict in verdicts.items():
+        steps = steps_of(seen[name][0] if name in seen else None, verdict, name)
+        if steps is not None:
+            found[name] = cost_of(name, steps, seen, times_of(decisions, name), fleet)
+    return found
+
+
+# --- what operators ask of one job
+
+
+def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
+    """The row that the request would have, and what it would cost."""
+    from events.records import JobDeleteRequested
+    from turbine.cli.moments import now_ms
+    from turbine.cli.verdicts import asked_row, row_of
+    from turbine.trial import told, try_deletion, try_request
+
+    name, now = asked.job, now_ms()
+    if isinstance(asked, JobDeleteRequested):
+        body: Body | None = try_deletion(log.job(name), asked, now)
+    else:
+        body = try_request(log.syncs(job=name).get(name), asked, now)
+    if body is None:
+        return {"job": name, "verdict": "waits", "explanation": WAITS}
+    verdict = told(body)
+    if isinstance(asked, JobDeleteRequested):
+        row = row_of(verdict)
+        row["verdict"] = "deleted" if row["verdict"] == "accepted" else row["verdict"]
+    else:
+        row = asked_row(verdict, verb, table=output == "table")
+    left_out = ("change_id", "decision_id", "position")
+    row = {field: value for field, value in row.items() if field not in left_out}
+    if row["verdict"] != "rejected":
+        return row | {"cost": costs_of(log, {name: body}).get(name)}
+    if row["reason"] == "no-such-job":
+        row["explanation"] = _nearest(log, name, row["explanation"])
+    return row
+
+
+def _nearest(log: Log, name: str, sentence: str) -> str:
+    from turbine.creating import with_nearest
+
+    return with_nearest(sentence, name, [one.name for one in log.jobs().values() if one.alive])

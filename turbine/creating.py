@@ -1,0 +1,39 @@
+"""Whether a change would make a job, and which job its author may have meant. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from components.job_service.decide import REQUIRED
+
+NAME_CHARS = 128
+"""Of what is compared: no job's name is longer, and comparing takes the square of it."""
+
+
+def makes_a_job(set_: Mapping[str, Any]) -> bool:
+    """Does it say by itself all that a job has to say? A change that does not makes none."""
+    return all(set_.get(name) is not None for name in REQUIRED)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that is most like this one; "" where none is."""
+    others = sorted(one for one in names if one != name)
+    return next(iter(get_close_matches(name[:NAME_CHARS], others, 1)), "")
+
+
+def with_nearest(sentence: str, name: str, names: Iterable[str]) -> str:
+    """A sentence about a job that is not there, with the name that may have been meant."""
+    absent, found = f"there is no job {name}", nearest(name, names)
+    return sentence.replace(absent, f"{absent}, perhaps {found}", 1) if found else sentence
+
+
+def not_meant(name: str) -> str:
+    """What whoever did not say that a job is to be made is told."""
+    return f"there is no job {name}; say `create` if one is to be made"
+
+
+def unseen(name: str, why: object) -> str:
+    """The same, where nobody can tell whether there is such a job."""
+    return f"whether there is a job {name} cannot be seen ({why}); say `create` if it may be made"

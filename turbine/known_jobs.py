@@ -1,0 +1,49 @@
+"""What an author sees of the jobs in the journal: whether one is there, how it is called, what was
+said of a change. Who has no right to read it is none the worse for it, and told so where it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from components.runtime.clients import BrokerUnreachable
+from components.runtime.reading import Unreadably
+from components.runtime.settings import BadSettings, Settings
+from turbine.creating import not_meant, unseen, with_nearest
+from turbine.log import Log
+from turbine.subscribe import Outcome
+from turbine.verdicts import Rejected, Verdict, verdict_of
+from turbine.why import verdict_on
+
+UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
+"""What is raised to whoever may not, or cannot, read the journal."""
+
+
+def in_journal(settings: Settings, change_id: str, job: str | None = None) -> Verdict | None:
+    """The verdict on a change, where nobody publishes it."""
+    try:
+        found = verdict_on(Log(settings), job, change_id)
+    except UNSEEN:
+        return None
+    return None if found is None else verdict_of(Outcome.of(found.read))
+
+
+def unmeant(settings: Settings, job: str) -> Rejected | None:
+    """The verdict on a whole config for a job that is not there; None where it is."""
+    try:
+        known = Log(settings).job(job)
+    except UNSEEN as why:
+        return Rejected("", job, "no-such-job", unseen(job, why))
+    there = known is not None and known.alive
+    return None if there else Rejected("", job, "no-such-job", not_meant(job))
+
+
+def hinted(settings: Settings, verdict: Verdict) -> Verdict:
+    """A verdict about a job that is not there, with the nearest name of one that is."""
+    if not isinstance(verdict, Rejected) or verdict.reason != "no-such-job":
+        return verdict
+    try:
+        names = [one.name for one in Log(settings).jobs().values() if one.alive]
+    except UNSEEN:
+        return verdict
+    return replace(verdict, explanation=with_nearest(verdict.explanation, verdict.job, names))
