@@ -2598,6 +2598,7 @@ class TaskStarted(Body):
     versions: LayerVersions | None = None
     attempt: int = 1
     offsets: tuple[InputOffset, ...] = ()
+    keeps_state: bool | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2609,6 +2610,7 @@ class TaskStarted(Body):
             "versions": None if self.versions is None else self.versions.to_plain(),
             "attempt": self.attempt,
             "offsets": [one.to_plain() for one in self.offsets],
+            "keeps_state": self.keeps_state,
         }
 
     @classmethod
@@ -2622,6 +2624,7 @@ class TaskStarted(Body):
             None if plain["versions"] is None else LayerVersions.from_plain(plain["versions"]),
             plain["attempt"],
             tuple([InputOffset.from_plain(one) for one in plain["offsets"]]),
+            plain["keeps_state"],
         )
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from components.runtime.component import Component
 from components.state_syncer.failing import steady_ms, tell
 from components.state_syncer.plan import way_of
+from components.state_syncer.staying import CHECK, stays_behind
 from components.state_syncer.words import (
     alerting,
     cleared,
@@ -36,7 +38,6 @@ from projections.ingress import Ask
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
-    HAND_OVER,
     PAUSED,
     RUNNING,
     START,
@@ -52,9 +53,9 @@ from projections.waits import missing, tasks_of
 
 QUARANTINED_AT = 3
 """Failures of one signature in a row; a fourth try would most likely end like the others."""
-DEADLINES_MS = {STOP: 180_000, HAND_OVER: 600_000, START: 300_000}
-"""A container that is lost is failed over after a minute, and its tasks end with it; state is
-copied at some ten megabytes a second; a start waits for packages and for its first batch."""
+DEADLINES_MS = {STOP: 180_000, START: 300_000}
+"""A container that is lost is failed over after a minute, and its tasks end with it; a start waits
+for packages and for its first batch."""
 TEXT_CHARS = 4_096
 NAMED = 10
 """Tasks that a sentence names; more of them are counted."""
@@ -212,7 +213,8 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
             state = row.running.state
             yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
         return
-    if not way.steps:
+    stays = stays_behind(row, way)
+    if not way.steps and not stays:
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id)
         return
@@ -243,6 +245,10 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
     yield planned
     row = apply(row, planned)
     assert row.plan is not None
+    if stays:
+        told = failed(row, row.plan, "state-stays", stays[:TEXT_CHARS], now_ms)
+        yield replace(told, name=CHECK)
+        return
     yield _next(row, row.plan, now_ms)
 
 

@@ -29,7 +29,6 @@ from events.records import (
     TaskFailed,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from simulation.checkers.history import History
@@ -103,15 +102,6 @@ class Words:
             ended = (isinstance(one, TaskStopped) or _for_good(one) for one in last)
             if task >= listed.tasks and not any(ended):
                 yield task
-
-    def not_exported(self, listed: TaskSpecsPublished, plan_id: str) -> Iterator[int]:
-        """Tasks of the list whose state does not lie ready for the plan."""
-        ready = {
-            one.task
-            for one in self.said
-            if isinstance(one, TaskStateExported) and one.plan_id == plan_id
-        }
-        yield from (task for task in range(listed.tasks) if task not in ready)
 
     def not_running(self, tasks: int, generation: int) -> Iterator[int]:
         """Tasks that do not run at that generation: not started yet, or ended since."""

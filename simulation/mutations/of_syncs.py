@@ -16,12 +16,6 @@ SYNCING: tuple[Mutant, ...] = (
     left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
     left_out("a stop of an older generation counts", WAITS, "report.specs < generation or ", ""),
     left_out(
-        "state is not waited for",
-        WAITS,
-        "if export is None or export.plan_id != plan.id:",
-        "if False:",
-    ),
-    left_out(
         "a plan is committed before its tasks have started",
         WAITS,
         "for at in range(tasks_of(plan.config_json)):",

@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from events.records import SyncFailed, TaskStarted
+from events.records import SyncFailed, TaskFailed, TaskStarted
 from events.topics import JOURNAL, TASKS
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in, until
@@ -126,8 +126,20 @@ class Bench:
         self.close()
         over = {at: count for at, count in self.expected.items() if at[1] < self.now_ms - AHEAD_MS}
         wanted = sorted((*at, count) for at, count in over.items())
-        until(lambda: len(self.read()) >= len(wanted), "all windows are over", 90, 0.2)
+        failures = len(self.refusals())
+        until(
+            lambda: len(self.read()) >= len(wanted) or len(self.refusals()) > failures,
+            "all windows are over",
+            90,
+            0.2,
+        )
+        assert self.refusals()[failures:] == []
         assert sorted(self.found) == wanted
+
+    def refusals(self) -> list[str]:
+        """Why tasks failed whose program does not run; an engine that was killed is no such."""
+        failed = self.said(TaskFailed)
+        return [one.explanation for one in failed if one.cause != "engine-died"]
 
     def read(self) -> list[tuple[str, int, int]]:
         """Key, window and count, of all that was written."""
@@ -163,12 +175,11 @@ def bench() -> Iterator[Bench]:
 
 
 @pytest.fixture(autouse=True)
-def _half_before(bench: Bench) -> Iterator[None]:
+def _half_before(bench: Bench) -> None:
     """State is there before anything happens: events are read whose windows are not over."""
     until(bench.runs, "the job runs", 90, 0.2)
     bench.put()
     until(lambda: lag(bench) == 0, "they are read", 60, 0.2)
-    yield
 
 
 def lag(bench: Bench) -> int:
