@@ -63,8 +63,7 @@ NAMED = 10
 
 def decide(row: Sync, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
-    turns = (_release, _overtake, _step, _quarantine, _alert, _requests, _alert, _begin, tell)
-    for turn in turns:
+    for turn in _TURNS:
         for body in turn(row, now_ms):
             yield body
             row = apply(row, body)
@@ -314,6 +313,13 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
         return
     yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
 
+
+_TURNS = (
+    *(_release, _overtake, _step, _quarantine, _alert),
+    *(_requests, _alert, _begin),
+    *(_quarantine, _alert),  # of what was refused as it began
+    tell,
+)
 
 component: Component[Sync] = Component(
     name="state-syncer",

@@ -7,14 +7,13 @@ nothing any more (Turbine IV).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from components.task_service.assignment import assign
 from components.task_service.substitution import Unfit, substitute
 from events.config import PARTITIONS_MAX, JobConfig, SqlOperator
 from events.records import (
-    InputPartitions,
     LayerVersions,
     TaskSpec,
     TaskSpecsPublished,
