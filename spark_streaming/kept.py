@@ -49,13 +49,12 @@ class _Files:
 
     def __init__(self, spark: SparkSession, directory: str) -> None:
         self._jvm: Any = spark._jvm
-        conf = spark._jsparkSession.sessionState().newHadoopConf()
-        hadoop = self._jvm.org.apache.hadoop.fs
-        self._directory = hadoop.Path(directory)
-        self._path = hadoop.Path
-        managers = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
-        companion = getattr(managers, "CheckpointFileManager$")
-        self._manager = getattr(companion, "MODULE$").create(self._directory, conf)
+        self._conf = spark._jsparkSession.sessionState().newHadoopConf()
+        self._path = self._jvm.org.apache.hadoop.fs.Path
+        self._directory = self._path(directory)
+        self._managers = self._jvm.org.apache.spark.sql.execution.streaming.checkpointing
+        companion = getattr(self._managers, "CheckpointFileManager$")
+        self._manager = getattr(companion, "MODULE$").create(self._directory, self._conf)
 
     def last(self, count: int) -> list[str]:
         """The newest ones, the older first; none where there is no directory."""
@@ -72,7 +71,9 @@ class _Files:
             stream.close()
 
     def write(self, name: str, text: str) -> None:
-        stream = self._manager.createAtomic(self._path(self._directory, name), True)
+        # The one that is set up for speed puts no file in the place of another, and says nothing.
+        manager = self._managers.FileContextBasedCheckpointFileManager(self._directory, self._conf)
+        stream = manager.createAtomic(self._path(self._directory, name), True)
         try:
             stream.write(bytearray(text.encode()))
         except BaseException:

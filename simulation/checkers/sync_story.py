@@ -65,6 +65,10 @@ class Lore:
         said = self._words.get(decision.record.key, ())
         return Words([read.record.body for read in said if read.offset < end and read.record.body])
 
+    def all_words(self, key: str) -> Words:
+        """What the job's tasks have said to the end."""
+        return Words([read.record.body for read in self._words.get(key, ()) if read.record.body])
+
     def asked(self, decision: Read, change_id: str) -> Body | None:
         """The request, if the author of the decision had read it."""
         read = self._asked.get((decision.record.key, change_id))

@@ -40,50 +40,28 @@ def refusal(fleet: Fleet) -> SyncFailed:
     return failed
 
 
-CANNOT = [
-    (
-        {},
-        {"operator": "examples.counts:other"},
-        (
-            "operator: the job keeps state, and another operator or query would take it for what it is"
-            " not; let the old one stand and bring new code as a version of its package, or make the"
-            " new one a job of another name"
-        ),
-    ),
-    (
-        {"operator": SQL},
-        {"operator": {"sql": "SELECT value, count(*) FROM clicks GROUP BY value"}},
-        (
-            "operator: the job keeps state, and another operator or query would take it for what it is"
-            " not; let the old one stand and bring new code as a version of its package, or make the"
-            " new one a job of another name"
-        ),
-    ),
-    (
-        {"checkpoint": {"root": "/checkpoints"}},
-        {"checkpoint": {"root": "/elsewhere"}},
-        'checkpoint.root: the job keeps state, which lies in "/checkpoints"; let that stand',
-    ),
-    (
-        {"inputs": TWO},
-        {"inputs": TWO, "tasks": 5},
-        (
-            "tasks: the job keeps state of 2 inputs, whose equal numbers have to meet in one task; set"
-            " it to at most 4"
-        ),
-    ),
-    (
-        {"inputs": TWO},
-        {
-            "inputs": TWO,
-            "tasks": 2,
-            "assignment": [["clicks/0", "views/1"], ["clicks/1", "views/0"]],
-        },
-        (
-            "assignment: the job keeps state, for which equal numbers of all inputs have to meet in one"
-            " task; assign them so"
-        ),
-    ),
+OPERATOR = (
+    "operator: the job keeps state, and another operator or query would take it for what it is not;"
+    " let the old one stand and bring new code as a version of its package, or make the new one a"
+    " job of another name"
+)
+ROOT = 'checkpoint.root: the job keeps state, which lies in "/checkpoints"; let that stand'
+TASKS = (
+    "tasks: the job keeps state of 2 inputs, whose equal numbers have to meet in one task; set it"
+    " to at most 4"
+)
+ASSIGNMENT = (
+    "assignment: the job keeps state, for which equal numbers of all inputs have to meet in one"
+    " task; assign them so"
+)
+OTHER = {"sql": "SELECT value, count(*) FROM clicks GROUP BY value"}
+CROSSED = [["clicks/0", "views/1"], ["clicks/1", "views/0"]]
+CANNOT: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {"operator": "examples.counts:other"}, OPERATOR),
+    ({"operator": SQL}, {"operator": OTHER}, OPERATOR),
+    ({"checkpoint": {"root": "/checkpoints"}}, {"checkpoint": {"root": "/elsewhere"}}, ROOT),
+    ({"inputs": TWO}, {"tasks": 5}, TASKS),
+    ({"inputs": TWO}, {"tasks": 2, "assignment": CROSSED}, ASSIGNMENT),
 ]
 
 
