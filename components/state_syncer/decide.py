@@ -187,7 +187,7 @@ def _step(row: Sync, now_ms: int) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
-            body = _next(row, plan, now_ms)
+            body = _first(row, plan, now_ms) if plan.at < 0 else _next(row, plan, now_ms)
         elif not any(missing(row, plan)):
             body = SyncStepDone(
                 job=row.name, plan_id=plan.id, step=plan.at, name=plan.step, outcome_json="{}"
@@ -212,8 +212,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
             state = row.running.state
             yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
         return
-    stays = stays_behind(row, way)
-    if not way.steps and not stays:
+    if not way.steps and not (way.state != DELETED and stays_behind(row, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id)
         return
@@ -244,14 +243,19 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
     yield planned
     row = apply(row, planned)
     assert row.plan is not None
-    if stays:
-        told = failed(row, row.plan, "state-stays", stays[:TEXT_CHARS], now_ms)
-        yield replace(told, name=CHECK)
-        return
-    yield _next(row, row.plan, now_ms)
+    yield _first(row, row.plan, now_ms)
 
 
 # --- steps
+
+
+def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
+    """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
+    plan without its next word."""
+    stays = stays_behind(row, plan.config_json) if plan.intent != "delete" else ""
+    if stays:
+        return replace(failed(row, plan, "state-stays", stays[:TEXT_CHARS], now_ms), name=CHECK)
+    return _next(row, plan, now_ms)
 
 
 def _next(row: Sync, plan: Plan, now_ms: int) -> Body:

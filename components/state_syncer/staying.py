@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.state_syncer.plan import Way
 from events.config import Invalid, JobConfig, SqlOperator
 from events.config_text import config_of
 from events.strict_json import shorten
@@ -19,14 +18,15 @@ CHECK = "check"
 """What is told to have failed then; no plan has a step of that name."""
 
 
-def stays_behind(row: Sync, way: Way) -> str:
-    """Why the job's state could not go along, with the remedy; "": it can, or there is none."""
+def stays_behind(row: Sync, config_json: str) -> str:
+    """Why the job's state could not go along to the config, with the remedy; "": it can, or there
+    is none."""
     running = row.running
-    if not row.keeps_state or not way.differences or running is None:
+    if not row.keeps_state or running is None or running.config_json == config_json:
         return ""
-    if DELETED in (running.state, way.state) or running.reset != row.reset:
+    if running.state == DELETED or running.reset != row.reset:
         return ""
-    before, after = config_of(running.config_json), config_of(row.expected_json)
+    before, after = config_of(running.config_json), config_of(config_json)
     if isinstance(before, Invalid) or isinstance(after, Invalid):
         return ""
     found = next(_troubles(before, after), "")

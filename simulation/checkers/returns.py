@@ -48,8 +48,10 @@ def _left(key: str, job: JobStory, lore: Lore) -> Iterator[str]:
         tasks = job.listed.tasks if job.listed is not None else 0
         yield f"{tasks} tasks are listed, and {running.tasks} ran before the plan that failed"
         return
-    lost = list(lore.all_words(key).not_running(running.tasks, job.listed.generation))
-    if lost:
+    words = lore.all_words(key)
+    broken = set(words.broken(job.listed.generation))  # for good, and not for want of a list
+    lost = list(words.not_running(running.tasks, job.listed.generation))
+    if not broken.issuperset(lost):
         yield f"tasks {lost} ran before the plan that failed, and do not run"
 
 

@@ -107,6 +107,13 @@ class Words:
             if task >= listed.tasks and not any(ended):
                 yield task
 
+    def broken(self, generation: int) -> Iterator[int]:
+        """Tasks that have failed for good at that generation."""
+        for one in self.said:
+            ours = isinstance(one, _Life) and one.generation.specs == generation
+            if ours and _for_good(one):
+                yield one.task
+
     def not_running(self, tasks: int, generation: int) -> Iterator[int]:
         """Tasks that do not run at that generation: not started yet, or ended since."""
         for task in range(tasks):

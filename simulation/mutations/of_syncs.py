@@ -41,7 +41,7 @@ SYNCING: tuple[Mutant, ...] = (
     left_out(
         "tasks get a program that cannot read what they keep",
         STAYING,
-        "if not row.keeps_state or not way.differences or running is None:",
+        "if not row.keeps_state or running is None or running.config_json == config_json:",
         "if True:",
     ),
     left_out("failures do not add up", WORDS, "before + 1 if counts", "1 if counts"),
