@@ -110,9 +110,8 @@ class Words:
     def broken(self, generation: int) -> Iterator[int]:
         """Tasks that have failed for good at that generation."""
         for one in self.said:
-            ours = isinstance(one, _Life) and one.generation.specs == generation
-            if ours and _for_good(one):
-                yield one.task
+            if isinstance(one, TaskFailed) and _for_good(one):
+                yield from [one.task] if one.generation.specs == generation else ()
 
     def not_running(self, tasks: int, generation: int) -> Iterator[int]:
         """Tasks that do not run at that generation: not started yet, or ended since."""

@@ -19,7 +19,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from events.records import SyncFailed, TaskFailed, TaskStarted
+from events.records import SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from events.topics import JOURNAL, TASKS
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in, until
@@ -256,6 +256,20 @@ def test_another_input_and_back(bench: Bench) -> None:
     bench.submit()
     bench.put()
     bench.check()
+
+
+def test_another_operator_is_refused_before_anything_stops(bench: Bench) -> None:
+    failures, stops = len(bench.said(SyncFailed)), len(bench.said(TaskStopped))
+    operator = "spark_streaming.operators.windows:sessionised"
+    bench.fleet.ask(JOB, bench.config(operator=operator, arguments=["--gap", "1 minute"]))
+    until(lambda: len(bench.said(SyncFailed)) > failures, "it is refused", 30, 0.1)
+    failed = bench.said(SyncFailed)[failures]
+    assert (failed.name, failed.cause) == ("check", "state-stays")
+    assert failed.explanation.startswith("operator: the job keeps state, and another operator")
+    bench.submit()
+    bench.put()
+    bench.check()
+    assert len(bench.said(TaskStopped)) == stops, "nobody was stopped"
 
 
 def test_another_container(bench: Bench) -> None:
