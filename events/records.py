@@ -2630,7 +2630,8 @@ class TaskStarted(Body):
 
 @dataclass(frozen=True, slots=True)
 class TaskStateExported(Body):
-    """A stopped task's state lies where its successors can take it over."""
+    """Said no more: state lies by partition, where whoever reads that goes on with it. Once: where
+    a stopped task's state lies."""
 
     SCHEMA: ClassVar[str] = "turbine.tasks.v1.TaskStateExported"
     job: str
