@@ -37,14 +37,12 @@ from events.records import (
     ClockTicked,
     ConfigChangeProposed,
     Generation,
-    StatePart,
     TaskLoadReported,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from events.topics import CHANGES, CLOCK, JOURNAL, LOADS, PREFIX, TASKS, partition_of, place
-from projections.syncs import HAND_OVER, Sync
+from projections.syncs import Sync
 
 COMPONENTS: tuple[Component[Any], ...] = (job_service, state_syncer, task_service, auto_scaler)
 VALID_MS = 60_000
@@ -74,7 +72,6 @@ class Hands:
     def __init__(self) -> None:
         self.running: dict[str, dict[int, int]] = defaultdict(dict)  # job: task to generation
         self._over: set[tuple[str, int, int]] = set()
-        self._exported: set[tuple[str, str, int]] = set()
 
     def follow(self, job: str, row: Sync) -> Iterator[Body]:
         """What tasks say on the newest list."""
@@ -94,28 +91,10 @@ class Hands:
         for task in range(row.live.tasks if listed.tasks == 0 else 0):
             if (job, task, row.live.generation) not in self._over:
                 yield self._stopped(job, task, row.live.generation)
-        plan = row.plan
-        if plan is not None and plan.step == HAND_OVER:
-            for task in range(row.live.tasks):
-                if (job, plan.id, task) not in self._exported:
-                    self._exported.add((job, plan.id, task))
-                    yield _exported(job, task, row.live.generation, plan.id)
 
     def _stopped(self, job: str, task: int, generation: int) -> TaskStopped:
         self._over.add((job, task, generation))
         return TaskStopped(job, task, Generation(generation, SHARD), "c1", 1, "plan")
-
-
-def _exported(job: str, task: int, generation: int, plan: str) -> TaskStateExported:
-    return TaskStateExported(
-        job=job,
-        task=task,
-        generation=Generation(generation, SHARD),
-        plan_id=plan,
-        container="c1",
-        epoch=1,
-        parts=(StatePart(-1, f"/state/{job}/{generation}/{task}", 1, 1, "00"),),
-    )
 
 
 class Story:

@@ -34,7 +34,7 @@ def measure(quick: bool) -> Result:
         say(f"stateless: still for {max(gaps):.2f} s at most")
         arguments = ["--within", "6 hours"]
         operator = "spark_streaming.operators.doubles:deduplicated"
-        more = {"operator": operator, "arguments": arguments, "state_granularity": "partition"}
+        more = {"operator": operator, "arguments": arguments}
         stateful = Change(fleet, "known", more)
         state_gaps, state_totals, state_found = stateful.play(1, QUICK_KEYS if quick else KEYS)
         say(f"stateful: still for {max(state_gaps):.2f} s at most")

@@ -24,14 +24,11 @@ from events.codec import Read, Record, encode, headers_of
 from events.records import (
     Body,
     Generation,
-    SyncStepStarted,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from events.topics import BY_SHORT, JOURNAL, TASKS, partition_of, place
-from projections.syncs import HAND_OVER
 
 SHARD, POLL_MOST = 1, 2_000
 journal_view = replace(state_syncer, inputs=frozenset({JOURNAL}), folds=frozenset())
@@ -42,7 +39,6 @@ class TaskManager:
 
     def __init__(self) -> None:
         self.running: dict[str, tuple[int, int]] = {}  # job to generation and tasks
-        self.stopped: dict[str, tuple[int, int]] = {}
         self.words: list[Body] = []
 
     def heed(self, read: Read, stands: bool) -> None:
@@ -52,20 +48,12 @@ class TaskManager:
             return
         if isinstance(body, TaskSpecsPublished) and body.part == body.parts:
             self.words += self._follow(body)
-        elif isinstance(body, SyncStepStarted) and body.name == HAND_OVER:
-            generation, tasks = self.stopped.get(body.job, (0, 0))
-            both = Generation(generation, SHARD)
-            self.words += [
-                TaskStateExported(body.job, task, both, body.plan_id, "c1", 1, ())
-                for task in range(tasks)
-            ]
 
     def _follow(self, listed: TaskSpecsPublished) -> Iterator[Body]:
         job, now = listed.job, (listed.generation, listed.tasks)
         before = self.running.pop(job, None)
         if before is not None and before[0] != listed.generation:
             both = Generation(before[0], SHARD)
-            self.stopped[job] = before
             for task in range(before[1]):
                 yield TaskStopped(job, task, both, "c1", 1, "plan")
             before = None
@@ -82,7 +70,7 @@ def follow(settings: Settings, stop: list[bool]) -> None:
     count = partitions_of(settings)[JOURNAL]
     places = [place(JOURNAL, p) for p in range(count)]
     managers, births = TaskManager(), Births(settings)
-    folds = frozenset({"TaskSpecsPublished", "SyncStepStarted"})
+    folds = frozenset({"TaskSpecsPublished"})
     owners = [Owner(journal_view, [at], births.possible, heed=managers.heed) for at in places]
     # From the beginning: whoever comes late has the full lists from the topic alone.
     follower = Follower(settings, dict.fromkeys(ends_now(settings, places), 0))

@@ -135,7 +135,6 @@ class Play:
                 *("--late", f"{WAITED_MS // 1000} seconds", "--time", "at_ms"),
             ],
             inputs=[{"topic": self._in, "partitions": PARTITIONS, "format": "json"}],
-            state_granularity="partition",
             schedule={"batch_interval_ms": 200},
         )
 

@@ -256,7 +256,7 @@ class JobConfig(_Part):
         ge=1,
         le=TASKS_MAX,
         description="parallel tasks of the job, a count",
-        json_schema_extra=_complex("checkpoints and state are divided anew (III-B)"),
+        json_schema_extra=_complex("partitions of the inputs are assigned anew (III-B)"),
     )
     threads_per_task: int = Field(
         default=1, ge=1, le=1024, description="threads of one task, a count"
@@ -279,8 +279,7 @@ class JobConfig(_Part):
     schedule: Schedule = Field(default=Schedule(), description="when the tasks work")
     state_granularity: Literal["task", "partition"] = Field(
         default="task",
-        description="what has a checkpoint of its own; partitions move faster and cost more CPU",
-        json_schema_extra=_complex("the layout of the state changes"),
+        description="has no effect any more: state always lies by partition",
     )
     isolation: Literal["shared", "process"] = Field(
         default="shared",

@@ -2833,6 +2833,13 @@ def task_started(b: bytes, i: int) -> tuple[records.TaskStarted, int]:
             items.append(item)
         count, i = _count(b, i)
     one.offsets = tuple(items)
+    n = b[i]; i += 1
+    if n == 0: one.keeps_state = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 1: raise ValueError(_NO_BOOLEAN)
+        one.keeps_state = n == 1
     one.__class__ = records.TaskStarted
     return one, i
 

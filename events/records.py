@@ -2607,6 +2607,7 @@ class TaskStarted(Body):
     versions: LayerVersions | None = None
     attempt: int = 1
     offsets: tuple[InputOffset, ...] = ()
+    keeps_state: bool | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -2618,6 +2619,7 @@ class TaskStarted(Body):
             "versions": None if self.versions is None else self.versions.to_plain(),
             "attempt": self.attempt,
             "offsets": [one.to_plain() for one in self.offsets],
+            "keeps_state": self.keeps_state,
         }
 
     @classmethod
@@ -2631,12 +2633,14 @@ class TaskStarted(Body):
             None if plain["versions"] is None else LayerVersions.from_plain(plain["versions"]),
             plain["attempt"],
             tuple([InputOffset.from_plain(one) for one in plain["offsets"]]),
+            plain["keeps_state"],
         )
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStateExported(Body):
-    """A stopped task's state lies where its successors can take it over."""
+    """Said no more: state lies by partition, where whoever reads that goes on with it. Once: where
+    a stopped task's state lies."""
 
     SCHEMA: ClassVar[str] = "turbine.tasks.v1.TaskStateExported"
     job: str

@@ -9,30 +9,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from events.codec import Read
-from events.records import (
-    Body,
-    LayerVersions,
-    SyncCommitted,
-    SyncFailed,
-    SyncPlanned,
-    SyncStepDone,
-    SyncStepStarted,
-    TaskSpec,
-    TaskSpecsPublished,
-)
-from projections.syncs import DELETED, HAND_OVER
+from events.records import Body, LayerVersions, SyncCommitted, TaskSpec, TaskSpecsPublished
+from projections.syncs import DELETED
 
-FOLDED_KINDS = frozenset(
-    one.__name__
-    for one in (
-        SyncCommitted,
-        SyncFailed,
-        SyncPlanned,
-        SyncStepDone,
-        SyncStepStarted,
-        TaskSpecsPublished,
-    )
-)
+FOLDED_KINDS = frozenset(one.__name__ for one in (SyncCommitted, TaskSpecsPublished))
 
 
 class Head(NamedTuple):
@@ -73,7 +53,6 @@ class Lists(NamedTuple):
     job: str
     listed: Listed | None = None
     former: Former | None = None
-    handing: str = ""  # the plan that has asked for the state of the former tasks; "": none
     part: Listed | None = None
     parts: int = 0
 
@@ -102,12 +81,7 @@ def apply(row: Lists, body: Body) -> Lists:
     match body:
         case TaskSpecsPublished():
             return _published(row, body)
-        case SyncStepStarted():
-            return row._replace(handing=body.plan_id if body.name == HAND_OVER else "")
-        case SyncPlanned() | SyncStepDone() | SyncFailed():
-            return row._replace(handing="")
         case SyncCommitted():
-            row = row._replace(handing="")
             # All have stopped, and nobody will ask for them any more.
             return row._replace(former=None) if body.state == DELETED else row
         case _:

@@ -6,12 +6,12 @@ words are read does not matter.
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from immutables import Map
 
 from events.config import TASKS_MAX
-from events.records import TaskFailed, TaskStarted, TaskStateExported, TaskStopped
+from events.records import TaskFailed, TaskStarted, TaskStopped
 
 
 class Report(NamedTuple):
@@ -40,18 +40,6 @@ class Report(NamedTuple):
         return self.stopped and self.cause != "dropped"
 
 
-class Export(NamedTuple):
-    """Where the state of one stopped task lies."""
-
-    specs: int
-    shard: int
-    plan: int  # the generation that the plan leads to: a later plan asks anew
-    plan_id: str
-    parts: tuple[tuple[int, str], ...]  # state partition and path
-
-
-Word = TypeVar("Word", Report, Export)
-
 GONE = frozenset({"input-gone", "output-gone"})
 """Causes that are told at once, though the task is tried again: nothing but a person ends them."""
 LONG_PAUSE_MS = 30_000
@@ -78,15 +66,7 @@ def _presses(body: TaskFailed) -> bool:
     return body.pause_ms is None or body.pause_ms >= LONG_PAUSE_MS or body.cause in GONE
 
 
-def export_of(body: TaskStateExported) -> Export:
-    """What counts of the record."""
-    parts = tuple((part.partition, part.path) for part in body.parts)
-    named = body.plan_id.rpartition("#")[2]
-    plan = int(named) if named.isascii() and named.isdigit() and len(named) < 16 else 0
-    return Export(body.generation.specs, body.generation.shard, plan, body.plan_id, parts)
-
-
-def newest(known: Map[int, Word], task: int, word: Word, floor: int) -> Map[int, Word]:
+def newest(known: Map[int, Report], task: int, word: Report, floor: int) -> Map[int, Report]:
     """The greatest word about each task, unless it is of a generation below the floor.
 
     No task of ours has an index of so many or more: a report that names one is not about ours.
@@ -97,7 +77,7 @@ def newest(known: Map[int, Word], task: int, word: Word, floor: int) -> Map[int,
     return known if before is not None and before >= word else known.set(task, word)
 
 
-def from_floor(known: Map[int, Word], floor: int) -> Map[int, Word]:
+def from_floor(known: Map[int, Report], floor: int) -> Map[int, Report]:
     """What is not older than the floor."""
     kept = known.mutate()
     for task, word in known.items():

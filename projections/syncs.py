@@ -34,11 +34,10 @@ from events.records import (
     TaskFailed,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
-from projections.reports import Export, Report, export_of, from_floor, newest, report_of
+from projections.reports import Report, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)
 QUARANTINED = "job-quarantined"
@@ -48,7 +47,7 @@ UNLISTED = "no-task-specs"
 FAILING = "tasks-failing"
 """The alert of a job whose tasks fail for good, or again and again."""
 RUNNING, PAUSED, DELETED = "running", "paused", "deleted"
-STOP, HAND_OVER, START = "stop", "hand-over", "start"
+STOP, START = "stop", "start"
 
 _REQUESTS = (PauseRequested, ResumeRequested, ReleaseRequested, OffsetResetRequested)
 _REPORTS = (TaskStarted, TaskStopped, TaskFailed)
@@ -58,7 +57,6 @@ FOLDED_KINDS = frozenset(
     for one in (
         *_REQUESTS,
         *_REPORTS,
-        TaskStateExported,
         JobConfigChanged,
         OverrideExpired,
         JobDeleted,
@@ -85,7 +83,6 @@ class Running(NamedTuple):
     tasks: int
     plan_id: str
     generation: int  # of the list whose tasks have its shape
-    shape: str  # the plan that gave it its shape, and to which state was handed over
     reset: str = ""  # the wish to read anew that was in effect then, as the row has it
 
 
@@ -165,8 +162,13 @@ class Sync(NamedTuple):
     failing: bool = False  # somebody was told that tasks fail
     floor: int = 0  # reports of an older generation are of no interest any more
     tasks: Map[int, Report] = Map()
-    exports: Map[int, Export] = Map()
+    state: tuple[int, bool] = (0, False)  # a generation, and whether its tasks keep any
     ingress: Ingress = Ingress()
+
+    @property
+    def keeps_state(self) -> bool:
+        """Do its tasks keep anything from one batch to the next, as far as they have said?"""
+        return self.state[1]
 
 
 def fold(row: Sync | None, read: Read) -> Sync:
@@ -180,9 +182,10 @@ def fold(row: Sync | None, read: Read) -> Sync:
         return row._replace(ingress=ingress)
     if isinstance(body, _REPORTS):
         report = report_of(body, read.at_ms)
-        return row._replace(tasks=newest(row.tasks, body.task, report, row.floor))
-    if isinstance(body, TaskStateExported):
-        return row._replace(exports=newest(row.exports, body.task, export_of(body), row.floor))
+        row = row._replace(tasks=newest(row.tasks, body.task, report, row.floor))
+        if isinstance(body, TaskStarted) and body.keeps_state is not None:
+            return row._replace(state=max(row.state, (body.generation.specs, body.keeps_state)))
+        return row
     return row if body is None else apply(row, body)
 
 
@@ -260,7 +263,6 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
         tasks=body.tasks,
         plan_id=body.plan_id,
         generation=body.generation if kept is None else kept.generation,
-        shape=body.plan_id if kept is None else kept.shape,
         reset=body.reset_json,
     )
     row = row._replace(
@@ -331,9 +333,7 @@ def _above(row: Sync, floor: int) -> Sync:
     """What is older than the floor is dropped now, as it will be if it comes later."""
     if floor <= row.floor:
         return row
-    return row._replace(
-        floor=floor, tasks=from_floor(row.tasks, floor), exports=from_floor(row.exports, floor)
-    )
+    return row._replace(floor=floor, tasks=from_floor(row.tasks, floor))
 
 
 # --- keeping
@@ -343,7 +343,6 @@ def dump(row: Sync) -> object:
     """Plain JSON of the row, for keeping; `load` is its inverse."""
     plain = {name: _plain(value) for name, value in row._asdict().items()}
     plain["tasks"] = [[at, *report] for at, report in sorted(row.tasks.items())]
-    plain["exports"] = [[at, *export] for at, export in sorted(row.exports.items())]
     plain["ingress"] = dump_ingress(row.ingress)
     return plain
 
@@ -362,12 +361,8 @@ def load(plain: Any) -> Sync:
         some[name] = None if some[name] is None else make(*_deep(some[name]))
     some["versions"] = LayerVersions(**some["versions"])
     some["tasks"] = Map({at: Report(*rest) for at, *rest in some["tasks"]})
-    some["exports"] = Map(
-        {
-            at: Export(specs, shard, plan, plan_id, tuple((n, path) for n, path in parts))
-            for at, specs, shard, plan, plan_id, parts in some["exports"]
-        }
-    )
+    specs, keeps = some["state"]
+    some["state"] = specs, keeps
     some["ingress"] = load_ingress(some["ingress"])
     return Sync(**some)
 

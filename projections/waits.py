@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from projections.syncs import HAND_OVER, STOP, Plan, Sync
+from projections.syncs import START, STOP, Plan, Sync
 
 
 def standing(row: Sync) -> Iterator[int]:
@@ -28,12 +28,7 @@ def missing(row: Sync, plan: Plan) -> Iterator[tuple[int, str]]:
     if plan.step == STOP:
         for at in standing(row):
             yield at, "not stopped"
-    elif plan.step == HAND_OVER:
-        for at in range(row.live.tasks if row.live is not None else 0):
-            export = row.exports.get(at)
-            if export is None or export.plan_id != plan.id:
-                yield at, "state not exported"
-    else:
+    elif plan.step == START:
         for at in range(tasks_of(plan.config_json)):
             report = row.tasks.get(at)
             if report is None or report.specs != plan.generation or report.stopped:

@@ -137,6 +137,8 @@ class Authors:
     def _wish(self, at: int) -> str:
         rng = self.rng
         wish: dict[str, Json] = dict(SMALLEST) if at == 0 and rng.random() < 0.8 else {}
+        if at == 0 and rng.random() < 0.05:
+            wish["operator"] = "examples.counts:other"
         for _ in range(rng.randint(0, 2)):
             wish |= rng.choice(
                 [

@@ -29,6 +29,7 @@ from simulation.checkers.history import History, Rows, Tally
 from simulation.checkers.placement import check_placement
 from simulation.checkers.precedence import check_precedence
 from simulation.checkers.resets import check_resets
+from simulation.checkers.returns import check_returns
 from simulation.checkers.scaling import check_scaling
 from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION, TICKS
@@ -96,6 +97,7 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     yield from check_precedence(history)
     yield from check_syncs(history)
     yield from check_resets(history)
+    yield from check_returns(history)
     yield from check_scaling(history)
     yield from check_fleet(history)
     yield from check_placement(history, known)

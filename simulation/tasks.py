@@ -6,6 +6,7 @@ instances of a task run at a time, as one task manager at a time owns it.
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,14 +16,12 @@ from events.codec import Record, encode
 from events.records import (
     Body,
     Generation,
-    StatePart,
     TaskFailed,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from events.topics import JOURNAL, TASKS, place
-from projections.syncs import HAND_OVER, Sync
+from projections.syncs import Sync
 from simulation.casts import lists_view
 from simulation.log import PARTITION, TICKS
 
@@ -31,6 +30,11 @@ if TYPE_CHECKING:
 
 LOOK_MS = 2_000
 SHARD = 1
+
+
+def keeps_state(key: str) -> bool:
+    """Of every second job tasks keep something from one batch to the next."""
+    return zlib.crc32(key.encode()) % 2 == 0
 
 
 @dataclass(slots=True)
@@ -47,7 +51,6 @@ class Site:
 
     running: dict[int, Instance] = field(default_factory=dict)
     begun: set[tuple[str, int, int]] = field(default_factory=set)  # what, task, generation
-    exported: set[tuple[str, int]] = field(default_factory=set)
     over: set[tuple[int, int]] = field(default_factory=set)  # task and generation
 
 
@@ -110,11 +113,6 @@ class TaskManager:
             for task in range(row.live.tasks):  # those that nobody had started are over as well
                 if task not in site.running and (task, row.live.generation) not in site.over:
                     self._begin("stop", key, task, row.live.generation)
-        plan = row.plan
-        if plan is not None and plan.step == HAND_OVER and row.live is not None:
-            for task in range(row.live.tasks):
-                if (plan.id, task) not in site.exported:
-                    self._begin("export", key, task, row.live.generation)
 
     def _begin(self, what: str, key: str, task: int, generation: int) -> None:
         """Once each; most do it soon, some late, and some never."""
@@ -152,9 +150,6 @@ class TaskManager:
                 return  # overtaken by another list
             if task not in site.running:
                 self._start(key, task, generation)
-        elif row.plan is not None and row.plan.step == HAND_OVER:
-            site.exported.add((row.plan.id, task))
-            self._say(key, self._export(key, task, generation, row.plan.id))
 
     def _start(self, key: str, task: int, generation: int) -> None:
         one, both = Instance(generation), Generation(generation, SHARD)
@@ -173,22 +168,13 @@ class TaskManager:
                 return
             one.attempt = 2
         self.sites[key].running[task] = one
-        self._say(key, TaskStarted(key, task, both, "c1", 1, attempt=one.attempt))
+        keeps = keeps_state(key)
+        started = TaskStarted(key, task, both, "c1", 1, attempt=one.attempt, keeps_state=keeps)
+        self._say(key, started)
         if generation > 2 and chance > 0.97 and not self.world.calm:  # of an older generation
             self.world.counts["task of an older generation speaks"] += 1
             older = Generation(generation - 2, SHARD)
             self._say(key, TaskStarted(key, task, older, "c0", 1))
-
-    def _export(self, key: str, task: int, generation: int, plan_id: str) -> TaskStateExported:
-        return TaskStateExported(
-            job=key,
-            task=task,
-            generation=Generation(generation, SHARD),
-            plan_id=plan_id,
-            container="c1",
-            epoch=1,
-            parts=(StatePart(-1, f"/state/{key}/{generation}/{task}", 1, 1, "00"),),
-        )
 
     def _say(self, key: str, body: Body) -> None:
         self._said += 1

@@ -52,7 +52,7 @@ Judge = Callable[[BaseException], Verdict | None]
 class Hearer(Protocol):
     """Who is told what becomes of runs; called from many threads."""
 
-    def started(self, run: int, offsets: Mapping[At, int]) -> None: ...
+    def started(self, run: int, offsets: Mapping[At, int], *, keeps_state: bool | None) -> None: ...
     def ended(self, run: int, verdict: Verdict, offsets: Mapping[At, int]) -> None: ...
     def loads(
         self, runs: Mapping[int, Counts], lags: Mapping[int, Lag], reads: Mapping[int, Reads]
@@ -107,7 +107,7 @@ class SparkEngine:
         threading.Thread(target=call, args=arguments, name=name, daemon=True).start()
 
     def _started(self, run: Run, offsets: Mapping[At, int]) -> None:
-        self._hearer.started(run.work.run, offsets)
+        self._hearer.started(run.work.run, offsets, keeps_state=run.keeps_state)
 
     def _ended(self, run: Run, failure: BaseException | None) -> None:
         with self._lock:

@@ -1,14 +1,14 @@
 """One line of batches: a query, its checkpoint, its sink, and what it has done.
 
-A task has one, or, where state is kept by partition, one for each partition number: then the state
-of a partition lies under its own name, and whoever reads the partition goes on with it.
+A task has one, or, where something is kept from one batch to the next, one for each partition
+number: the state of a partition lies under its own name, and whoever reads it goes on with it.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
@@ -36,28 +36,44 @@ Resets = Callable[[Iterable[At]], Iterable[str]]
 """By which requests partitions were read anew last."""
 
 
-def by_partition(inputs: Inputs, checkpoint: str, operator: str, resets: Resets) -> list[Cut]:
+def by_partition(
+    inputs: Inputs, counts: Mapping[str, int | None], checkpoint: str, what: str, resets: Resets
+) -> list[Cut]:
     """A line for each partition number. Records of one key lie under one number in all inputs that
     are keyed alike, so a join finds its other side.
 
-    The place is the job's, and not the task's. Another operator keeps another state, and so does
-    one that reads anew: these have other names.
+    The place is the job's, and not the task's or the list's: whatever stops the job and however
+    many tasks it has afterwards, who reads the number goes on with its line. Another operator keeps
+    another state, and so does one that reads anew: these have other names. `counts` says how many
+    partitions each input of the job has, as far as that is known.
     """
     found: defaultdict[int, list[tuple[str, tuple[int, ...]]]] = defaultdict(list)
     for topic, numbers in inputs:
         for number in numbers:
             found[number].append((topic, (number,)))
     job = checkpoint.rpartition("/")[0]
-    return [
-        Cut(some, name := _name(number, operator, some, resets), f"{job}/{name}")
-        for number, some in sorted(found.items())
-    ]
+    cuts = []
+    for number, some in sorted(found.items()):
+        _check_whole(number, {topic for topic, _ in some}, counts)
+        name = _name(number, what, resets((topic, number) for topic, _ in some))
+        cuts.append(Cut(some, name, f"{job}/{name}"))
+    return cuts
 
 
-def _name(number: int, operator: str, inputs: Inputs, resets: Resets) -> str:
-    topics = sorted(topic for topic, _ in inputs)
-    what = "\n".join([operator, *topics, *sorted(resets((topic, number) for topic in topics))])
-    return f"partition-{number}-{sha256(what.encode()).hexdigest()[:8]}"
+def _check_whole(number: int, topics: Set[str], counts: Mapping[str, int | None]) -> None:
+    elsewhere = sorted(one for one, count in counts.items() if (count or 0) > number)
+    elsewhere = [one for one in elsewhere if one not in topics]
+    if elsewhere:
+        most = max(count or 0 for count in counts.values())
+        raise BadOperator(
+            f"the job keeps state, and another task reads {elsewhere[0]}/{number}: equal numbers of"
+            f" all inputs have to meet in one task; set tasks to at most {most}"
+        )
+
+
+def _name(number: int, what: str, resets: Iterable[str]) -> str:
+    text = "\n".join([what, *sorted(set(resets))])
+    return f"partition-{number}-{sha256(text.encode()).hexdigest()[:8]}"
 
 
 @dataclass(slots=True)
@@ -123,8 +139,7 @@ def check_state(lines: Iterable[str], lineage: str) -> None:
     others = sorted(set(lines) - {lineage})
     if others and lineage not in lines:
         raise BadOperator(
-            f"the job keeps state, and it lies with another line of batches ({others[-1]}): state"
-            ' moves only where the job says "state_granularity": "partition" from its beginning.'
-            " Keep the number of tasks, the inputs and the operator, or have all inputs read anew"
-            " (`turbine reset job`), which begins without state"
+            f"the job keeps state, and it lies with another line of batches ({others[-1]}), which"
+            " another operator or query has made. Bring that one back, or make it a job of another"
+            " name, or have all inputs read anew (`turbine reset job`), which begins without state"
         )

@@ -21,6 +21,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from spark_streaming.context import TaskContext, sources_of
 from spark_streaming.failure import trace_of
+from spark_streaming.kept import fit_offsets
 from spark_streaming.line import Cut, Inputs, Line, by_partition, check_state
 from spark_streaming.operator import SQL, apply_operator, is_stateful, renew
 from spark_streaming.progress import Progress
@@ -96,6 +97,7 @@ class Run:
         self._last: Mapping[At, int] = {}  # once the seat is left
         self._claimed_s: float | None = None  # where that was a commit of offsets
         self._lines: list[Line] = []
+        self.keeps_state: bool | None = None  # from one batch to the next; None: nobody knows yet
         self._stopping = threading.Event()
         self._lock = threading.Lock()  # of the lines
         self._turn = threading.Lock()  # of the seat: one transaction at a time
@@ -181,21 +183,22 @@ class Run:
         the group is."""
         work = self.work
         whole = self._plan(work.inputs, begins, 1)
-        stateful = is_stateful(whole)
-        if stateful and self.config.get("state_granularity") == "partition":
-            what = f"{work.operator}\n{self.config.get('sql', '')}"
-            cuts = by_partition(work.inputs, work.checkpoint, what, seat.resets)
-            for cut in cuts:
-                check_state(seat.lines(at for at in begins if at[1] == _number(cut)), cut.lineage)
-                yield Line(cut, self._plan(cut.inputs, begins, len(cuts)))
+        self.keeps_state = is_stateful(whole)
+        if not self.keeps_state:
+            cut = Cut(work.inputs, "", "")
+            if work.guarantee == "files":
+                cut = Cut(work.inputs, str(work.specs), f"{work.checkpoint}/{work.specs}")
+            yield Line(cut, whole)
             return
-        kept = stateful or work.guarantee == "files"
-        cut = Cut(work.inputs, "", "")
-        if kept:
-            cut = Cut(work.inputs, str(work.specs), f"{work.checkpoint}/{work.specs}")
-        if stateful:
-            check_state(seat.lines(begins), cut.lineage)
-        yield Line(cut, whole)
+        counts = {one["topic"]: one.get("partitions") for one in self.config.get("inputs", ())}
+        what = f"{work.operator}\n{' '.join(str(self.config.get('sql', '')).split())}"
+        cuts = by_partition(work.inputs, counts, work.checkpoint, what, seat.resets)
+        for cut in cuts:
+            check_state(seat.lines(at for at in begins if at[1] == _number(cut)), cut.lineage)
+        for cut in cuts:
+            some = {(topic, n): begins[topic, n] for topic, numbers in cut.inputs for n in numbers}
+            fit_offsets(self.place.spark, cut.checkpoint, some)
+            yield Line(cut, self._plan(cut.inputs, begins, len(cuts)))
 
     def _plan(self, inputs: Inputs, begins: Mapping[At, int], lines: int) -> DataFrame:
         """What a query computes, which is one of so many. Queries in SQL have a session each: views

@@ -57,9 +57,10 @@ class Mouth:
         with self._lock:
             tell(text, self._voice)
 
-    def started(self, run: int, offsets: Mapping[At, int]) -> None:
+    def started(self, run: int, offsets: Mapping[At, int], *, keeps_state: bool | None) -> None:
         """A run holds its claim and reads from now on."""
-        self.say(line("started", run=run, offsets=_spots(offsets)))
+        said = line("started", run=run, offsets=_spots(offsets), keeps_state=keeps_state)
+        self.say(said)
 
     def ended(self, run: int, verdict: Verdict, offsets: Mapping[At, int]) -> None:
         """A run is over."""

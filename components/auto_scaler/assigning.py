@@ -42,13 +42,25 @@ def shared(rounds: Rounds, facts: Facts) -> Sharing:
     if facts.partitions is not None and len(ones) != whole:
         said = f"of {whole} partitions {len(ones)} are known"
         return Sharing(reason="rates-unknown", explanation=said)
-    if len(ones) <= tasks:
+    groups = _by_number(ones)
+    if len(groups) <= tasks:
         said = f"each of the {tasks} tasks has a partition of its own: none can be given away"
         return Sharing(reason="partition-alone", explanation=said)
     if len(ones) > PLACES_MOST or sum(len(place) for _, place in ones) > PLACES_CHARS:
         said = f"an assignment of {len(ones)} partitions is more than a config holds"
         return Sharing(reason="too-many-partitions", explanation=said)
-    return _judged(_spread(ones, tasks), loads)
+    return _judged(_spread(groups, tasks), loads)
+
+
+def _by_number(ones: list[tuple[float, str]]) -> list[tuple[float, tuple[str, ...]]]:
+    """Equal numbers of all topics stay together, as what a job keeps of them does."""
+    found: dict[str, list[tuple[float, str]]] = {}
+    for rate, place in ones:
+        found.setdefault(place.rpartition("/")[2], []).append((rate, place))
+    return [
+        (sum(rate for rate, _ in some), tuple(sorted(place for _, place in some)))
+        for some in found.values()
+    ]
 
 
 def _loads(rounds: Rounds) -> dict[int, dict[str, float]] | None:
@@ -71,14 +83,14 @@ def place_of(one: Share) -> str:
     return f"{one.topic}/{one.partition}"
 
 
-def _spread(ones: list[tuple[float, str]], tasks: int) -> list[tuple[float, list[str]]]:
+def _spread(ones: list[tuple[float, tuple[str, ...]]], tasks: int) -> list[tuple[float, list[str]]]:
     """The busiest first, each to the task with least; of equals to the one with fewest."""
     heap = [(0.0, 0, task) for task in range(tasks)]
     given: list[tuple[float, list[str]]] = [(0.0, []) for _ in range(tasks)]
-    for rate, place in sorted(ones, key=lambda one: (-one[0], one[1])):
+    for rate, places in sorted(ones, key=lambda one: (-one[0], one[1])):
         load, count, task = heapq.heappop(heap)
-        given[task] = (load + rate, [*given[task][1], place])
-        heapq.heappush(heap, (load + rate, count + 1, task))
+        given[task] = (load + rate, [*given[task][1], *places])
+        heapq.heappush(heap, (load + rate, count + len(places), task))
     return given
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 from components.runtime.component import Component
 from components.state_syncer.failing import steady_ms, tell
 from components.state_syncer.plan import way_of
+from components.state_syncer.staying import CHECK, stays_behind
 from components.state_syncer.words import (
     alerting,
     cleared,
@@ -36,7 +38,6 @@ from projections.ingress import Ask
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
-    HAND_OVER,
     PAUSED,
     RUNNING,
     START,
@@ -52,9 +53,9 @@ from projections.waits import missing, tasks_of
 
 QUARANTINED_AT = 3
 """Failures of one signature in a row; a fourth try would most likely end like the others."""
-DEADLINES_MS = {STOP: 180_000, HAND_OVER: 600_000, START: 300_000}
-"""A container that is lost is failed over after a minute, and its tasks end with it; state is
-copied at some ten megabytes a second; a start waits for packages and for its first batch."""
+DEADLINES_MS = {STOP: 180_000, START: 300_000}
+"""A container that is lost is failed over after a minute, and its tasks end with it; a start waits
+for packages and for its first batch."""
 TEXT_CHARS = 4_096
 NAMED = 10
 """Tasks that a sentence names; more of them are counted."""
@@ -62,8 +63,7 @@ NAMED = 10
 
 def decide(row: Sync, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
-    turns = (_release, _overtake, _step, _quarantine, _alert, _requests, _alert, _begin, tell)
-    for turn in turns:
+    for turn in _TURNS:
         for body in turn(row, now_ms):
             yield body
             row = apply(row, body)
@@ -187,7 +187,7 @@ def _step(row: Sync, now_ms: int) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
-            body = _next(row, plan, now_ms)
+            body = _first(row, plan, now_ms) if plan.at < 0 else _next(row, plan, now_ms)
         elif not any(missing(row, plan)):
             body = SyncStepDone(
                 job=row.name, plan_id=plan.id, step=plan.at, name=plan.step, outcome_json="{}"
@@ -212,7 +212,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
             state = row.running.state
             yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
         return
-    if not way.steps:
+    if not way.steps and not (way.state != DELETED and stays_behind(row, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id)
         return
@@ -243,10 +243,19 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
     yield planned
     row = apply(row, planned)
     assert row.plan is not None
-    yield _next(row, row.plan, now_ms)
+    yield _first(row, row.plan, now_ms)
 
 
 # --- steps
+
+
+def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
+    """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
+    plan without its next word."""
+    stays = stays_behind(row, plan.config_json) if plan.intent != "delete" else ""
+    if stays:
+        return replace(failed(row, plan, "state-stays", stays[:TEXT_CHARS], now_ms), name=CHECK)
+    return _next(row, plan, now_ms)
 
 
 def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
@@ -308,6 +317,13 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
         return
     yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
 
+
+_TURNS = (
+    *(_release, _overtake, _step, _quarantine, _alert),
+    *(_requests, _alert, _begin),
+    *(_quarantine, _alert),  # of what was refused as it began
+    tell,
+)
 
 component: Component[Sync] = Component(
     name="state-syncer",

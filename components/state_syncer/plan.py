@@ -11,7 +11,7 @@ from typing import Any
 from events.config import COMPLEX_FIELDS, Invalid, validate_config
 from events.records import ConfigDifference
 from events.strict_json import canonical_json
-from projections.syncs import DELETED, HAND_OVER, PAUSED, RUNNING, START, STOP, Sync
+from projections.syncs import DELETED, PAUSED, RUNNING, START, STOP, Sync
 from projections.waits import standing
 
 Plain = Mapping[str, Any]
@@ -62,8 +62,6 @@ def way_of(row: Sync) -> Way | None:
         return Way("change", state, (), differences, tasks)
     if was != PAUSED or state == RUNNING:
         steps += _stop(row)
-    if reshaped:
-        steps += (HAND_OVER,)
     if state == RUNNING:
         steps += (START,)
     intent = "reset" if resets and state == was else _intent(was, state)

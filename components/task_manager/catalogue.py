@@ -62,7 +62,6 @@ class Ghost(NamedTuple):
     job: str
     task: int
     specs: int
-    handing: str  # the plan that waits for its state; "": none
 
 
 _NO_ENTRIES: Mapping[str, Entry] = MappingProxyType({})
@@ -142,11 +141,9 @@ class Catalogue:
         former: Former | None = row.former
         if former is None or former.tier != self.shape.tier:
             return
-        empty = row.listed is not None and not row.listed.tasks
-        handing = row.handing if empty else ""
         shard_of_task = self.shape.shards(former.regions)
         if shard_of_task is None:
             return
         for task in range(former.tasks):
             name = f"{row.job}/{task}"
-            yield shard_of_task(name), Ghost(name, row.job, task, former.generation, handing)
+            yield shard_of_task(name), Ghost(name, row.job, task, former.generation)

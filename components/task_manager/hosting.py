@@ -21,7 +21,6 @@ from events.records import (
     ShardDropped,
     TaskFailed,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from projections.hold import Hold, Wish
@@ -38,7 +37,6 @@ class Host:
         self.added: dict[int, int] = {}  # shard to the greatest generation that was told
         self.dropped: dict[int, int] = {}
         self._over: dict[str, tuple[int, int]] = {}  # task to the generation that was told over
-        self._exported: dict[str, tuple[str, int]] = {}
         self._names: dict[int, str] = {}  # run to task
         self._last = 0
         self._hold = Hold(container, epoch)
@@ -90,7 +88,7 @@ class Host:
             if target.entry.versions != run.target.entry.versions:
                 run.target = target  # nothing that it executes has changed: it goes on
                 if run.stage is Stage.RUNNING:
-                    yield self._started(run, ())
+                    yield self._started(run)
             if run.stage is Stage.STARTING and not run.killed:
                 yield from self._hurry(run, now_ms)
             return
@@ -146,18 +144,6 @@ class Host:
                 yield TaskStopped(
                     ghost.job, ghost.task, generation, self.container, self.epoch, PLAN
                 )
-            asked = (ghost.handing, wish.generation)
-            if ghost.handing and self._exported.get(name) != asked:
-                self._exported[name] = asked
-                yield TaskStateExported(
-                    job=ghost.job,
-                    task=ghost.task,
-                    generation=generation,
-                    plan_id=ghost.handing,
-                    container=self.container,
-                    epoch=self.epoch,
-                    parts=(),
-                )
 
     def _tell_added(self, shard: int, wish: Wish, catalogue: Catalogue) -> Iterator[Body]:
         """Once all of its tasks were handed to the engine."""
@@ -193,6 +179,7 @@ class Host:
         if isinstance(event, Started):
             if run.stage is Stage.STARTING:
                 run.stage, run.since_ms = Stage.RUNNING, now_ms
+                run.keeps_state = event.keeps_state
                 yield self._started(run, event.offsets)
         elif run.stage is Stage.STOPPING:
             yield from self._stopped(name, run, event.offsets, now_ms)
@@ -213,7 +200,7 @@ class Host:
                 run.stage, run.next_ms = Stage.RESTING, now_ms + pause_ms
                 yield self._failure(run, ENGINE_DIED, "its engine ended", "", pause_ms)
 
-    def _started(self, run: Run, offsets: tuple[Spot, ...]) -> TaskStarted:
+    def _started(self, run: Run, offsets: tuple[Spot, ...] = ()) -> TaskStarted:
         entry = run.target.entry
         return TaskStarted(
             job=entry.job,
@@ -224,6 +211,7 @@ class Host:
             versions=entry.versions,
             attempt=run.attempt,
             offsets=tuple(InputOffset(*one) for one in offsets),
+            keeps_state=run.keeps_state,
         )
 
     def _stopped(
@@ -346,6 +334,5 @@ class Host:
             if wish.wanted
             for name in catalogue.ghosts(shard)
         }
-        for told in (self._over, self._exported):
-            for name in [one for one in told if one not in ours and one not in self.runs]:
-                del told[name]
+        for name in [one for one in self._over if one not in ours and one not in self.runs]:
+            del self._over[name]

@@ -81,6 +81,7 @@ class Started(NamedTuple):
 
     run: int
     offsets: tuple[Spot, ...]
+    keeps_state: bool | None = None  # from one batch to the next; None: nobody knows
 
 
 class Ended(NamedTuple):
@@ -126,7 +127,7 @@ def event_of(plain: Mapping[str, Any]) -> Event | None:
     """What an engine said; None: this build does not know it."""
     match plain.get("what"):
         case "started":
-            return Started(plain["run"], _spots(plain))
+            return Started(plain["run"], _spots(plain), plain.get("keeps_state"))
         case "ended":
             return Ended(
                 plain["run"],

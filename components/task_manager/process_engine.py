@@ -192,7 +192,7 @@ class ProcessEngine:
 
 
 def _started(mouth: int, run: int, offsets: tuple[Spot, ...]) -> None:
-    os.write(mouth, line("started", run=run, offsets=offsets))
+    os.write(mouth, line("started", run=run, offsets=offsets, keeps_state=False))
 
 
 def _fallen(run: int, status: int) -> Ended:

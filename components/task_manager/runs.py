@@ -55,6 +55,7 @@ class Run:
     failures: int = 0  # in a row
     since_ms: int = 0  # it starts, or runs
     next_ms: int = 0  # it is not started before that
+    keeps_state: bool | None = None  # as its engine has said of its last start
     kill_ms: int | None = None  # until then it has time to stop in order, then to be killed
     killed: bool = False
 

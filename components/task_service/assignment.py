@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,10 +27,13 @@ def assign(
 
     `inputs` are topics with the number of their partitions, in any order. What `explicit` names
     stays where it is put, except for partitions that do not exist; what it leaves out (added since,
-    perhaps) goes to the tasks with the fewest. Without it all is left out, so that over all topics
-    no task has two partitions more than another. Topics follow one another round the tasks: were
-    each begun at task 0, the first tasks would get the odd partition of every topic. Where the
-    tasks divide the partitions of each topic, equal numbers of all topics meet in one task.
+    perhaps) goes to the task that has the same number of another topic, or to the one with the
+    fewest.
+
+    Equal numbers of all topics meet in one task, whatever the number of tasks: records of one key
+    lie there, and so does what a job keeps of them. Only where there are more tasks than the widest
+    topic has partitions would some get nothing: then partitions are given out one by one, and over
+    all topics no task has two more than another.
     """
     counts, named = tuple(dict(sorted(inputs)).items()), tuple(map(tuple, explicit or ()))
     if sum(count for _, count in counts) > KNOWN_MOST:
@@ -45,6 +49,10 @@ def _assigned(
     shares: list[list[Partition]] = [[] for _ in range(tasks)]
     for partition, task in owner.items():
         shares[task].append(partition)
+    widest = max(counts.values(), default=0)
+    if 0 < tasks <= widest:
+        _share_numbers(shares, counts, owner)
+        return tuple(_by_topic(share) for share in shares)
     left = [
         (topic, number)
         for topic, count in counts.items()
@@ -54,6 +62,29 @@ def _assigned(
     for task, partition in zip(_fewest_first(shares), left, strict=False):
         shares[task].append(partition)
     return tuple(_by_topic(share) for share in shares)
+
+
+def _share_numbers(
+    shares: Sequence[list[Partition]], counts: Mapping[str, int], owner: Mapping[Partition, int]
+) -> None:
+    """What is left of each number goes to one task. Small numbers first: most topics have them."""
+    homes: dict[int, int] = {}
+    for (_, number), task in owner.items():
+        homes.setdefault(number, task)
+    fewest = [(len(share), task) for task, share in enumerate(shares)]
+    heapq.heapify(fewest)
+    for number in range(max(counts.values())):
+        left = [
+            (topic, number)
+            for topic, count in counts.items()
+            if number < count and (topic, number) not in owner
+        ]
+        home = homes.get(number)
+        if home is None:
+            while fewest[0][0] != len(shares[fewest[0][1]]):  # it was given some as their home
+                heapq.heapreplace(fewest, (len(shares[fewest[0][1]]), fewest[0][1]))
+            home = fewest[0][1]
+        shares[home] += left
 
 
 _known = lru_cache(maxsize=2_048)(_assigned)

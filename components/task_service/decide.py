@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.runtime.component import Component
-from components.task_service.specs import Handed, Trouble, head_of, parts_of, specs_of
+from components.task_service.specs import Trouble, head_of, parts_of, specs_of
 from components.task_service.wanted import Wanted, wanted_list
 from events.config import Invalid
 from events.config_text import config_of
-from events.records import AlertCleared, AlertRaised, Body, Generation, TaskSpecsPublished
+from events.records import AlertCleared, AlertRaised, Body, TaskSpecsPublished
 from events.reset import reset_of
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
@@ -63,12 +63,6 @@ def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublis
     config = config_of(config_json)
     if isinstance(config, Invalid):
         return Trouble(config.path, str(config))
-    shape = row.plan.id if row.plan is not None else row.running.shape if row.running else ""
-    handed = {
-        at: Handed(Generation(export.specs, export.shard), export.parts)
-        for at, export in row.exports.items()
-        if export.plan_id == shape
-    }
     head = head_of(
         row.name,
         config,
@@ -78,7 +72,7 @@ def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublis
         # A wish to read anew holds from when it stands, and for all lists that follow.
         reset=reset_of(row.reset),
     )
-    specs = specs_of(head, config, handed)
+    specs = specs_of(head, config)
     return specs if isinstance(specs, Trouble) else list(parts_of(head, specs))
 
 

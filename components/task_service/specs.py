@@ -7,19 +7,14 @@ nothing any more (Turbine IV).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Literal, NamedTuple
 
 from components.task_service.assignment import assign
 from components.task_service.substitution import Unfit, substitute
 from events.config import PARTITIONS_MAX, JobConfig, SqlOperator
 from events.records import (
-    Generation,
-    InputPartitions,
     LayerVersions,
-    StateSource,
     TaskSpec,
     TaskSpecsPublished,
 )
@@ -32,19 +27,12 @@ PARTS_MAX = 199
 """Of one list: a decision is at most 200 records, and the end of an alert may belong to it."""
 _HEAD_BYTES = 512
 """What the head of a record has beside its texts: numbers, lengths, the plan's id."""
-_SPEC_BYTES, _SOURCE_BYTES, _LIST_BYTES, _LENGTH_BYTES = 64, 32, 10, 5
-"""What a spec, a piece of state, a list and a text have at most beside what is in them: Avro
-writes a number in 10 bytes at most, and one below 2^31 in 5."""
+_SPEC_BYTES, _LIST_BYTES, _LENGTH_BYTES = 64, 10, 5
+"""What a spec, a list and a text have at most beside what is in them: Avro writes a number in 10
+bytes at most, and one below 2^31 in 5."""
 _SMALL, _SMALL_BYTES = 2**20, 3
 """A partition's number below the first takes that many bytes."""
 _MIB = 1024 * 1024
-
-
-class Handed(NamedTuple):
-    """What a task that has stopped left for those that come after it."""
-
-    generation: Generation
-    parts: tuple[tuple[int, str], ...]  # state partition, -1 for all of them, and path
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +46,8 @@ class Trouble:
         return self.sentence
 
 
-NONE: Mapping[int, Handed] = MappingProxyType({})
-
-
-def specs_of(
-    head: TaskSpecsPublished, config: JobConfig, handed: Mapping[int, Handed] = NONE
-) -> tuple[TaskSpec, ...] | Trouble:
-    """The spec of every task, by index; `handed` is what tasks of the last shape left, by index.
+def specs_of(head: TaskSpecsPublished, config: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+    """The spec of every task, by index.
 
     The sizes are looked at as the specs are made, so that a list that no record can hold costs no
     more than one that is as long as it may be.
@@ -72,7 +55,7 @@ def specs_of(
     room = _room(head)
     specs: list[TaskSpec] = []
     part, used = 1, 0
-    for spec in _specs(head, config, handed):
+    for spec in _specs(head, config):
         if isinstance(spec, Trouble):
             return spec
         size = bytes_of(spec)
@@ -105,18 +88,15 @@ def parts_of(head: TaskSpecsPublished, specs: Sequence[TaskSpec]) -> Iterator[Ta
 # --- one task
 
 
-def _specs(
-    head: TaskSpecsPublished, config: JobConfig, handed: Mapping[int, Handed]
-) -> Iterator[TaskSpec | Trouble]:
+def _specs(head: TaskSpecsPublished, config: JobConfig) -> Iterator[TaskSpec | Trouble]:
     explicit = config.assignment_in_force
     counts = _counts(config, explicit)
     if isinstance(counts, Trouble):
         yield counts
         return
-    estate = _estate(config.state_granularity, handed)
     known = known_of(head.job, config, head.versions, head.generation)
     for task, inputs in enumerate(assign(counts, config.tasks, explicit)):
-        # With the granularity `partition` the engine makes a directory for each below it.
+        # State lies beside it, by partition: it stays where it is when tasks come and go.
         checkpoint = f"{config.checkpoint.root.rstrip('/')}/{head.job}/{task}"
         known |= {"task": str(task), "checkpoint": checkpoint}
         argv = substitute(config.arguments, known)
@@ -131,7 +111,6 @@ def _specs(
             cpu_cores=config.resources.cpu_cores,
             memory_bytes=config.resources.memory_mb * _MIB,
             threads=config.threads_per_task,
-            take_over=estate.share_of(inputs),
         )
 
 
@@ -183,47 +162,6 @@ def _counts(
     return counts
 
 
-# --- state of earlier tasks
-
-
-@dataclass(frozen=True, slots=True)
-class _Estate:
-    """What tasks of the last shape left: for everyone, and for who reads the partition."""
-
-    shared: tuple[StateSource, ...]
-    owned: Mapping[int, Sequence[StateSource]]
-
-    def share_of(self, inputs: Sequence[InputPartitions]) -> tuple[StateSource, ...]:
-        """What a task with these inputs takes over; one that reads nothing has no keys."""
-        if not inputs:
-            return ()
-        if not self.owned:
-            return self.shared
-        numbers = sorted({number for one in inputs for number in one.partitions})
-        return (*self.shared, *(one for number in numbers for one in self.owned.get(number, ())))
-
-
-def _estate(granularity: Literal["task", "partition"], handed: Mapping[int, Handed]) -> _Estate:
-    """Who takes over what.
-
-    State rows are kept by (partition of the input, key). With the granularity `partition` a piece
-    holds one partition, and goes whole to who reads that now. With the granularity `task` a piece
-    holds all partitions that its task had, so every task gets all pieces, and the engine takes
-    from them the rows of its own partitions. The same for a piece that is whole from an earlier
-    granularity, and, where inputs of one number are read by several tasks, for a partition's.
-    """
-    shared: dict[StateSource, None] = {}
-    owned: defaultdict[int, list[StateSource]] = defaultdict(list)
-    for task in sorted(handed):
-        generation, parts = handed[task]
-        for partition, path in sorted(parts):
-            if granularity == "partition" and partition >= 0:
-                owned[partition].append(StateSource(task, generation, path, partition))
-            else:
-                shared[StateSource(task, generation, path)] = None
-    return _Estate(tuple(shared), owned)
-
-
 # --- records
 
 
@@ -263,13 +201,15 @@ def _seen_by_tasks(config: JobConfig, query: str | None, reset: Reset | None) ->
     """What tasks need of the config and no spec holds; never what only its deciders look at."""
     seen: dict[str, Json] = {
         "disk_mb": config.resources.disk_mb,
-        "inputs": [{"topic": one.topic, "format": one.format} for one in config.inputs],
+        "inputs": [
+            {"topic": one.topic, "format": one.format, "partitions": one.partitions}
+            for one in config.inputs
+        ],
         "schedule": {
             "mode": config.schedule.mode,
             "batch_interval_ms": config.schedule.batch_interval_ms,
             "batch_records": config.schedule.batch_records,
         },
-        "state_granularity": config.state_granularity,
     }
     if config.isolation != "shared":
         seen["isolation"] = config.isolation
@@ -309,11 +249,10 @@ def bytes_of(spec: TaskSpec) -> int:
     """At least as many as the spec takes in a record; to encode it takes longer and says no more
     than is asked."""
     texts = [*spec.argv, spec.checkpoint]
-    size = _SPEC_BYTES + _SOURCE_BYTES * len(spec.take_over)
+    size = _SPEC_BYTES
     for one in spec.inputs:
         texts.append(one.topic)
         size += _numbers_bytes(one.partitions)
-    texts.extend(one.path for one in spec.take_over)
     return size + _texts_bytes(texts)
 
 
@@ -336,12 +275,6 @@ def _too_large(spec: TaskSpec, size: int, room: int) -> Trouble:
             + sum(_numbers_bytes(one.partitions) for one in spec.inputs),
             "tasks",
             "ask for more tasks, which read less each",
-        ),
-        (
-            _SOURCE_BYTES * len(spec.take_over)
-            + _texts_bytes([one.path for one in spec.take_over]),
-            "tasks",
-            f"it takes over {len(spec.take_over)} pieces of state; change the tasks by fewer",
         ),
     )
     _, path, remedy = max(shares)

@@ -29,7 +29,6 @@ from events.records import (
     TaskFailed,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from simulation.checkers.history import History
@@ -65,6 +64,10 @@ class Lore:
         end = decision.record.evidence.get(self._facts, 0)
         said = self._words.get(decision.record.key, ())
         return Words([read.record.body for read in said if read.offset < end and read.record.body])
+
+    def all_words(self, key: str) -> Words:
+        """What the job's tasks have said to the end."""
+        return Words([read.record.body for read in self._words.get(key, ()) if read.record.body])
 
     def asked(self, decision: Read, change_id: str) -> Body | None:
         """The request, if the author of the decision had read it."""
@@ -104,14 +107,11 @@ class Words:
             if task >= listed.tasks and not any(ended):
                 yield task
 
-    def not_exported(self, listed: TaskSpecsPublished, plan_id: str) -> Iterator[int]:
-        """Tasks of the list whose state does not lie ready for the plan."""
-        ready = {
-            one.task
-            for one in self.said
-            if isinstance(one, TaskStateExported) and one.plan_id == plan_id
-        }
-        yield from (task for task in range(listed.tasks) if task not in ready)
+    def broken(self, generation: int) -> Iterator[int]:
+        """Tasks that have failed for good at that generation."""
+        for one in self.said:
+            if isinstance(one, TaskFailed) and _for_good(one):
+                yield from [one.task] if one.generation.specs == generation else ()
 
     def not_running(self, tasks: int, generation: int) -> Iterator[int]:
         """Tasks that do not run at that generation: not started yet, or ended since."""

@@ -113,8 +113,6 @@ def _proofs(job: JobStory, read: Read, body: Body, lore: Lore) -> Iterator[str]:
         tasks, what = list(words.not_running(count, plan.body.generation)), "do not run"
     elif live is not None and body.name == "stop":
         tasks, what = list(words.not_stopped(live)), "have not stopped"
-    elif live is not None and body.name == "hand-over":
-        tasks, what = list(words.not_exported(live, body.plan_id)), "have not handed over"
     if tasks:
         yield f"says {body.name}, and tasks {tasks} {what} by its evidence"
 

@@ -11,16 +11,11 @@ LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
+STAYING = "components/state_syncer/staying.py"
 
 SYNCING: tuple[Mutant, ...] = (
     left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
     left_out("a stop of an older generation counts", WAITS, "report.specs < generation or ", ""),
-    left_out(
-        "state is not waited for",
-        WAITS,
-        "if export is None or export.plan_id != plan.id:",
-        "if False:",
-    ),
     left_out(
         "a plan is committed before its tasks have started",
         WAITS,
@@ -35,6 +30,19 @@ SYNCING: tuple[Mutant, ...] = (
         aimed="tests/unit/state_syncer/test_plans.py::"
         "test_a_start_of_another_generation_starts_nothing",
         why="a stop comes before, and what an older task says after it no longer counts",
+    ),
+    left_out(
+        "who ran before a plan that failed is not told to run again",
+        WANTED,
+        "if listed is not None and listed.tasks and listed.versions == running.versions:",
+        "if row.trouble is not None or ("
+        "listed is not None and listed.tasks and listed.versions == running.versions):",
+    ),
+    left_out(
+        "tasks get a program that cannot read what they keep",
+        STAYING,
+        "if not row.keeps_state or running is None or running.config_json == config_json:",
+        "if True:",
     ),
     left_out("failures do not add up", WORDS, "before + 1 if counts", "1 if counts"),
     left_out("a plan that was overtaken has failed", WORDS, 'cause != "overtaken"', "True"),

@@ -192,7 +192,6 @@ def steady_config(fleet: SparkFleet) -> dict[str, Any]:
         fleet.site.directory / "checkpoints",
         operator="spark_streaming.operators.doubles:deduplicated",
         arguments=["--within", "6 hours"],
-        state_granularity="partition",
         schedule={"batch_interval_ms": 200},
     )
 

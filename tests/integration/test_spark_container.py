@@ -225,7 +225,6 @@ def test_state_moves_with_its_partitions_and_counts_are_exact(bench: Bench) -> N
         arguments=["--window", "10 seconds", "--time", "at_ms", "--late", "5 seconds"],
         inputs=[{"topic": "events", "partitions": INPUTS, "format": "json"}],
         output={"topic": "windows"},
-        state_granularity="partition",
     )
     bench.fleet.submit("windows", config)
     now_ms = int(time.time() * 1000)

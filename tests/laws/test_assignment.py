@@ -29,7 +29,8 @@ def flat(shares: Shares) -> list[list[tuple[str, int]]]:
 def assign_dumbly(
     inputs: dict[str, int], tasks: int, explicit: list[list[str]]
 ) -> list[list[tuple[str, int]]]:
-    """Each partition by itself: to who is named first, else to who has the fewest."""
+    """Each partition by itself: to who is named first, else to who has its number, else to who has
+    the fewest; where tasks are more than numbers, at once to who has the fewest."""
     everything = [(topic, number) for topic in sorted(inputs) for number in range(inputs[topic])]
     found: list[list[tuple[str, int]]] = [[] for _ in range(tasks)]
     for topic, number in everything:
@@ -37,9 +38,20 @@ def assign_dumbly(
             if f"{topic}/{number}" in wanted:
                 found[task].append((topic, number))
                 break
+    together = tasks <= max(inputs.values(), default=0)
+    if together:
+        everything.sort(key=lambda one: one[::-1])
+    homes = {}
+    for topic, number in everything:  # of a number that several name, the first topic's
+        for at, share in enumerate(found):
+            if (topic, number) in share:
+                homes.setdefault(number, at)
     for one in everything:
         if found and not any(one in share for share in found):
-            min(found, key=len).append(one)
+            home = found.index(min(found, key=len))
+            if together:
+                home = homes.setdefault(one[1], home)
+            found[home].append(one)
     return [sorted(share) for share in found]
 
 
@@ -65,24 +77,42 @@ def test_every_partition_has_one_task(
 @given(topics, tasks.filter(bool))
 def test_no_task_has_two_more_than_another(inputs: dict[str, int], tasks: int) -> None:
     shares = flat(assign([*inputs.items()], tasks))
-    sizes = [len(share) for share in shares]
-    assert max(sizes) - min(sizes) <= 1
-    for topic in inputs:
-        of_topic = [sum(one == topic for one, _ in share) for share in shares]
-        assert max(of_topic) - min(of_topic) <= 1
+    sizes, most = [len(share) for share in shares], max(inputs.values(), default=0)
+    if tasks > most:
+        assert max(sizes) - min(sizes) <= 1
+        for topic in inputs:
+            of_topic = [sum(one == topic for one, _ in share) for share in shares]
+            assert max(of_topic) - min(of_topic) <= 1
+    else:  # what is given out at once is a number of all topics
+        assert max(sizes) - min(sizes) <= max(1, len(inputs))
+
+
+@given(topics, tasks.filter(bool))
+def test_equal_numbers_of_all_topics_meet_in_one_task(inputs: dict[str, int], tasks: int) -> None:
+    if tasks <= max(inputs.values(), default=0):
+        shares = flat(assign([*inputs.items()], tasks))
+        for number in range(max(inputs.values())):
+            assert sum(any(n == number for _, n in share) for share in shares) == 1
 
 
 @given(topics, tasks, named)
 def test_what_is_left_out_evens_out(
     inputs: dict[str, int], tasks: int, explicit: list[list[str]] | None
 ) -> None:
-    """Whoever got one that nobody named has at most one more than who has the fewest."""
+    """Whoever got one that nobody named has at most one more than who has the fewest; of what is
+    given out by number, as many more as there are topics."""
     shares = flat(assign([*inputs.items()], tasks, explicit))
     wanted = {place for some in (explicit or [])[:tasks] for place in some}
+    named_numbers = {place.rpartition("/")[2] for place in wanted}
     fewest = min(map(len, shares), default=0)
+    together = tasks <= max(inputs.values(), default=0)
     for share in shares:
-        if any(f"{topic}/{number}" not in wanted for topic, number in share):
-            assert len(share) <= fewest + 1
+        left = [(t, n) for t, n in share if f"{t}/{n}" not in wanted]
+        if together:
+            left = [(t, n) for t, n in left if str(n) not in named_numbers]
+        if left:
+            others = sum(str(n) in named_numbers for _, n in share) if together else 0
+            assert len(share) <= fewest + (max(1, len(inputs)) + others if together else 1)
 
 
 @given(topics, tasks, named, st.randoms(use_true_random=False))

@@ -1,4 +1,4 @@
-"""Laws of the specs: total, the same again, every partition and all state handed on, cut whole."""
+"""Laws of the specs: total, the same again, every partition once, cut whole."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.specs import Handed, Trouble, bytes_of, head_of, parts_of, specs_of
+from components.task_service.specs import Trouble, bytes_of, head_of, parts_of, specs_of
 from events.codec import encode
 from events.config import JobConfig, validate_config
-from events.records import Generation, LayerVersions, TaskSpec, TaskSpecsPublished
+from events.records import LayerVersions, TaskSpec, TaskSpecsPublished
 
 VERSIONS = LayerVersions(1, 0, 0, 0)
 
@@ -49,30 +49,20 @@ configs = st.fixed_dictionaries(
         "assignment": assignments,
     }
 ).map(valid)
-states = st.dictionaries(
-    st.integers(0, 9),
-    st.builds(
-        Handed,
-        st.builds(Generation, st.integers(0, 5), st.integers(0, 5)),
-        st.lists(st.tuples(st.integers(-1, 9), st.text("ab/", max_size=3)), max_size=4).map(tuple),
-    ),
-    max_size=4,
-)
 
 
 def listed(config: JobConfig, specs: tuple[TaskSpec, ...]) -> list[TaskSpecsPublished]:
     return list(parts_of(head_of("j", config, VERSIONS, 2, plan_id="p"), specs))
 
 
-def made(config: JobConfig, left: dict[int, Handed]) -> tuple[TaskSpec, ...] | Trouble:
-    return specs_of(head_of("j", config, VERSIONS, 2), config, left)
+def made(config: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+    return specs_of(head_of("j", config, VERSIONS, 2), config)
 
 
-@given(configs, states)
-def test_it_is_total_and_the_same_again(config: JobConfig, left: dict[int, Handed]) -> None:
-    found = made(config, left)
-    turned = {at: one._replace(parts=one.parts[::-1]) for at, one in reversed(left.items())}
-    assert found == made(config, turned)
+@given(configs)
+def test_it_is_total_and_the_same_again(config: JobConfig) -> None:
+    found = made(config)
+    assert found == made(config)
     if isinstance(found, Trouble):
         assert str(found).startswith(found.path)
         return
@@ -89,29 +79,9 @@ def test_it_is_total_and_the_same_again(config: JobConfig, left: dict[int, Hande
         assert numbers
 
 
-@given(configs, states)
-def test_state_reaches_whoever_reads_its_partition(
-    config: JobConfig, left: dict[int, Handed]
-) -> None:
-    found = made(config, left)
-    for spec in () if isinstance(found, Trouble) else found:
-        mine = {number for one in spec.inputs for number in one.partitions}
-        expected = {
-            (task, generation, path, partition if by_partition else -1)
-            for task, (generation, some) in left.items()
-            for partition, path in some
-            for by_partition in [config.state_granularity == "partition" and partition >= 0]
-            if (partition in mine if by_partition else mine)
-        }
-        taken = [(one.task, one.generation, one.path, one.partition) for one in spec.take_over]
-        assert set(taken) == expected
-
-
-@given(configs, states, st.integers(0, 400), st.randoms(use_true_random=False))
-def test_parts_hold_every_spec_once_in_order(
-    config: JobConfig, left: dict[int, Handed], times: int, random: Random
-) -> None:
-    found = made(config, left)
+@given(configs, st.integers(0, 400), st.randoms(use_true_random=False))
+def test_parts_hold_every_spec_once_in_order(config: JobConfig, times: int, random: Random) -> None:
+    found = made(config)
     if isinstance(found, Trouble):
         return
     specs = tuple(random.choice(found) for _ in range(times))

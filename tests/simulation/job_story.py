@@ -24,7 +24,6 @@ from events.records import (
     PauseRequested,
     ReleaseRequested,
     ResumeRequested,
-    StatePart,
     SyncCommitted,
     SyncFailed,
     SyncPlanned,
@@ -36,7 +35,6 @@ from events.records import (
     TaskSpec,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from events.strict_json import canonical_json
@@ -59,7 +57,7 @@ BASE: dict[str, Any] = {
 
 
 def place_of(body: Body) -> str:
-    if isinstance(body, TaskStarted | TaskStopped | TaskFailed | TaskStateExported):
+    if isinstance(body, TaskStarted | TaskStopped | TaskFailed):
         return TASKS
     if isinstance(body, TaskLoadReported):
         return LOADS
@@ -201,7 +199,7 @@ class Story:
     def fails_thrice(self) -> None:
         """A change for which the tasks never stop."""
         for failures in (1, 2, 3):
-            self.plans("change", "stop", "hand-over", "start")
+            self.plans("change", "stop", "start")
             self.begins("stop")
             plan_id, signature = self.plan.plan_id, self.plan.signature
             self.fails(failures)
@@ -281,20 +279,6 @@ class Story:
             generation = Generation(specs or self.live[0], 1)
             self.say(TaskStopped("orders", task, generation, "c1", 1, "plan"))
 
-    def exported(self) -> None:
-        for task in range(self.live[1]):
-            self.say(
-                TaskStateExported(
-                    job="orders",
-                    task=task,
-                    generation=Generation(self.live[0], 1),
-                    plan_id=self.plan.plan_id,
-                    container="c1",
-                    epoch=1,
-                    parts=(StatePart(0, f"/state/{task}", 1, 10, "00"),),
-                )
-            )
-
     # --- chapters
 
     def is_created(self) -> None:
@@ -308,20 +292,17 @@ class Story:
         self.commits("running")
 
     def gets_a_package(self) -> None:
-        self.wants(package={"name": "counts", "version": "1.0.1"}, state_granularity="task")
+        self.wants(package={"name": "counts", "version": "1.0.1"}, threads_per_task=1)
         self.commits("running", simple=True)
         self.lists()
 
     def gets_another_shape(self) -> None:
         self.wants(tasks=3)
-        self.plans("change", "stop", "hand-over", "start")
+        self.plans("change", "stop", "start")
         self.begins("stop")
         self.empties()
         self.stopped()
         self.finishes("stop")
-        self.begins("hand-over")
-        self.exported()
-        self.finishes("hand-over")
         self.begins("start")
         self.wants(tasks=3, priority=7)
         self.lists()
@@ -350,7 +331,7 @@ class Story:
 
     def fails_and_is_released(self) -> None:
         self.wants(tasks=4)
-        self.plans("change", "stop", "hand-over", "start")
+        self.plans("change", "stop", "start")
         self.begins("stop")
         self.wants(tasks=5)
         self.fails(0, "overtaken")

@@ -60,9 +60,9 @@ def reshaped(asked: int, committed: int, **fields: Any) -> Change:
 BAD: list[tuple[str, Callable[[], Change], str]] = [
     # I10, I11: whole plans
     ("no plan", lambda: without(nth(SyncPlanned, intent="delete")), "which is not in progress"),
-    ("a step not done", lambda: without(nth(SyncStepDone, name="hand-over")), "were begun and 1"),
-    ("the last step not done", lambda: without(nth(SyncStepDone, 1, name="start")), "2 of 3 steps"),
-    ("a step not begun", lambda: without(nth(SyncStepStarted, name="hand-over")), "were begun"),
+    ("a step not done", lambda: without(nth(SyncStepDone, name="stop")), "were begun and 0"),
+    ("the last step not done", lambda: without(nth(SyncStepDone, 1, name="start")), "1 of 2 steps"),
+    ("a step not begun", lambda: without(nth(SyncStepStarted, 1, name="start")), "were begun"),
     (
         "a step twice",
         lambda: after(nth(SyncStepDone, name="stop"), body_of(nth(SyncStepDone, name="stop"))),
@@ -75,20 +75,20 @@ BAD: list[tuple[str, Callable[[], Change], str]] = [
     ),
     (
         "a step of another name",
-        lambda: changed(nth(SyncStepDone, name="hand-over"), name="stop"),
+        lambda: changed(nth(SyncStepDone, 1, name="start"), name="stop"),
         "which is not step 1",
     ),
     (
         "a commit after a failure",
         lambda: after(
-            nth(SyncStepDone, name="hand-over"),
+            nth(SyncStepDone, 1, name="start"),
             SyncFailed(
                 "orders",
                 body_of(nth(SyncPlanned, intent="change")).plan_id,
                 body_of(nth(SyncPlanned, intent="change")).signature,
                 body_of(nth(SyncPlanned, intent="change")).to_versions,
                 1,
-                "hand-over",
+                "start",
                 "step-timeout",
                 "it took too long",
                 1,

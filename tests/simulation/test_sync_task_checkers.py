@@ -20,7 +20,6 @@ from events.records import (
     TaskFailed,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from simulation.checkers.syncs import check_syncs
@@ -78,16 +77,6 @@ BAD: list[tuple[str, Callable[[], Change], str]] = [
         "says start, and tasks [1] have not stopped",
     ),
     ("a plan without a stop", no_stop_step, "plans to start without a stop, and tasks [0, 1]"),
-    (
-        "state of another plan",
-        lambda: changed(nth(TaskStateExported), plan_id="another"),
-        "says hand-over, and tasks [0] have not handed over",
-    ),
-    (
-        "state that was read too late",
-        lambda: moved(nth(SyncStepDone, name="hand-over"), nth(TaskStateExported, 1)),
-        "says hand-over, and tasks [1] have not handed over",
-    ),
     ("a task that never started", lambda: without(nth(TaskStarted, 4)), "tasks [1] do not run"),
     (
         "a start of an older generation",

@@ -116,7 +116,7 @@ PLATFORM: tuple[Rule, ...] = (
     ),
     Rule(
         "TurbineReconcileSlow",
-        # A plan may take 18 minutes by its deadlines: stop 3, hand over 10, start 5.
+        # A plan may take 8 minutes by its deadlines, stop 3 and start 5, and be tried again.
         "turbine_reconcile_lag_seconds > 1200",
         "5m",
         "warning",

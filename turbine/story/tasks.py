@@ -62,7 +62,6 @@ def configs(stage: Stage) -> dict[str, dict[str, Any]]:
             f"{visits}-by-key",
             "spark_streaming.operators.windows:counted",
             arguments=["--window", "10 seconds", "--late", "2 seconds"],
-            state_granularity="partition",
             tasks=2,
         ),
         orders: _config(

@@ -368,7 +368,7 @@ def test_every_pattern_has_words() -> None:
 
 
 def test_complex_fields_are_those_the_design_names() -> None:
-    """Parallelism, input assignment, checkpoint place, state layout, and a new sink (III-B)."""
+    """Parallelism, input assignment, checkpoint place and a new sink (III-B)."""
     assert set(COMPLEX_FIELDS) == {
         "operator",
         "inputs",
@@ -376,7 +376,6 @@ def test_complex_fields_are_those_the_design_names() -> None:
         "guarantee",
         "checkpoint",
         "tasks",
-        "state_granularity",
         "assignment",
     }
     assert all(COMPLEX_FIELDS.values())

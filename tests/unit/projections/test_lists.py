@@ -14,7 +14,6 @@ from events.records import (
     JobDeleted,
     LayerVersions,
     SyncCommitted,
-    SyncFailed,
     SyncPlanned,
     SyncStep,
     SyncStepDone,
@@ -24,7 +23,7 @@ from events.records import (
 )
 from projections import syncs
 from projections.lists import FOLDED_KINDS, Former, Lists, apply, fold
-from projections.syncs import DELETED, HAND_OVER, RUNNING, START, STOP, Sync
+from projections.syncs import DELETED, START, STOP, Sync
 
 JOB = "orders"
 
@@ -105,19 +104,6 @@ def test_an_empty_list_and_one_of_another_generation_make_a_former() -> None:
     assert told(published(2, 3), published(3, 0), published(4, 5)).former == (2, 3, "default", ())
 
 
-def test_state_is_handed_over_while_that_step_lasts() -> None:
-    lists = [published(2, 3), published(3, 0)]
-    assert told(*lists, step(STOP)).handing == ""
-    assert told(*lists, step(HAND_OVER)).handing == "p"
-    for after in (
-        step(START),
-        SyncStepDone(JOB, "p", 1, HAND_OVER, "{}"),
-        SyncFailed(JOB, "p", "s", 1, HAND_OVER, "step-timeout", "late", versions(1), 1),
-        committed(RUNNING),
-    ):
-        assert told(*lists, step(HAND_OVER), after).handing == ""
-
-
 def test_a_job_that_is_gone_leaves_no_former() -> None:
     assert told(published(2, 3), published(3, 0), committed(DELETED)).former is None
 
@@ -142,7 +128,7 @@ BODIES = st.one_of(
         part=st.integers(1, 3),
         parts=st.integers(1, 3),
     ),
-    st.builds(step, st.sampled_from([STOP, HAND_OVER, START])),
+    st.builds(step, st.sampled_from([STOP, START])),
     st.just(SyncStepDone(JOB, "p", 1, STOP, "{}")),
 )
 
@@ -156,7 +142,7 @@ def planned() -> SyncPlanned:
         intent="change",
         to_versions=versions(1),
         generation=4,
-        steps=(SyncStep(STOP), SyncStep(HAND_OVER), SyncStep(START)),
+        steps=(SyncStep(STOP), SyncStep(START)),
         expected_json="{}",
     )
 

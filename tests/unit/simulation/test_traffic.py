@@ -73,7 +73,7 @@ class Job:
     def grows(self, tasks: int, **config: object) -> None:
         """Another shape is in effect."""
         self.story.wants(tasks=tasks, **config)
-        self.story.plans("change", "stop", "hand-over", "start")
+        self.story.plans("change", "stop", "start")
         self.story.lists()
         self.story.commits("running")
         self.comes()

@@ -9,8 +9,6 @@ from typing import cast
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_streaming.context import BadOperator
-from spark_streaming.line import by_partition, check_state
 from spark_streaming.sink import At, Closed, LostCheckpoint, Record, Sink
 
 SPOT = ("clicks", 0)
@@ -151,42 +149,3 @@ def test_what_went_wrong_is_kept_for_who_asks_why_the_query_ended() -> None:
     seat.failure = None
     one(ROWS, 0)  # a batch that failed is not done
     assert len(seat.written) == 1
-
-
-@pytest.mark.parametrize("lines", [set(), {"7"}, {"6", "7"}])
-def test_state_goes_on_in_its_own_line(lines: set[str]) -> None:
-    check_state(lines, "7")
-
-
-def test_state_of_another_line_is_not_forgotten_in_silence() -> None:
-    with pytest.raises(BadOperator, match=r"it lies with another line of batches \(6\)"):
-        check_state({"5", "6"}, "7")
-
-
-def never(_: object) -> set[str]:
-    """No partition was read anew."""
-    return set()
-
-
-def test_what_reads_anew_begins_without_state() -> None:
-    inputs = [("clicks", (0, 1)), ("users", (1,))]
-    before = by_partition(inputs, "/kept/job/1", "a.b:c", never)
-    after = by_partition(
-        inputs, "/kept/job/1", "a.b:c", lambda some: {"9.a"} if ("users", 1) in some else set()
-    )
-    assert before[0] == after[0]
-    assert before[1].checkpoint != after[1].checkpoint
-
-
-def test_a_partition_has_its_line_whichever_task_reads_it() -> None:
-    inputs = [("clicks", (0, 3)), ("users", (3,))]
-    both = {cut.lineage: cut for cut in by_partition(inputs, "/kept/job/1", "a.b:c", never)}
-    alone = by_partition([("clicks", (0,))], "/kept/job/7", "a.b:c", never)
-    assert [cut.inputs for cut in both.values()] == [
-        [("clicks", (0,))],
-        [("clicks", (3,)), ("users", (3,))],
-    ]
-    assert alone[0] == next(iter(both.values())), "the place is the job's"
-    assert alone[0].checkpoint == f"/kept/job/{alone[0].lineage}"
-    other = by_partition([("clicks", (0,))], "/kept/job/1", "a.b:d", never)
-    assert other[0].lineage != alone[0].lineage, "another operator keeps another state"

@@ -15,12 +15,10 @@ from events.records import (
     JobConfigChanged,
     JobDeleted,
     LayerVersions,
-    StatePart,
     SyncPlanned,
     TaskFailed,
     TaskSpecsPublished,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from events.strict_json import canonical_json
@@ -125,9 +123,13 @@ class Fleet:
             ),
         )
 
-    def started(self, generation: int, tasks: Iterable[int]) -> None:
+    def started(
+        self, generation: int, tasks: Iterable[int], *, keeps_state: bool | None = None
+    ) -> None:
         for task in tasks:
-            self.tell(TASKS, TaskStarted("orders", task, Generation(generation, 1), "c1", 1))
+            both = Generation(generation, 1)
+            body = TaskStarted("orders", task, both, "c1", 1, keeps_state=keeps_state)
+            self.tell(TASKS, body)
 
     def stopped(self, generation: int, tasks: Iterable[int]) -> None:
         for task in tasks:
@@ -147,22 +149,6 @@ class Fleet:
             pause_ms=pause_ms,
         )
         self.tell(TASKS, body)
-
-    def exported(self, generation: int, tasks: Iterable[int]) -> None:
-        for task in tasks:
-            part = StatePart(0, f"/state/{task}", 1, 10, "00")
-            self.tell(
-                TASKS,
-                TaskStateExported(
-                    job="orders",
-                    task=task,
-                    generation=Generation(generation, 1),
-                    plan_id=self.plan.id,
-                    container="c1",
-                    epoch=1,
-                    parts=(part,),
-                ),
-            )
 
     # --- what is known
 

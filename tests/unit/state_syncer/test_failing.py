@@ -122,8 +122,6 @@ def test_a_newer_list_begins_anew(fleet: Fleet) -> None:
     fleet.lists(3, 0)
     fleet.stopped(2, [0, 1])
     fleet.decide()
-    fleet.exported(2, [0, 1])
-    fleet.decide()
     fleet.lists(4, 1)
     fleet.started(4, [0])
     assert isinstance(fleet.decide()[-1], AlertCleared)

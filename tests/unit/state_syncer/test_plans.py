@@ -66,7 +66,6 @@ def test_fields_that_are_only_copied_are_in_effect_at_once(
         {"tasks": 4},
         {"inputs": [{"topic": "clicks"}, {"topic": "views"}]},
         {"checkpoint": {"root": "/elsewhere"}},
-        {"state_granularity": "partition"},
         {"assignment": [["clicks/0"], ["clicks/1"]]},
         {"tasks": 4, "package": {"name": "counts", "version": "1.0.1"}},
     ],
@@ -75,7 +74,7 @@ def test_another_shape_takes_all_steps_in_order(fleet: Fleet, change: dict[str, 
     fleet.wants(**change)
     fleet.decide()
     planned = fleet.planned
-    assert [step.name for step in planned.steps] == ["stop", "hand-over", "start"]
+    assert [step.name for step in planned.steps] == ["stop", "start"]
     assert set(change) == {one.path for one in planned.differences}
     assert all(one.reason for one in planned.differences)
     assert planned.generation == 4
@@ -84,11 +83,6 @@ def test_another_shape_takes_all_steps_in_order(fleet: Fleet, change: dict[str, 
     fleet.stopped(2, [0])
     assert fleet.decide() == [], "one task runs still"
     fleet.stopped(2, [1])
-    fleet.decide()
-    assert fleet.kinds() == NEXT
-    fleet.exported(2, [1])
-    assert fleet.decide() == []
-    fleet.exported(2, [0])
     fleet.decide()
     assert fleet.kinds() == NEXT
     tasks = change.get("tasks", 2)
@@ -102,7 +96,7 @@ def test_another_shape_takes_all_steps_in_order(fleet: Fleet, change: dict[str, 
 
 
 def test_a_default_that_is_spelled_out_is_no_other_shape(fleet: Fleet) -> None:
-    fleet.wants(state_granularity="task", guarantee="exactly_once")
+    fleet.wants(threads_per_task=1, guarantee="exactly_once")
     (committed,) = fleet.decide()
     assert isinstance(committed, SyncCommitted)
     assert committed.kind == "simple"
@@ -113,8 +107,6 @@ def test_running_changes_with_the_last_word_only(fleet: Fleet) -> None:
     fleet.wants(tasks=3)
     fleet.decide()
     fleet.stopped(2, range(2))
-    fleet.decide()
-    fleet.exported(2, range(2))
     fleet.decide()
     assert fleet.row.running == before
     fleet.lists(4, 3)
@@ -162,8 +154,6 @@ def test_a_newer_config_overtakes_a_plan_before_its_tasks_start(fleet: Fleet) ->
     assert (planned.attempt, planned.generation) == (1, 6)
     fleet.stopped(2, range(2))
     fleet.decide()
-    fleet.exported(2, range(2))
-    fleet.decide()
     fleet.lists(6, 5)
     fleet.started(6, range(5))
     fleet.decide()
@@ -175,8 +165,6 @@ def test_a_plan_whose_tasks_start_is_brought_to_its_end_first(fleet: Fleet) -> N
     fleet.wants(tasks=3)
     fleet.decide()
     fleet.stopped(2, range(2))
-    fleet.decide()
-    fleet.exported(2, range(2))
     fleet.decide()
     fleet.wants(tasks=5)
     assert fleet.decide() == []
@@ -231,18 +219,15 @@ def test_a_config_may_pause_a_job_and_start_it_again(fleet: Fleet) -> None:
     assert [step.name for step in fleet.planned.steps] == ["start"]
 
 
-def test_a_job_that_stands_still_hands_its_state_over_before_it_has_another_shape(
-    fleet: Fleet,
-) -> None:
+def test_a_job_that_stands_still_gets_another_shape_at_once(fleet: Fleet) -> None:
     fleet.wants(paused=True)
     fleet.decide()
     fleet.stopped(2, range(2))
     fleet.decide()
     fleet.wants(paused=True, tasks=4)
-    fleet.decide()
-    assert [step.name for step in fleet.planned.steps] == ["hand-over"]
-    fleet.exported(2, range(2))
-    fleet.decide()
+    (committed,) = fleet.decide()
+    assert isinstance(committed, SyncCommitted)
+    assert committed.kind == "simple"
     assert fleet.row.running is not None
     assert (fleet.row.running.state, fleet.row.running.tasks) == ("paused", 4)
 
@@ -260,7 +245,7 @@ def test_what_is_kept_comes_back(fleet: Fleet) -> None:
     fleet.decide()
     fleet.stopped(2, range(2))
     fleet.decide()
-    fleet.exported(2, [1])
+    fleet.started(4, [0], keeps_state=True)
     for _ in range(3):
         assert load(json.loads(json.dumps(dump(fleet.row)))) == fleet.row
         fleet.now_ms += 700_000

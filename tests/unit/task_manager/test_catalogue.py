@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from components.task_manager.catalogue import Catalogue, Shape
 from projections.lists import Lists, apply
 from projections.shards import shard_of, shards_of
-from projections.syncs import HAND_OVER
-from tests.unit.task_manager.examples import JOB, published, step
+from tests.unit.task_manager.examples import JOB, published
 
 REGIONS = ("north", "south")
 SHAPE = Shape("default", 5, REGIONS)
@@ -27,10 +26,10 @@ def names(catalogue: Catalogue) -> dict[str, int]:
     return {name: shard for shard in shards for name in catalogue.entries(shard)}
 
 
-def ghosts(catalogue: Catalogue) -> dict[str, str]:
+def ghosts(catalogue: Catalogue) -> dict[str, int]:
     shards = range(shards_of(SHAPE.each, REGIONS))
     found = [one for shard in shards for one in catalogue.ghosts(shard).values()]
-    return {one.name: one.handing for one in found}
+    return {one.name: one.specs for one in found}
 
 
 def test_a_task_is_in_the_shard_of_its_name_and_regions() -> None:
@@ -43,14 +42,6 @@ def test_a_task_whose_regions_the_tier_has_not_is_nowhere() -> None:
     catalogue = Catalogue(SHAPE)
     catalogue.put(listed(published(2, 3, regions=("west",))))
     assert names(catalogue) == {}
-
-
-def test_the_state_of_former_tasks_is_asked_for_only_while_nothing_runs() -> None:
-    catalogue = Catalogue(SHAPE)
-    catalogue.put(listed(published(2, 2), published(3, 0), step(HAND_OVER, "p")))
-    assert ghosts(catalogue) == {f"{JOB}/0": "p", f"{JOB}/1": "p"}
-    catalogue.put(listed(published(2, 2), published(4, 1), step(HAND_OVER, "p")))
-    assert ghosts(catalogue) == {f"{JOB}/0": "", f"{JOB}/1": ""}
 
 
 def test_jobs_of_other_tiers_are_kept_and_have_no_tasks_here() -> None:

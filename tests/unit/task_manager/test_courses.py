@@ -14,7 +14,6 @@ from events.records import (
     ShardDropped,
     TaskFailed,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from projections.reports import report_of
@@ -52,7 +51,7 @@ class Course:
                 self.living[one.run] = one.target.entry.name
             elif isinstance(one, Stop | Kill):
                 assert one.run in self.living
-            elif isinstance(one, TaskStopped | TaskStateExported):
+            elif isinstance(one, TaskStopped):
                 name = f"{one.job}/{one.task}"
                 run = self.stage.host.runs.get(name)
                 older = run is None or run.target.generation.specs > one.generation.specs

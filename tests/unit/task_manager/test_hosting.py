@@ -12,13 +12,11 @@ from events.records import (
     ShardDropped,
     TaskFailed,
     TaskStarted,
-    TaskStateExported,
     TaskStopped,
 )
 from projections.hold import Wish
 from projections.reports import report_of
-from projections.syncs import HAND_OVER
-from tests.unit.task_manager.examples import JOB, published, step
+from tests.unit.task_manager.examples import JOB, published
 from tests.unit.task_manager.scenes import EACH, PERIODS, SHARDS, Scene, hosting, of
 
 
@@ -207,20 +205,6 @@ def test_a_task_that_goes_to_another_tier_is_not_over() -> None:
     assert isinstance(stopped, TaskStopped)
     assert stopped.cause == "dropped"
     assert scene.settle() == []
-
-
-def test_state_is_handed_over_once_for_each_plan() -> None:
-    scene = hosting().tell(published(3, 0), step(HAND_OVER, "p1"))
-    assert of(TaskStateExported, scene.settle()) == [], "they live"
-    for task in range(3):
-        scene.hear(Ended(scene.number(task), STOPPED))
-    exported = of(TaskStateExported, scene.settle())
-    assert [(one.task, one.plan_id, one.parts) for one in sorted(exported, key=lambda e: e.task)]
-    assert sorted(one.task for one in exported) == [0, 1, 2]
-    assert {(one.plan_id, one.parts, one.generation.specs) for one in exported} == {("p1", (), 2)}
-    assert scene.settle() == []
-    again = of(TaskStateExported, scene.tell(step(HAND_OVER, "p2")).settle())
-    assert {one.plan_id for one in again} == {"p2"}
 
 
 def test_a_copied_change_of_what_runs_restarts_it_under_its_generation() -> None:

@@ -27,10 +27,27 @@ def test_partitions_go_round() -> None:
     assert shares([("clicks", 5)], 2) == [{"clicks": (0, 2, 4)}, {"clicks": (1, 3)}]
 
 
+@pytest.mark.parametrize("tasks", [1, 2, 3, 4])
+def test_equal_numbers_of_all_topics_meet_whatever_the_number_of_tasks(tasks: int) -> None:
+    """What is kept of them lies in one place."""
+    found = shares([("a", 4), ("b", 4), ("c", 1)], tasks)
+    for number in range(4):
+        homes = {at for at, one in enumerate(found) for ns in one.values() if number in ns}
+        assert len(homes) == 1
+
+
 def test_the_first_task_does_not_get_the_odd_one_of_every_topic() -> None:
     assert shares([("a", 3), ("b", 3), ("c", 1)], 2) == [
-        {"a": (0, 2), "b": (1,), "c": (0,)},
-        {"a": (1,), "b": (0, 2)},
+        {"a": (0,), "b": (0,), "c": (0,)},
+        {"a": (1, 2), "b": (1, 2)},
+    ]
+
+
+def test_a_topic_that_is_new_goes_where_its_numbers_are() -> None:
+    said = [["a/1"], ["a/0"]]
+    assert shares([("a", 2), ("b", 2)], 2, said) == [
+        {"a": (1,), "b": (1,)},
+        {"a": (0,), "b": (0,)},
     ]
 
 

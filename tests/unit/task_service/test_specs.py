@@ -6,13 +6,10 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import pytest
-
 from components.task_service import specs as rules
 from components.task_service.specs import (
     PART_BYTES,
     PARTS_MAX,
-    Handed,
     Trouble,
     bytes_of,
     head_of,
@@ -24,10 +21,8 @@ from components.task_service.substitution import KNOWN
 from events.codec import decode, encode
 from events.config import PARTITIONS_MAX, JobConfig, validate_config
 from events.records import (
-    Generation,
     InputPartitions,
     LayerVersions,
-    StateSource,
     TaskSpec,
     TaskSpecsPublished,
 )
@@ -48,18 +43,18 @@ def config(**fields: Any) -> JobConfig:
     return found
 
 
-def listed(handed: dict[int, Handed], of: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
-    return specs_of(head_of("clicks", of, VERSIONS, 9), of, handed)
+def listed(of: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+    return specs_of(head_of("clicks", of, VERSIONS, 9), of)
 
 
-def specs(handed: dict[int, Handed] | None = None, **fields: Any) -> tuple[TaskSpec, ...]:
-    found = listed(handed or {}, config(**fields))
+def specs(**fields: Any) -> tuple[TaskSpec, ...]:
+    found = listed(config(**fields))
     assert isinstance(found, tuple), str(found)
     return found
 
 
-def trouble(handed: dict[int, Handed] | None = None, **fields: Any) -> Trouble:
-    found = listed(handed or {}, config(**fields))
+def trouble(**fields: Any) -> Trouble:
+    found = listed(config(**fields))
     assert isinstance(found, Trouble)
     return found
 
@@ -177,13 +172,6 @@ def test_a_spec_that_no_record_holds_is_told() -> None:
     assert str(found).endswith("; ask for more tasks, which read less each")
 
 
-def test_too_much_state_to_take_over_is_told_before_it_is_spread() -> None:
-    left = {task: Handed(Generation(8, 1), ((-1, f"/state/{task}"),)) for task in range(50_000)}
-    found = trouble(left, tasks=100_000, **PRIVILEGED)
-    assert found.path == "tasks"
-    assert str(found).endswith("; it takes over 50000 pieces of state; change the tasks by fewer")
-
-
 def test_a_list_that_is_too_long_is_told() -> None:
     inputs = [{"topic": "clicks", "partitions": 100_000}]
     many: dict[str, Any] = {"tasks": 100_000, "inputs": inputs, **PRIVILEGED}
@@ -211,53 +199,6 @@ def test_a_spec_may_fill_a_record() -> None:
     [part] = parts((spec,))
     assert PART_BYTES - 1024 < len(encode(part)) <= PART_BYTES
     assert trouble(arguments=[*full[:-1], full[-1] + "x"]).path == "arguments"
-
-
-# --- state of earlier tasks
-
-OLD, OLDER = Generation(8, 2), Generation(8, 1)
-
-
-def test_every_task_takes_all_that_tasks_left() -> None:
-    """The engine takes the rows of the task's own partitions; a piece holds those of its task."""
-    left = {
-        1: Handed(OLDER, ((0, "/b"), (1, "/b"))),
-        0: Handed(OLD, ((-1, "/a/0"),)),
-        2: Handed(OLD, ()),
-    }
-    both = (StateSource(0, OLD, "/a/0"), StateSource(1, OLDER, "/b"))
-    assert [one.take_over for one in specs(left, tasks=2)] == [both, both]
-    assert both[0].partition == -1
-
-
-def test_a_task_takes_the_state_of_its_partitions() -> None:
-    left = {0: Handed(OLD, ((2, "/a/2"), (0, "/a/0"))), 1: Handed(OLD, ((1, "/b/1"), (9, "/b/9")))}
-    found = specs(left, tasks=2, state_granularity="partition")
-    assert [one.take_over for one in found] == [
-        (StateSource(0, OLD, "/a/0", 0), StateSource(0, OLD, "/a/2", 2)),
-        (StateSource(1, OLD, "/b/1", 1),),
-    ]
-
-
-def test_what_is_whole_from_an_earlier_granularity_goes_to_all() -> None:
-    left = {0: Handed(OLD, ((-1, "/a"), (1, "/a/1")))}
-    found = specs(left, tasks=2, state_granularity="partition")
-    whole = StateSource(0, OLD, "/a")
-    assert [one.take_over for one in found] == [(whole,), (whole, StateSource(0, OLD, "/a/1", 1))]
-
-
-def test_a_partition_that_two_tasks_read_of_two_topics_goes_to_both() -> None:
-    left = {0: Handed(OLD, ((0, "/a/0"),))}
-    inputs = [{"topic": "a", "partitions": 1}, {"topic": "b", "partitions": 1}]
-    found = specs(left, tasks=2, inputs=inputs, state_granularity="partition")
-    assert [one.take_over for one in found] == [(StateSource(0, OLD, "/a/0", 0),)] * 2
-
-
-@pytest.mark.parametrize("granularity", ["task", "partition"])
-def test_who_reads_nothing_takes_nothing(granularity: str) -> None:
-    left = {0: Handed(OLD, ((-1, "/a"),))}
-    found = specs(left, tasks=5, state_granularity=granularity)
-    assert [len(one.take_over) for one in found] == [1, 1, 1, 1, 0]
 
 
 # --- records
@@ -294,9 +235,8 @@ def test_a_list_says_what_holds_for_all_tasks() -> None:
     assert part.specs == found
     assert json.loads(part.config_json) == {
         "disk_mb": 5,
-        "inputs": [{"topic": "clicks", "format": "bytes"}],
+        "inputs": [{"topic": "clicks", "format": "bytes", "partitions": 4}],
         "schedule": {"mode": "continuous", "batch_interval_ms": 1000, "batch_records": 100_000},
-        "state_granularity": "task",
         "output": {"topic": "counts"},
     }
 
@@ -355,7 +295,6 @@ def test_a_size_is_never_less_than_it_is() -> None:
             cpu_cores=0.1,
             memory_bytes=2**62,
             threads=number,
-            take_over=(StateSource(number, Generation(2**62, 2**62), "/é", number),) * 3,
         )
         [one] = parts((spec,))
         assert 0 < len(encode(one)) - bare <= bytes_of(spec)

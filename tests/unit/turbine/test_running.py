@@ -75,10 +75,6 @@ def test_each_step_names_the_tasks_that_it_waits_for(fleet: Fleet) -> None:
     assert plan["deadline_ms"] == NOW_MS + DEADLINES_MS["stop"]
     fleet.stopped(2, [1])
     fleet.decide()
-    fleet.exported(2, [1])
-    assert list(missing(fleet.row, fleet.plan)) == [(0, "state not exported")]
-    fleet.exported(2, [0])
-    fleet.decide()
     fleet.lists(4, 3)
     fleet.started(4, [0])
     fleet.failed(4, 1, pause_ms=1_000)
@@ -86,7 +82,7 @@ def test_each_step_names_the_tasks_that_it_waits_for(fleet: Fleet) -> None:
     assert states(fleet.row) == [(0, "running"), (1, "restarting"), (2, "waiting")]
 
 
-@pytest.mark.parametrize("step", ["stop", "hand-over", "start"])
+@pytest.mark.parametrize("step", ["stop", "start"])
 def test_it_says_of_missing_tasks_what_the_failure_says(fleet: Fleet, step: str) -> None:
     fleet.wants(tasks=3)
     fleet.decide()
@@ -95,8 +91,6 @@ def test_it_says_of_missing_tasks_what_the_failure_says(fleet: Fleet, step: str)
         fleet.stopped(2, range(2))
         fleet.decide()
     if step == "start":
-        fleet.exported(2, range(2))
-        fleet.decide()
         fleet.lists(4, 3)
         fleet.started(4, [1])
     assert fleet.plan.step == step

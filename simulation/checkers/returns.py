@@ -1,0 +1,87 @@
+"""What a plan that fails leaves: who ran before it runs after it, and goes on with what it keeps.
+
+Told from the log alone. Where the state itself lies is the engine's, and tested on Spark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+from events.codec import Read
+from events.records import Body, SyncCommitted, SyncStepStarted, TaskStarted
+from simulation.checkers.history import History
+from simulation.checkers.sync_story import JobStory, Lore
+
+RUNNING, DELETED = "running", "deleted"
+
+
+def check_returns(history: History) -> Iterator[str]:
+    """Every violation, as a sentence."""
+    lore = Lore(history)
+    jobs: dict[str, JobStory] = defaultdict(JobStory)
+    resets: dict[str, str] = {}  # of the last commit
+    for read in history.standing:
+        key, body = read.record.key, read.record.body
+        job = jobs[key]
+        if body is not None:
+            for said in _state(job, read, body, resets.get(key, ""), lore):
+                yield f"{key}: {read.record.kind} at {read.offset} {said}"
+        job.move(body)
+        if isinstance(body, SyncCommitted):
+            resets[key] = body.reset_json
+    for key, job in sorted(jobs.items()):
+        for said in _left(key, job, lore):
+            yield f"{key}: {said}, and the history ends"
+
+
+def _left(key: str, job: JobStory, lore: Lore) -> Iterator[str]:
+    """Whatever failed last, or whoever left the job alone: its tasks run, and all of them."""
+    running = job.running
+    if job.plan is not None or running is None or running.state != RUNNING:
+        return
+    if not job.failed or not job.alive:
+        return
+    if job.listed is None or job.listed.tasks != running.tasks:
+        tasks = job.listed.tasks if job.listed is not None else 0
+        yield f"{tasks} tasks are listed, and {running.tasks} ran before the plan that failed"
+        return
+    words = lore.all_words(key)
+    broken = set(words.broken(job.listed.generation))  # for good, and not for want of a list
+    lost = list(words.not_running(running.tasks, job.listed.generation))
+    if not broken.issuperset(lost):
+        yield f"tasks {lost} ran before the plan that failed, and do not run"
+
+
+def _state(job: JobStory, read: Read, body: Body, reset: str, lore: Lore) -> Iterator[str]:
+    """What tasks keep is another program's neither in a plan's steps nor in what is copied."""
+    running, plan = job.running, job.plan
+    if running is None or running.state == DELETED:
+        return
+    if isinstance(body, SyncStepStarted) and plan is not None:
+        after, wish = plan.body.expected_json, plan.body.reset_json
+    elif isinstance(body, SyncCommitted) and body.kind == "simple":
+        after, wish = body.running_json, body.reset_json
+    else:
+        return
+    gone = after == "{}"
+    if gone or wish != reset or _program(after) == _program(running.running_json):
+        return
+    if _keeps(lore, read, running.generation):
+        yield f"brings it to {_program(after)}, and its tasks keep what another program has made"
+
+
+def _keeps(lore: Lore, read: Read, generation: int) -> bool:
+    """Had its author read that tasks of what runs keep state?"""
+    said = [one for one in lore.words(read).said if isinstance(one, TaskStarted)]
+    newest = max((one.generation.specs for one in said if one.keeps_state is not None), default=0)
+    return newest >= generation and any(
+        one.keeps_state for one in said if one.generation.specs == newest
+    )
+
+
+def _program(config_json: str) -> Any:
+    config = json.loads(config_json)
+    return config.get("operator"), config.get("checkpoint")
