@@ -20,6 +20,7 @@ from turbine.api import (
     fleet,
     jobs,
     journal,
+    overview,
     platform,
     problems,
     stream,
@@ -65,7 +66,18 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream):
+    for one in (
+        fleet,
+        overview,
+        jobs,
+        journal,
+        tiers,
+        documents,
+        platform,
+        changes,
+        whatif,
+        stream,
+    ):
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)

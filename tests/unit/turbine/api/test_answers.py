@@ -13,7 +13,7 @@ from benchmarks.spoken_log import SpokenLog
 from events.topics import JOURNAL
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
-from turbine.api import shapes, shapes_more
+from turbine.api import shapes, shapes_more, shapes_overview
 
 P = "/api/v1"
 ANSWERS: list[tuple[str, type[BaseModel]]] = [
@@ -35,6 +35,8 @@ ANSWERS: list[tuple[str, type[BaseModel]]] = [
     ("/policies", shapes_more.PoliciesAnswer),
     ("/topics", shapes_more.TopicsAnswer),
     ("/platform", shapes_more.PlatformAnswer),
+    ("/fleet/series", shapes_overview.FleetSeriesAnswer),
+    ("/digest", shapes_overview.DigestAnswer),
 ]
 
 
