@@ -61,6 +61,7 @@ class Desk:
     writer: Writer
     scoreboard: Path | None = None
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
+    file: str = ""  # its name, where the log lies in one: nothing more comes
     lines: Lines = field(default_factory=Lines)
 
     def decided(self) -> dict[str, int]:
@@ -77,6 +78,7 @@ class Desk:
             "totals": totals(self.lines.of(view)),
             "alerts": len(view.alerts),
             "dead_letters": view.dead_letters,
+            "file": self.file or None,
         }
 
 
