@@ -114,6 +114,7 @@ def series_of(begin_ms: int, end_ms: int, buckets: int) -> Row:
     tasks = [4 if at < buckets * 0.62 else 6 for at in range(buckets)]
     return {
         "t_ms": times,
+        "end_ms": end_ms,
         "rate_in": rates,
         "rate_out": [None if one is None else round(one * 0.97, 1) for one in rates],
         "lag_seconds": late,
