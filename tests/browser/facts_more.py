@@ -244,8 +244,8 @@ def platform_of(facts: Facts) -> Row:
 def topics_of() -> list[Row]:
     """The table itself, as if each partition held forty records."""
     return [
-        {"topic": topic.name, "kind": topic.kind, "key": "job", "written_by": "somebody",
-         "records": ["ConfigChangeProposed"], "doc": topic.doc, "partitions": 16,
+        {"topic": topic.name, "kind": topic.kind, "key": "job", "written_by": topic.written_by,
+         "records": list(topic.records), "doc": topic.doc, "partitions": 16,
          "ends": {f"{topic.name}/{at}": 40 for at in range(16)}}
         for topic in TOPICS
     ]  # fmt: skip

@@ -12,8 +12,7 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
             "3 jobs waiting",
             "The last day",
             "What changed in the last hour",
-            "Digest",
-            "to look at",
+            "1 to look at",
         ),
     ),
     "jobs": ("jobs", ("clicks.002", "4 min", "50 of 100", "Next page")),
@@ -33,11 +32,15 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "what-if": ("whatif?job=clicks.000", ("Nothing is sent to the fleet", "settings of turbine")),
     "scoreboard": (
         "scoreboard",
-        ("all traces", "evening peak", "A recording that Turbine comes with"),
+        ("all traces", "evening peak", "that Turbine comes with"),
     ),
     "contract": ("contract", ("turbine.outcomes.v1", "change_id", "How to")),
     "platform": ("platform", ("auto-scaler", "foreign-partitioner", "14 s")),
     "runbook": ("runbooks/tasks-failing", ("operator-error", "Offsets that are gone")),
+    "runbook-of": (
+        "runbooks/job-quarantined?job=clicks.003",
+        ("turbine describe job clicks.003",),
+    ),
 }
 """By name: the route, and words that are to be read there."""
 

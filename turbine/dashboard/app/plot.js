@@ -7,22 +7,26 @@ import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { UNKNOWN, clock, clockName, time } from "./words.js";
 
 const HEIGHT = 148;
+/** Of what there are no halves. */
+export const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
+/** Of seconds: parts of a minute, an hour, a day. */
+export const TIMES = [0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 21_600, 43_200, 86_400, 172_800, 604_800];
 const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 /**
  * @typedef {{label: string, values: (number | null)[], colour: string, stepped?: boolean, dashed?: boolean, bars?: boolean}} Line
  * @typedef {{at_ms: number, kind: string, id?: string, text: string}} Mark
  * @param {{title: string, times: number[], end: number, known: number, lines: Line[], write: (value: number) => string,
- *   marks?: Mark[], limit?: number, group?: string, seen?: number | null, whole?: boolean, note?: string}} props
- *   `end` is where the last bucket ends, `known` how far the log itself was heard; `whole`: there are no halves of it
+ *   marks?: Mark[], limit?: number, group?: string, seen?: number | null, steps?: number[], note?: string}} props
+ *   `end` is where the last bucket ends, `known` how far the log itself was heard; `steps` are what an axis may count by
  */
-export function Plot({ title, times, end, known = end, lines, write, marks = [], limit, group = "time", seen = null, whole = false, note = "" }) {
+export function Plot({ title, times, end, known = end, lines, write, marks = [], limit, group = "time", seen = null, steps, note = "" }) {
   const ref = useRef(null);
   const [pointed, point] = useState(null);
   const gaps = useMemo(() => unknown(times, end, known, lines), [times, end, known, lines]);
   useEffect(() => {
     const box = ref.current;
-    const made = new uPlot(options({ box, times, end, lines, write, marks, limit, group, seen, whole, gaps, point }), [times.map((ms) => ms / 1000), ...lines.map((one) => one.values)], box);
+    const made = new uPlot(options({ box, times, end, lines, write, marks, limit, group, seen, steps, gaps, point }), [times.map((ms) => ms / 1000), ...lines.map((one) => one.values)], box);
     const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: HEIGHT }));
     watch.observe(box);
     return () => {
@@ -95,10 +99,9 @@ const CSS = { "plot-1": "--plot-1", "plot-2": "--plot-2", "plot-3": "--plot-3" }
 
 /** A label once: 0, 1 and 1 says that something rises which does not. */
 const once = (texts) => texts.map((text, at) => (texts.indexOf(text) === at ? text : ""));
-const WHOLE = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000];
 const DAY_S = 86_400;
 
-function options({ box, times, end, lines, write, marks, limit, group, seen, whole, gaps, point }) {
+function options({ box, times, end, lines, write, marks, limit, group, seen, steps, gaps, point }) {
   const ink = colour("--ink-3");
   const grid = { stroke: colour("--line"), width: 1 };
   const font = '11px "Inter", sans-serif';
@@ -117,7 +120,7 @@ function options({ box, times, end, lines, write, marks, limit, group, seen, who
     },
     axes: [
       { stroke: ink, font, grid: { ...grid, show: false }, ticks: grid, size: 26, space: 70, values: (_, all) => once(all.map(when)) },
-      { stroke: ink, font, grid, ticks: { show: false }, size: 62, space: 34, values: (_, all) => once(all.map((one) => write(one))), ...(whole ? { incrs: WHOLE } : {}) },
+      { stroke: ink, font, grid, ticks: { show: false }, size: 62, space: 34, values: (_, all) => once(all.map((one) => write(one))), ...(steps ? { incrs: steps } : {}) },
     ],
     series: [
       { value: (_, one) => (one === null ? UNKNOWN : `${time(one * 1000)} ${clockName()}`) },

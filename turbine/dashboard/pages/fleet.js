@@ -109,7 +109,7 @@ function Tiers({ of }) {
   ];
   return html`<${Section} id="tiers" title="Tiers">
     ${of.length
-      ? html`<${Table} label="Tiers" columns=${columns} rows=${of} keyOf=${(one) => one.tier} />`
+      ? html`<${Table} kind="stack" label="Tiers" columns=${columns} rows=${of} keyOf=${(one) => one.tier} />`
       : html`<${Nothing}>No tier is defined, so nothing can be placed.
           <code>turbine tier create default --shards 64</code> makes one.<//>`}
   <//>`;

@@ -4,7 +4,7 @@
 import { useAnswer } from "../app/api.js";
 import { at, link, place } from "../app/place.js";
 import { Ago, Choice, Copies, JobLink, Nothing, Section, Shown, State, Time } from "../app/parts.js";
-import { Plot } from "../app/plot.js";
+import { Plot, TIMES, WHOLE } from "../app/plot.js";
 import { head } from "../app/stream.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, count, instant, iso, lane, plural, rate, span, value } from "../app/words.js";
@@ -52,9 +52,9 @@ function Day({ body, now }) {
   const total = body.restarts.reduce((sum, one) => sum + (one || 0), 0);
   return html`<div class="plots is-grid">
     <${Plot} ...${common} title="Input" lines=${lines.rate} write=${rate} note=${jobs ? `of ${plural(Math.round(jobs), "job")}` : ""} />
-    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(one) => span(one * 1000)} note=${unsure ? `${plural(Math.round(unsure), "job")} whose lag nobody knows` : ""} />
+    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(one) => span(one * 1000)} steps=${TIMES} note=${unsure ? `${plural(Math.round(unsure), "job")} whose lag nobody knows` : ""} />
     <${Plot} ...${common} title="Processors" lines=${lines.cores} write=${brief} />
-    <${Plot} ...${common} title="Restarts" lines=${lines.restarts} write=${count} whole note=${`${count(total)} in all: after a failure, a move, or for another size`} />
+    <${Plot} ...${common} title="Restarts" lines=${lines.restarts} write=${count} steps=${WHOLE} note=${`${count(total)} in all: after a failure, a move, or for another size`} />
   </div>`;
 }
 

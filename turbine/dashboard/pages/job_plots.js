@@ -4,7 +4,7 @@
 import { useAnswer } from "../app/api.js";
 import { at, place } from "../app/place.js";
 import { Choice, Nothing, Section, Shown } from "../app/parts.js";
-import { MarkList, Plot, folded } from "../app/plot.js";
+import { MarkList, Plot, TIMES, WHOLE, folded } from "../app/plot.js";
 import { head, wall } from "../app/stream.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, count, instant, iso, plural, rate, span } from "../app/words.js";
@@ -70,8 +70,8 @@ function Plots({ body, slo, marks, seen, now }) {
   const common = { times: body.t_ms, end: body.end_ms, known: now, marks, seen };
   return html`<div class="plots">
     <${Plot} ...${common} title="Records" lines=${lines.rates} write=${rate} />
-    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(value) => span(value * 1000)} limit=${slo} />
-    <${Plot} ...${common} title="Tasks" lines=${lines.tasks} write=${count} whole />
+    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(value) => span(value * 1000)} steps=${TIMES} limit=${slo} />
+    <${Plot} ...${common} title="Tasks" lines=${lines.tasks} write=${count} steps=${WHOLE} />
     ${known(body.cores) && html`<${Plot} ...${common} title="Processors" lines=${lines.cores} write=${brief} />`}
   </div>`;
 }

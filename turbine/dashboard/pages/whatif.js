@@ -5,7 +5,7 @@ import { ask, useAnswer } from "../app/api.js";
 import { token, setToken } from "../app/dialogs.js";
 import { change, place } from "../app/place.js";
 import { Copies, Head, Marked, Nothing, Section, Table, Waiting } from "../app/parts.js";
-import { Plot } from "../app/plot.js";
+import { Plot, TIMES, WHOLE } from "../app/plot.js";
 import { classes, html, useMemo, useState } from "../app/ui.js";
 import { clockName, count, number, rate, seconds, span, time, value } from "../app/words.js";
 
@@ -155,8 +155,8 @@ function Series({ of }) {
   const times = of.series.at_ms;
   return html`<${Section} id="series" title="Over time"><div class="plots">
     <${Plot} end=${of.to_ms} title="Input" times=${times} lines=${lines.rate} write=${rate} group="whatif" />
-    <${Plot} end=${of.to_ms} title="Behind" times=${times} lines=${lines.lag} write=${(one) => span(one * 1000)} limit=${of.slo_s} group="whatif" />
-    <${Plot} end=${of.to_ms} title="Tasks" times=${times} lines=${lines.tasks} write=${count} group="whatif" />
+    <${Plot} end=${of.to_ms} title="Behind" times=${times} lines=${lines.lag} write=${(one) => span(one * 1000)} steps=${TIMES} limit=${of.slo_s} group="whatif" />
+    <${Plot} end=${of.to_ms} title="Tasks" times=${times} lines=${lines.tasks} write=${count} steps=${WHOLE} group="whatif" />
   </div><//>`;
 }
 
