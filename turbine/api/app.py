@@ -33,6 +33,7 @@ from turbine.api.guard import Guard, Rules
 PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
 VERSION = "1.0.0"
+PARTS = (fleet, overview, jobs, journal, tiers, documents, platform, changes, whatif, stream)
 ABOUT = """\
 What a Turbine fleet's log says, now and at any instant: every GET takes `at`. Answers carry the
 position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are problems
@@ -66,18 +67,7 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (
-        fleet,
-        overview,
-        jobs,
-        journal,
-        tiers,
-        documents,
-        platform,
-        changes,
-        whatif,
-        stream,
-    ):
+    for one in PARTS:
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)
