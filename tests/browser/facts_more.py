@@ -140,6 +140,7 @@ def series_of(begin_ms: int, end_ms: int, buckets: int) -> Row:
     tasks = [4 if at < buckets * 0.62 else 6 for at in range(buckets)]
     return {
         "t_ms": times,
+        "end_ms": end_ms,
         "rate_in": rates,
         "rate_out": [None if one is None else round(one * 0.97, 1) for one in rates],
         "lag_seconds": late,
@@ -269,8 +270,8 @@ def platform_of(facts: Facts) -> Row:
 def topics_of() -> list[Row]:
     """The table itself, as if each partition held forty records."""
     return [
-        {"topic": topic.name, "kind": topic.kind, "key": "job", "written_by": "somebody",
-         "records": ["ConfigChangeProposed"], "doc": topic.doc, "partitions": 16,
+        {"topic": topic.name, "kind": topic.kind, "key": "job", "written_by": topic.written_by,
+         "records": list(topic.records), "doc": topic.doc, "partitions": 16,
          "ends": {f"{topic.name}/{at}": 40 for at in range(16)}}
         for topic in TOPICS
     ]  # fmt: skip

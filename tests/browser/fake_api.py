@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from tests.browser import facts_day as day
 from tests.browser import facts_more as more
 from tests.browser.facts import CLASSES, Facts, Row
 from turbine.contract import document
@@ -21,6 +22,7 @@ from turbine.policies import rows_of
 
 PAGE = Path(__file__).parents[2] / "turbine" / "dashboard"
 PREFIX = "/api/v1/"
+DAY_MS = 86_400_000
 TOKEN = "let-me-in"  # noqa: S105 - it lets nobody in anywhere
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css",
          ".svg": "image/svg+xml", ".woff2": "font/woff2", ".json": "application/json"}  # fmt: skip
@@ -48,6 +50,7 @@ class Fake:
     url: str = ""
     failing: dict[str, Refused] = field(default_factory=dict)  # by the first word of the path
     holding: dict[str, threading.Event] = field(default_factory=dict)  # until it is set
+    file: str | None = None  # where the log lies in one
     asked: list[tuple[str, Row]] = field(default_factory=list)
     sent: list[tuple[str, Row]] = field(default_factory=list)
     streams: list[queue.Queue[str | None]] = field(default_factory=list)
@@ -61,7 +64,8 @@ class Fake:
 
     def view(self) -> Row:
         """The summary that comes as an event."""
-        return {"now_ms": self.facts.now_ms, "alerts": len(self.facts.alerts(self.facts.now_ms))}
+        alerts = len(self.facts.alerts(self.facts.now_ms))
+        return {"now_ms": self.facts.now_ms, "alerts": alerts, "file": self.file}
 
 
 def moment(fake: Fake, query: Row) -> int:
@@ -112,7 +116,8 @@ def journal(fake: Fake, query: Row, at_ms: int) -> Row:
     """Filtered as the API does."""
     rows = fake.facts.journal(at_ms, query.get("job"))
     if query.get("kind"):
-        rows = [row for row in rows if query["kind"] in (row["kind"], CLASSES[row["kind"]])]
+        kinds = set(query["kind"].split(","))
+        rows = [row for row in rows if kinds & {row["kind"], CLASSES[row["kind"]]}]
     if query.get("component"):
         rows = [row for row in rows if row["component"] == query["component"]]
     if query.get("void"):
@@ -145,7 +150,11 @@ def scoreboard(fake: Fake) -> Row:
     ]  # fmt: skip
     stands = [{"case": "straggler", "kind": "scenario", "part": "whole", "better_than": ["keda"],
                "not_better_than": [], "worst_in": []}]  # fmt: skip
-    return {"policy": "turbine", "figures": {}, "standings": stands, "rows": rows}
+    made = {"at_ms": fake.facts.now_ms, "turbine": "0.1.0", "scenarios": ["straggler"],
+            "policies": ["turbine", "flink", "keda"], "command": "turbine scoreboard -o json",
+            "traces": [{"trace": "evening peak", "sha256": "7" * 64}]}  # fmt: skip
+    return {"policy": "turbine", "figures": {}, "standings": stands, "rows": rows, "made": made,
+            "recorded": True}  # fmt: skip
 
 
 def answer(fake: Fake, path: list[str], query: Row) -> Any:
@@ -154,6 +163,12 @@ def answer(fake: Fake, path: list[str], query: Row) -> Any:
     match path:
         case ["fleet"]:
             return facts.fleet(at_ms)
+        case ["fleet", "series"]:
+            end = instant(query["to"]) if "to" in query else at_ms
+            begin = end - DAY_MS
+            return day.fleet_series(facts, begin, end, int(query["buckets"]))
+        case ["digest"]:
+            return day.digest_of(facts, instant(query["from"]), at_ms)
         case ["jobs"]:
             return jobs(fake, query, at_ms)
         case ["jobs", name, *rest]:

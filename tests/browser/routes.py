@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "fleet": ("", ("of tasks not running", "Worst offenders", "job-quarantined", "3 jobs waiting")),
+    "fleet": (
+        "",
+        (
+            "of tasks not running",
+            "Worst offenders",
+            "job-quarantined",
+            "3 jobs waiting",
+            "The last day",
+            "What changed in the last hour",
+            "1 to look at",
+        ),
+    ),
     "jobs": ("jobs", ("clicks.002", "4 min", "50 of 100", "Next page")),
     "job": ("jobs/clicks.000", ("Over time", "scale-up to 8 tasks", "overridden by hand")),
     "tasks": ("jobs/clicks.000?tab=tasks", ("6 tasks by lag", "restarting", "3 min 2 s")),
@@ -20,10 +31,17 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "shards": ("placement?view=shards", ("100 of 256", "held")),
     "journal": ("journal", ("same reason \u00d7 8", "auto-scaler", "void")),
     "what-if": ("whatif?job=clicks.000", ("Nothing is sent to the fleet", "settings of turbine")),
-    "scoreboard": ("scoreboard", ("all traces", "evening peak", "better than every other policy")),
+    "scoreboard": (
+        "scoreboard",
+        ("all traces", "evening peak", "that Turbine comes with"),
+    ),
     "contract": ("contract", ("turbine.outcomes.v1", "change_id", "How to")),
     "platform": ("platform", ("auto-scaler", "foreign-partitioner", "14 s")),
     "runbook": ("runbooks/tasks-failing", ("operator-error", "Offsets that are gone")),
+    "runbook-of": (
+        "runbooks/job-quarantined?job=clicks.003",
+        ("turbine describe job clicks.003",),
+    ),
 }
 """By name: the route, and words that are to be read there."""
 
@@ -32,7 +50,7 @@ EMPTY = {
     "": "No job was ever asked for",
     "jobs": "There are no jobs at this instant",
     "journal": "Nothing was decided up to this instant",
-    "scoreboard": "start it with --scoreboard",
+    "scoreboard": "There is none; start it with",
     "jobs/nobody": "there is no job nobody",
 }
 """What is said where there is nothing."""

@@ -24,7 +24,7 @@ def nothing(browser: Browser) -> Iterator[Watched]:
     """An installation on which nobody has done anything yet."""
     with served(Facts(time.time_ns() // 1_000_000, ())) as fake:
         fake.failing["scoreboard"] = Refused(
-            404, "No scoreboard", "there is none; start it with --scoreboard FILE"
+            404, "No scoreboard", "there is none; start it with `--scoreboard FILE`"
         )
         yield from opened(browser, fake.url)
 

@@ -20,6 +20,7 @@ from turbine.api import (
     fleet,
     jobs,
     journal,
+    overview,
     platform,
     problems,
     stream,
@@ -33,6 +34,19 @@ from turbine.api.guard import Guard, Rules
 PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
 VERSION = "1.0.0"
+PARTS = (
+    fleet,
+    overview,
+    jobs,
+    tasks,
+    journal,
+    tiers,
+    documents,
+    platform,
+    changes,
+    whatif,
+    stream,
+)
 ABOUT = """\
 What a Turbine fleet's log says, now and at any instant: every GET of it takes `at`. Answers carry
 the position that they are about as `Turbine-Position`, and its digest as `ETag`. Errors are
@@ -67,7 +81,7 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (fleet, jobs, tasks, journal, tiers, documents, platform, changes, whatif, stream):
+    for one in PARTS:
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)

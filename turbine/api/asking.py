@@ -62,6 +62,7 @@ class Desk:
     scoreboard: Path | None = None
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
     places: Path | None = None  # the directory of the fleet; None: the log lies in a file
+    file: str = ""  # its name, where the log lies in one: nothing more comes
     lines: Lines = field(default_factory=Lines)
 
     def decided(self) -> dict[str, int]:
@@ -78,6 +79,7 @@ class Desk:
             "totals": totals(self.lines.of(view)),
             "alerts": len(view.alerts),
             "dead_letters": view.dead_letters,
+            "file": self.file or None,
         }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+from pathlib import Path
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -22,6 +23,8 @@ from turbine.contract import Installation, document
 from turbine.policies import rows_of
 
 SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
+RECORDED = Path(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
+"""What `turbine scoreboard` told once; how and of what stands in it."""
 
 router = APIRouter(tags=["documents"], responses=told(422, 503))
 roots = APIRouter(include_in_schema=False)
@@ -60,15 +63,9 @@ def contract_of(desk: Desk) -> dict[str, Any]:
     responses=told(404),
 )
 def scoreboard(request: Request, desk: AtDesk) -> Any:
-    """The last scoreboard, from the file that this server was given."""
-    path = desk.scoreboard
-    if path is None:
-        raise Refusal(
-            404,
-            "no-scoreboard",
-            "this server was given no scoreboard; make one with `turbine scoreboard -o json >"
-            " FILE`, and start it with --scoreboard FILE",
-        )
+    """The scoreboard of the file that this server was given, or else the one that Turbine comes
+    with: `recorded` says which."""
+    path = desk.scoreboard or RECORDED
     try:
         if path.stat().st_size > SCOREBOARD_BYTES_MAX:
             raise Refusal(
@@ -85,7 +82,7 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
             f"{path.name} cannot be read as JSON; make it anew with `turbine scoreboard -o json`",
         ) from None
     plain = found if isinstance(found, dict) else {"rows": found}
-    return _tagged(request, plain)
+    return _tagged(request, plain | {"recorded": desk.scoreboard is None})
 
 
 def _tagged(request: Request, value: dict[str, Any]) -> Response:

@@ -13,6 +13,7 @@ from turbine.views.decisions import Decisions
 from turbine.views.opening import open_cache
 from turbine.views.past import view_at
 from turbine.views.reader import Reader
+from turbine.views.series import Series
 from turbine.views.view import View
 
 
@@ -63,6 +64,11 @@ class HeldViews:
     ) -> Mapping[str, Sequence[float | None]]:
         """What a job did over a span of time."""
         return self._reader.watcher.series.points(job, begin_ms, end_ms, buckets)
+
+    @property
+    def over_time(self) -> Series:
+        """What all jobs did, as far as was read."""
+        return self._reader.watcher.series
 
     def close(self) -> None:
         """Leaves the log."""

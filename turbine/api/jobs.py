@@ -25,6 +25,7 @@ from turbine.api.shapes import (
     TasksAnswer,
     WhyNotAnswer,
 )
+from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
 from turbine.cli.why_not import asked_again
 from turbine.headline import lives_of, tasks_to_plain
@@ -159,25 +160,23 @@ def reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) 
     responses=told(404),
 )
 def series(
+    *,
     seen: Seen,
     job: Name,
     since: Annotated[str | None, Query(alias="from", max_length=100)] = None,
     until: Annotated[str | None, Query(alias="to", max_length=100)] = None,
     buckets: Annotated[int, Query(ge=1, le=BUCKETS_MAX)] = 60,
+    trim: Annotated[bool, Query(description="Begin where the first is known.")] = False,
 ) -> Any:
     """What its tasks reported, by buckets of equal length; the last hour by default."""
     job_of(seen, job)
-    end_ms = time_of(until, seen.desk.now_ms(), "to", max(seen.view.now_ms, seen.view.at_ms, 1))
+    end_ms = time_of(until, seen.desk.now_ms(), "to", last_ms(seen))
     begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - HOUR_MS))
     check_span(begin_ms, end_ms)
+    if trim:
+        begin_ms = begin_of(seen, job, begin_ms, end_ms)
     points = seen.desk.reading.views.series(job, begin_ms, end_ms, buckets)
-    # What was reported after the moment that is asked about is not known then.
-    known = sum(at_ms <= seen.view.at_ms for at_ms in points["t_ms"] if at_ms is not None)
-    told = {
-        name: [*some[:known], *(some if name == "t_ms" else [None] * buckets)[known:]]
-        for name, some in points.items()
-    }
-    return {"job": job, **told}
+    return {"job": job, "end_ms": end_ms, **known_then(points, seen.view.at_ms)}
 
 
 @router.get(

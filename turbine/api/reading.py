@@ -12,6 +12,7 @@ from turbine.cli.moments import Moment, position_at
 from turbine.log import Log
 from turbine.monitoring.tally import Tally
 from turbine.views.decisions import Decisions
+from turbine.views.series import Series
 from turbine.views.view import View
 
 Row = dict[str, Any]
@@ -27,6 +28,10 @@ class Views(Protocol):
     @property
     def decisions(self) -> Decisions:
         """Where they lie, as far as was read."""
+
+    @property
+    def over_time(self) -> Series:
+        """What all jobs did, as far as was read."""
 
     def view(self) -> View:
         """Now, as far as it was read."""

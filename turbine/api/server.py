@@ -152,6 +152,7 @@ def opened_file(file: LogFile, serving: Serving) -> Iterator[tuple[Desk, Rules]]
             desk = desk_of(
                 log, views, feed, NoWriter(), serving.scoreboard, now=lambda: file.now_ms
             )
+            desk.file = file.path.name
             yield desk, Rules("", (*LOOPBACK, *serving.names), read_only=f"{file.name} is over")
         finally:
             views.close()

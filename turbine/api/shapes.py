@@ -292,11 +292,12 @@ class SeriesAnswer(Shape):
 
     job: str
     t_ms: list[int] = Field(description="Where each bucket begins.")
+    end_ms: int = Field(description="Where the last of them ends.")
     rate_in: list[float | None]
     rate_out: list[float | None]
     lag_seconds: list[float | None]
     lag_records: list[float | None]
-    tasks: list[float | None]
+    tasks: list[float | None] = Field(description="That had reported as the bucket began.")
     cores: list[float | None]
 
 

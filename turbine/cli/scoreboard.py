@@ -80,8 +80,12 @@ def scoreboard(
     part.
     """
     from turbine.backtest import BadBackTest
+    from turbine.cli.moments import now_ms
     from turbine.scoreboard import answered, check_policies, questions, rows_of
+    from turbine.scoreboard_made import command_of, made_of
 
+    typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
+    typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
     try:
         policies = check_policies(policy or ())
         cases = _cases(trace or (), traces, scenario or (), days)
@@ -92,7 +96,8 @@ def scoreboard(
         _draw_into(plots, asked)
     found = rows_of(asked, answered(asked, _tell))
     wanted = found if part == "all" else [one for one in found if one.part == PARTS[part]]
-    show(wanted, policies[0], "json" if json_ else output)
+    made = made_of(asked, policies, command_of(typed), now_ms())
+    show(wanted, policies[0], "json" if json_ else output, made)
     return Code.OK
 
 
@@ -171,7 +176,7 @@ def _tell(asked: Question, done: int, count: int) -> None:
 # --- what is told
 
 
-def show(found: Sequence[Played], own: str, output: str) -> None:
+def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
     from simulation.plant.scoreboard import to_plain
     from turbine.cli.output import show_value
@@ -179,6 +184,7 @@ def show(found: Sequence[Played], own: str, output: str) -> None:
 
     stands = list(standings(found, own))
     row = {
+        "made": made,
         "policy": own,
         "figures": figures_of(found, own),
         "standings": [one._asdict() for one in stands],

@@ -6,7 +6,7 @@ Sixty bytes a decision. What it says is read from the log when somebody looks at
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -81,6 +81,9 @@ class Wanted:
     void: bool | None = None
     upto: Mapping[str, int] | None = None  # before this position
     kinds: frozenset[str] | None = None  # of these kinds, or of these classes
+    since_ms: int | None = None  # at that instant or later
+    until_ms: int | None = None  # before that instant
+    topic: str | None = None
 
 
 ALL = Wanted()
@@ -194,6 +197,19 @@ class Decisions:
         texts = self._names["place"].texts
         return all(position.get(texts[at], 0) >= offset for at, offset in first.items())
 
+    def last_of(self, keys: Collection[str], wanted: Wanted, most: int) -> list[Spot]:
+        """The last ones about each of the keys, so many of each, in the order in which they took
+        effect."""
+        rows, names = self._rows[: self._count], self._names["key"]
+        numbers = np.array(sorted({names.known(key) for key in keys} - {-1}), np.int64)
+        found = np.flatnonzero(self._mask(rows, wanted) & np.isin(rows["key"], numbers))
+        # By key, and within a key as they were: the last ones of each are where it ends.
+        ordered = found[np.argsort(rows["key"][found], kind="stable")]
+        sorted_keys = rows["key"][ordered]
+        ends = np.searchsorted(sorted_keys, sorted_keys, side="right")
+        kept = ordered[ends - np.arange(len(ordered)) <= most]
+        return [self._spot(rows[at]) for at in np.sort(kept)]
+
     def find(self, name: str) -> Spot | None:
         """The decision of that id, the standing one if there are several."""
         high, low = _halves(name)
@@ -239,6 +255,13 @@ class Decisions:
         if wanted.upto is not None:
             upto = [wanted.upto.get(at, 0) for at in self._names["place"].texts]
             mask &= rows["offset"] < np.array(upto or [0])[rows["place"]]
+        if wanted.topic is not None:
+            there = [at.partition("/")[0] == wanted.topic for at in self._names["place"].texts]
+            mask &= np.array(there or [False])[rows["place"]]
+        if wanted.since_ms is not None:
+            mask &= rows["at_ms"] >= wanted.since_ms
+        if wanted.until_ms is not None:
+            mask &= rows["at_ms"] < wanted.until_ms
         return mask
 
     def holds(self, position: str) -> bool:

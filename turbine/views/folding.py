@@ -89,6 +89,9 @@ class Watch(Protocol):
     def loaded(self, job: str, at_ms: int, loads: Loads) -> None:
         """A task of the job has reported; `loads` is from before."""
 
+    def started(self, at_ms: int) -> None:
+        """A task that has run before runs again."""
+
 
 class Unwatched:
     """Nobody looks."""
@@ -97,6 +100,9 @@ class Unwatched:
         """Nothing."""
 
     def loaded(self, job: str, at_ms: int, loads: Loads) -> None:
+        """Nothing."""
+
+    def started(self, at_ms: int) -> None:
         """Nothing."""
 
 
@@ -257,6 +263,8 @@ class Folding:
         now = notes.synced(before, read, stands=stands)
         if now is not before:
             self._note(key, now)
+            if notes.begins_again(before, read):
+                self._watch.started(read.at_ms)
 
     def _of_tier(self, read: Read, stands: bool) -> None:
         if stands:

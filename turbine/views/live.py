@@ -26,6 +26,7 @@ from turbine.views.looking import look_up
 from turbine.views.opening import check, open_cache
 from turbine.views.past import view_at
 from turbine.views.reader import Reader
+from turbine.views.series import Series
 from turbine.views.view import View
 
 POLL_S = 0.2
@@ -119,6 +120,11 @@ class Live:
     ) -> dict[str, list[float | None] | list[int]]:
         """What the job did over a span of time; None where nothing is known."""
         return self._reader.watcher.series.points(job, begin_ms, end_ms, buckets)
+
+    @property
+    def over_time(self) -> Series:
+        """What all jobs did, as far as was read."""
+        return self._reader.watcher.series
 
     def journal(self, wanted: Wanted, limit: int, before: str = "") -> Page:
         """Decisions, newest first, with what they say; older than the position `before`."""

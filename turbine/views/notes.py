@@ -99,6 +99,12 @@ def _reported(notes: Notes, body: TaskStarted | TaskStopped | TaskFailed, at_ms:
     return notes._replace(seen=notes.seen.set(body.task, (now, body.container, body.epoch)))
 
 
+def begins_again(before: Notes, read: Read) -> bool:
+    """Does a task run that has run before: after a failure, a move, or in another shape?"""
+    body = read.record.body
+    return isinstance(body, TaskStarted) and body.task in before.seen
+
+
 def loaded(loads: Loads, read: Read) -> Loads:
     """After a task has said what it did."""
     body = read.record.body

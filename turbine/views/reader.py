@@ -43,6 +43,10 @@ class Watcher:
         """A task of the job has reported; `loads` is from before."""
         self.series.loaded(job, at_ms, loads)
 
+    def started(self, at_ms: int) -> None:
+        """A task that has run before runs again."""
+        self.series.started(at_ms)
+
     def take_new(self) -> Any:
         """What has come since it was asked last."""
         return self.decisions.take_new(), self.series.take_new(), self.tally.kept()

@@ -1,11 +1,12 @@
 """What each job did minute by minute for a day, and hour by hour for two weeks: arrays of numbers.
 
-A point is what the job's tasks had reported by the end of that minute. Unknown is never 0.
+A point is what the job's tasks had reported by the end of that minute. Unknown is never 0. A number
+of tasks holds from the end of its minute on: it is not shown before what it follows from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,16 @@ from numpy.typing import NDArray
 
 from events.records import TaskLoadReported
 from turbine.lag import FRESH_MS
+from turbine.views.buckets import HELD_MS, Column, Sums
 from turbine.views.notes import Loads
+from turbine.views.starts import Starts
 
 MINUTE_MS = 60_000
 HOUR = 60
 FINE_HOURS = 24
 COARSE_HOURS = 14 * 24
 MEASURES = ("rate_in", "rate_out", "lag_seconds", "lag_records", "tasks", "cores")
+TASKS = MEASURES.index("tasks")
 _ROOM = 64  # jobs for which there is room at first
 
 Block = NDArray[np.float32]
@@ -55,6 +59,8 @@ class Series:
         self._blocks: dict[int, Block] = {}  # by the hour
         self._newest = -1
         self._pending: dict[str, int] = {}  # of jobs that reported: the minute of the last word
+        self._latest: dict[str, int] = {}  # of each job: when it reported last
+        self.starts = Starts()
         self._touched: set[str] = set()
         self._new: list[tuple[int, int, tuple[float, ...]]] = []  # points that are not kept yet
         self._named = 0
@@ -66,7 +72,12 @@ class Series:
             self._sample(job, pending, before)
         if pending is None or minute > pending:
             self._pending[job] = minute
+        self._latest[job] = max(at_ms, self._latest.get(job, 0))
         self._touched.add(job)
+
+    def started(self, at_ms: int) -> None:
+        """A task runs again that has run before."""
+        self.starts.add(at_ms // MINUTE_MS)
 
     def settle(self, loads: dict[str, Loads]) -> None:
         """The last minute of each job that reported, as far as it is known by now."""
@@ -126,36 +137,63 @@ class Series:
     def points(
         self, job: str, begin_ms: int, end_ms: int, buckets: int
     ) -> dict[str, list[float | None] | list[int]]:
-        """Means over equal parts of a span of time; None where nothing is known."""
-        width = max(1, end_ms - begin_ms)
-        sums = np.zeros((len(MEASURES), buckets))
-        counts = np.zeros((len(MEASURES), buckets))
+        """Means over equal parts of a span of time, of tasks what held as the part began; None
+        where nothing is known."""
+        sums = Sums(begin_ms, end_ms, buckets, len(MEASURES))
+        held: list[tuple[int, float]] = []
+        for at_ms, step, column in self._columns(job, begin_ms - HELD_MS, end_ms):
+            sums.add(at_ms, step, column)
+            if not np.isnan(column[TASKS]):
+                held.append((at_ms + (step if step == MINUTE_MS else 0), float(column[TASKS])))
+        told: dict[str, list[float | None] | list[int]] = {"t_ms": sums.times}
+        told |= dict(zip(MEASURES, sums.means(), strict=True))
+        latest = self._latest.get(job)
+        if held and latest is not None:
+            held[-1] = min(held[-1][0], latest), held[-1][1]
+        told["tasks"] = sums.held(held)
+        return told
+
+    def _columns(self, job: str, begin_ms: int, end_ms: int) -> Iterator[tuple[int, int, Column]]:
+        """Each point of a job that lies in the span, with when it begins and how long it is."""
         number = self.jobs.get(job)
         for hour, block in sorted(dict(self._blocks).items()):
             if number is None or number >= block.shape[1]:
                 continue
             step = HOUR * MINUTE_MS // block.shape[2]
-            times = hour * HOUR * MINUTE_MS + step * np.arange(block.shape[2], dtype=np.int64)
-            # A point of an hour stands for all of it.
-            for at_ms, column in zip(times, block[:, number].T, strict=True):
-                low = max(int(at_ms), begin_ms)
-                high = min(int(at_ms) + step, end_ms)
-                if low >= high:
-                    continue
-                first = (low - begin_ms) * buckets // width
-                last = (high - 1 - begin_ms) * buckets // width
-                known = ~np.isnan(column)
-                sums[:, first : last + 1] += np.where(known, column, 0)[:, None]
-                counts[:, first : last + 1] += known[:, None]
-        told: dict[str, list[float | None] | list[int]] = {
-            "t_ms": [begin_ms + width * i // buckets for i in range(buckets)]
-        }
-        for at, name in enumerate(MEASURES):
-            told[name] = [
-                round(float(total / count), 3) if count else None
-                for total, count in zip(sums[at], counts[at], strict=True)
-            ]
-        return told
+            for at, column in enumerate(block[:, number].T):
+                at_ms = hour * HOUR * MINUTE_MS + at * step
+                if at_ms < end_ms and at_ms + step > begin_ms:
+                    yield at_ms, step, column
+
+    def together(self, begin_ms: int, end_ms: int) -> Iterator[tuple[int, int, Block]]:
+        """All jobs at each minute of a span: when it begins, how long it is, and the measures of
+        each. A job that skipped one minute is as it was in the one before: tasks report once a
+        minute, and not all of them at its beginning."""
+        before: Block | None = None
+        for hour, block in sorted(dict(self._blocks).items()):
+            step = HOUR * MINUTE_MS // block.shape[2]
+            for at in range(block.shape[2]):
+                now = block[:, :, at]
+                at_ms = hour * HOUR * MINUTE_MS + at * step
+                if at_ms < end_ms and at_ms + step > begin_ms:
+                    if before is not None and step == MINUTE_MS:
+                        yield at_ms, step, _filled(now, before)
+                    else:
+                        yield at_ms, step, now
+                before = now
+
+    def begins_ms(self, job: str | None, begin_ms: int, end_ms: int) -> int | None:
+        """When the first is known in a span, of one job or of any."""
+        for hour, block in sorted(dict(self._blocks).items()):
+            if job is not None and self.jobs.get(job, block.shape[1]) >= block.shape[1]:
+                continue
+            step = HOUR * MINUTE_MS // block.shape[2]
+            tasks = block[TASKS] if job is None else block[TASKS, [self.jobs[job]]]
+            for at in np.flatnonzero(~np.isnan(tasks).all(axis=0)).tolist():
+                at_ms = hour * HOUR * MINUTE_MS + at * step
+                if at_ms + step > begin_ms:
+                    return max(at_ms, begin_ms) if at_ms < end_ms else None
+        return None
 
     @property
     def bytes(self) -> int:
@@ -170,18 +208,29 @@ class Series:
         heads = np.array([(number, minute) for number, minute, _ in self._new], np.uint32)
         values = np.array([point for _, _, point in self._new], np.float32)
         self._new = []
-        return names, heads.tobytes(), values.tobytes()
+        return names, heads.tobytes(), values.tobytes(), self.starts.take_new()
 
     def put_back(self, kept: Iterable[Any]) -> None:
         """What `take_new` gave, one after the other."""
-        for names, heads, values in kept:
+        for names, heads, values, starts in kept:
+            self.starts.put_back(starts)
             for name in names:
                 self.jobs.setdefault(name, len(self.jobs))
+            known = list(self.jobs)
             points = np.frombuffer(values, np.float32).reshape(-1, len(MEASURES))
             spots = np.frombuffer(heads, np.uint32).reshape(-1, 2)
             for (number, minute), point in zip(spots.tolist(), points, strict=True):
                 self._put(number, minute, point)  # type: ignore[arg-type]  # an array is a row of numbers
+                self._latest[known[number]] = minute * MINUTE_MS
         self._named = len(self.jobs)
+
+
+def _filled(now: Block, before: Block) -> Block:
+    """Of each job what is known of it now, or else what was known of it before."""
+    last = np.full_like(now, np.nan)
+    jobs = min(now.shape[1], before.shape[1])
+    last[:, :jobs] = before[:, :jobs]
+    return np.where(np.isnan(now[TASKS]), last, now)
 
 
 def _mean(block: Block) -> Block:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import sys
@@ -93,6 +94,18 @@ def test_a_directory_is_played_whole_with_or_without_scenarios() -> None:
         mine = [row for row in alone["rows"] if row["case"] != "all" and row["part"] == "whole"
                 and row["policy"] == one["policy"]]  # fmt: skip
         assert one["cost"] == pytest.approx(sum(row["cost"] for row in mine), rel=1e-3)
+
+
+def test_it_says_how_it_is_made_again_and_not_where_files_lie() -> None:
+    made = shown("--traces", "kept", "--trace", "site.csv.gz", *QUICK)["made"]
+    assert made["command"] == (
+        "turbine scoreboard --traces DIR --trace site.csv.gz --policy turbine --policy reactive"
+        " --part all --no-optimum -o json"
+    )
+    content = Path("kept/site.csv.gz").read_bytes()
+    assert made["traces"] == [{"trace": "site", "sha256": hashlib.sha256(content).hexdigest()}]
+    assert (made["policies"], made["scenarios"]) == (["turbine", "reactive"], [])
+    assert shown("--scenario", "step", *QUICK)["made"]["scenarios"] == ["step"]
 
 
 def test_without_a_trace_all_scenarios_are_played_and_it_says_so(

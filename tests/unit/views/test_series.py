@@ -5,6 +5,8 @@ from __future__ import annotations
 from events.records import Generation, TaskLoadReported
 from turbine.views.notes import Loads
 from turbine.views.series import HOUR, MEASURES, MINUTE_MS, Series
+from turbine.views.starts import Starts
+from turbine.views.together import together
 
 HOUR_MS = HOUR * MINUTE_MS
 
@@ -128,3 +130,97 @@ def test_it_is_kept_and_put_back() -> None:
     again.put_back(pieces)
     for job in ("j0", "j1", "j2"):
         assert again.points(job, 0, HOUR_MS, 60) == series.points(job, 0, HOUR_MS, 60)
+
+
+# --- what holds, and where it begins
+
+
+def test_tasks_are_not_more_before_what_they_follow_from() -> None:
+    """Scaled in the second half of a minute: in its first half the job had one task still."""
+    series = Desk()
+    said(series, 0, report(0, 10.0))
+    late = MINUTE_MS + 40_000
+    said(series, late, report(0, 10.0), report(1, 10.0))
+    found = series.points("a", 0, 2 * MINUTE_MS, 8)
+    assert found["tasks"] == [None, None, None, None, 1.0, 1.0, 2.0, 2.0]
+    said(series, 2 * MINUTE_MS, report(0, 10.0), report(1, 10.0))
+    found = series.points("a", MINUTE_MS, 3 * MINUTE_MS, 8)
+    assert found["tasks"] == [1.0] * 4 + [2.0] * 4
+
+
+def test_tasks_that_are_not_heard_of_any_more_are_unknown() -> None:
+    series = Desk()
+    said(series, 0, report(0, 10.0))
+    assert series.points("a", 0, 4 * MINUTE_MS, 4)["tasks"] == [1.0, 1.0, None, None]
+
+
+def test_a_series_begins_where_the_first_is_known() -> None:
+    series = Desk()
+    said(series, 3 * MINUTE_MS, report(0, 10.0))
+    said(series, 7 * MINUTE_MS, report(0, 10.0), job="b")
+    assert series.begins_ms("a", 0, HOUR_MS) == series.begins_ms(None, 0, HOUR_MS) == 3 * MINUTE_MS
+    assert series.begins_ms("b", 0, HOUR_MS) == 7 * MINUTE_MS
+    assert series.begins_ms(None, 3 * MINUTE_MS + 9, HOUR_MS) == 3 * MINUTE_MS + 9
+    assert series.begins_ms("b", 0, 7 * MINUTE_MS) is None
+    assert series.begins_ms("nobody", 0, HOUR_MS) is None
+
+
+# --- all jobs
+
+
+def test_all_jobs_together_are_a_sum_and_the_worst() -> None:
+    series = Desk()
+    said(series, 0, report(0, 100.0, lag_ms=9_000), job="a")
+    said(series, 0, report(0, 50.0, lag_ms=None), report(1, 50.0, lag_ms=None), job="b")
+    found = together(series, 0, MINUTE_MS, 1)
+    assert found == {
+        "t_ms": [0],
+        "rate_in": [200.0],
+        "lag_seconds": [9.0],
+        "tasks": [3.0],
+        "cores": [1.5],
+        "jobs": [2.0],
+        "lag_unknown": [1.0],
+        "restarts": [0],
+    }
+
+
+def test_a_job_that_skips_a_minute_is_not_missing_from_the_sum() -> None:
+    """Its report fell just beyond the minute; over two minutes nobody knows."""
+    series = Desk()
+    for minute in range(6):
+        said(series, minute * MINUTE_MS, report(0, 100.0), job="a")
+        if minute in (0, 2, 5):
+            said(series, minute * MINUTE_MS, report(0, 10.0), job="b")
+    found = together(series, 0, 6 * MINUTE_MS, 6)
+    assert found["rate_in"] == [110.0, 110.0, 110.0, 110.0, 100.0, 110.0]
+    assert found["jobs"] == [2.0, 2.0, 2.0, 2.0, 1.0, 2.0]
+
+
+def test_of_no_job_nothing_is_known() -> None:
+    found = together(Desk(), 0, MINUTE_MS, 2)
+    assert found["rate_in"] == found["lag_seconds"] == found["jobs"] == [None, None]
+
+
+def test_the_lag_of_a_bucket_is_its_worst() -> None:
+    series = Desk()
+    for minute in range(4):
+        said(series, minute * MINUTE_MS, report(0, 1.0, lag_ms=1_000 * (1 + minute)))
+    assert together(series, 0, 4 * MINUTE_MS, 2)["lag_seconds"] == [2.0, 4.0]
+
+
+def test_restarts_are_counted_by_minutes_and_kept() -> None:
+    series, again = Desk(), Desk()
+    for at_ms in (0, 10_000, 3 * MINUTE_MS):
+        series.started(at_ms)
+    assert together(series, 0, 4 * MINUTE_MS, 4)["restarts"] == [2, 0, 0, 1]
+    assert together(series, 5_000, 4 * MINUTE_MS, 1)["restarts"] == [3]
+    again.put_back([series.take_new(), series.take_new()])
+    assert again.starts.by_minute() == series.starts.by_minute() == [(0, 2), (3, 1)]
+
+
+def test_restarts_are_held_for_so_many_minutes() -> None:
+    starts = Starts(minutes=2)
+    for minute in range(3):
+        starts.add(minute)
+    assert starts.by_minute() == [(1, 1), (2, 1)]

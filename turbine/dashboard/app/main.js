@@ -6,7 +6,7 @@ import { Help, PAGES, helping } from "./keys.js";
 import { change, go, link, place } from "./place.js";
 import { Name } from "./parts.js";
 import { local, shown, toggleClock, toggleTheme } from "./settings.js";
-import { behindMs, listen, state, togglePause } from "./stream.js";
+import { behindMs, head, listen, state, togglePause } from "./stream.js";
 import { TimeBar } from "./timebar.js";
 import { html, render, useEffect, useRef, useState } from "./ui.js";
 import { clockName, count, span } from "./words.js";
@@ -127,13 +127,17 @@ const SAYS = {
   waiting: "The stream is being opened",
   behind: "The log's clock is behind: is the clock component running?",
   live: "What is shown follows the log",
+  file: "A log that was exported: it is whole, and nothing more comes",
 };
 
 function Chip() {
   const { kind, text } = state.value;
   const said = kind === "behind" ? `behind by ${span(behindMs.value)}` : text;
   if (kind === "past") {
-    return html`<button type="button" class="chip is-past" title=${SAYS.past} onClick=${() => change({ at: "" })}>past · back to now</button>`;
+    return html`<button type="button" class="chip is-past" title=${SAYS.past} onClick=${() => change({ at: "" })}>${text} · back to ${head.value?.file ? "its end" : "now"}</button>`;
+  }
+  if (kind === "file") {
+    return html`<span class="chip is-file" title=${`${SAYS.file}: ${head.value.file}`}>${said}</span>`;
   }
   return html`<button type="button" class=${`chip is-${kind}`} title=${SAYS[kind]} onClick=${togglePause}
     aria-live="polite" aria-label=${`${said}; ${kind === "paused" ? "go on" : "pause"}`}>${said}</button>`;

@@ -1,10 +1,10 @@
 // Knows the parts that pages are put together from, and how a page says that it has nothing to show.
 
 import { again } from "./api.js";
-import { changed, link } from "./place.js";
-import { wall } from "./stream.js";
+import { at, change, changed, link } from "./place.js";
+import { head, wall } from "./stream.js";
 import { classes, html, useState } from "./ui.js";
-import { ago, clock, clockName, count, iso, span, time } from "./words.js";
+import { ago, clock, clockName, count, instant, iso, span, time } from "./words.js";
 
 /** The head of a page: its name, what is said beside it, and what one can do. */
 export function Head({ title, children, acts }) {
@@ -41,16 +41,27 @@ export function Shown({ answer, children }) {
 function Stale({ answer }) {
   return html`<p class="note is-warn" role="status" data-state="stale">
     <span class="strong">What follows is ${span(Math.max(1000, wall.value - answer.since))} old.</span>${" "}
-    ${answer.problem.message}
+    <${Marked} text=${answer.problem.message} />
   </p>`;
 }
 
 export function Trouble({ problem }) {
+  // Of an instant that is none, asking again helps nobody.
+  const when = problem.told?.place === "query.at" && at.value;
   return html`<div class="note is-bad" role="alert" data-state="error">
-    <p><span class="strong">${problem.title || "This cannot be shown."}</span> ${problem.message}</p>
-    <p><button type="button" onClick=${() => (again.value += 1)}>Ask again</button></p>
+    <p><span class="strong">${problem.title || "This cannot be shown."}</span> <${Marked} text=${problem.message} /></p>
+    <p>${when
+      ? html`<button type="button" onClick=${() => change({ at: "" })}>Back to now</button>`
+      : html`<button type="button" onClick=${() => (again.value += 1)}>Ask again</button>`}</p>
   </div>`;
 }
+
+/** A sentence of the API: what stands in it between backticks is typed somewhere. */
+export const Marked = ({ text }) =>
+  html`<span class="break">${String(text).split(/(`[^`]+`)/).map((part, key) => (/^`.+`$/.test(part) ? html`<code key=${key}>${part.slice(1, -1)}</code>` : part))}</span>`;
+
+/** A sentence by itself begins with a capital. */
+export const sentence = (text) => text.replace(/^\p{Ll}/u, (first) => first.toUpperCase());
 
 export const Waiting = () =>
   html`<div class="wait" role="status" data-state="loading" aria-label="Loading"><i></i><i></i><i></i></div>`;
@@ -72,6 +83,13 @@ export function Time({ ms, now, full }) {
   return html`<time class="nowrap" datetime=${iso(ms)} title=${said}>${full ? time(ms) : clock(ms)}</time>`;
 }
 
+/** How long ago, by the log's own time, with the instant for whoever points at it. */
+export function Ago({ ms }) {
+  if (ms === null || ms === undefined) return html`<span class="quiet">–</span>`;
+  const now = instant(at.value) ?? head.value?.now_ms ?? wall.value;
+  return html`<time class="nowrap" datetime=${iso(ms)} title=${`${time(ms)} ${clockName()}`}>${ago(ms, now)}</time>`;
+}
+
 /** Until when something holds, counting down. */
 export function Countdown({ ms }) {
   if (!ms) return html`<span class="quiet">never ends</span>`;
@@ -81,11 +99,11 @@ export function Countdown({ ms }) {
 }
 
 const MOODS = {
-  good: ["running", "held", "alive", "in sync", "verified", "accepted", "act", "active", "ready", "added", "current", "clean"],
+  good: ["running", "held", "alive", "in sync", "verified", "accepted", "act", "active", "ready", "added", "current", "clean", "fine"],
   warn: ["paused", "lagging", "draining", "drained", "starting", "adding", "dropping", "killing", "dropped", "unheard",
-    "warning", "behind", "restarting", "stopping", "syncing", "planned", "advise", "observe", "tight", "waiting", "asked", "killed", "unknown"],
+    "warning", "behind", "restarting", "stopping", "syncing", "planned", "advise", "observe", "tight", "waiting", "asked", "killed", "unknown", "look"],
   bad: ["quarantined", "failed", "failing", "silent", "gone", "lost", "unplaced", "critical", "not running", "stopped",
-    "unhealthy", "short", "reverted", "rejected", "mismatch"],
+    "unhealthy", "short", "reverted", "rejected", "mismatch", "needs you"],
 };
 export const mood = (word) => Object.keys(MOODS).find((one) => MOODS[one].includes(word)) || "";
 
@@ -96,12 +114,14 @@ export const State = ({ of }) => html`<span class=${classes("dot", mood(of) && `
 
 /**
  * A table; where a column sorts, its head is a link's worth of state in the URL.
- * @param {{columns: Column[], rows: any[], label: string, keyOf?: (row: any, at: number) => string, sort?: string, rowClass?: (row: any) => string}} props
+ * With `to` a row is one link, for the mouse and for keys.
+ * @param {{columns: Column[], rows: any[], label: string, keyOf?: (row: any, at: number) => string, sort?: string, rowClass?: (row: any) => string,
+ *   to?: (row: any) => string, kind?: string}} props
  */
-export function Table({ columns, rows, label, keyOf, sort, onSort, rowClass }) {
+export function Table({ columns, rows, label, keyOf, sort, onSort, rowClass, to, kind: sheet }) {
   const kind = (one) => classes(one.num && "num", one.fit && "fit", one.wide && "wide");
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
+    <table class=${sheet}>
       <thead>
         <tr>
           ${columns.map(
@@ -114,13 +134,34 @@ export function Table({ columns, rows, label, keyOf, sort, onSort, rowClass }) {
       </thead>
       <tbody>
         ${rows.map(
-          (row, at) => html`<tr key=${keyOf ? keyOf(row, at) : at} class=${rowClass?.(row)}>
+          (row, at) => html`<tr key=${keyOf ? keyOf(row, at) : at} class=${classes(rowClass?.(row), to && "is-link")} ...${to && opens(to(row))}>
             ${columns.map((one) => html`<td key=${one.key} class=${kind(one)}>${one.cell ? one.cell(row) : row[one.key]}</td>`)}
           </tr>`,
         )}
       </tbody>
     </table>
   </div>`;
+}
+
+/** Of a row: a click anywhere but on what has a meaning of its own, Enter, and the arrows to go on. */
+function opens(href) {
+  return {
+    tabindex: 0,
+    onClick: (event) => {
+      if (event.target.closest("a, button, summary, input") || getSelection().toString()) return;
+      if (event.ctrlKey || event.metaKey) open(href, "_blank", "noopener");
+      else location.hash = href;
+    },
+    onKeyDown: (event) => {
+      const { currentTarget: row } = event;
+      if (event.target !== row) return;
+      const next = { ArrowDown: row.nextElementSibling, ArrowUp: row.previousElementSibling }[event.key];
+      if (event.key === "Enter") location.hash = href;
+      else if (next) next.focus();
+      else return;
+      event.preventDefault();
+    },
+  };
 }
 
 /** Pages by cursor: what comes next is the API's business; the way back is the browser's. */
@@ -166,7 +207,7 @@ export function Copy({ text, label }) {
 /** Copies of what is shown: as a command, as a request, as a link. */
 export function Copies({ command, path }) {
   return html`<span>
-    ${command && html`<${Copy} label="Copy as turbine" text=${command} />`}
+    ${command && html`<${Copy} label="Copy as a command" text=${command} />`}
     ${path && html`<${Copy} label="Copy as curl" text=${`curl -s '${path}'`} />`}
     <${Copy} label="Copy link" text=${location.href} />
   </span>`;
@@ -179,10 +220,10 @@ export const Whole = ({ value, label = "The whole of it as JSON" }) => html`<det
 </details>`;
 
 /** Where a page says what to do about something. */
-export function Runbook({ of }) {
+export function Runbook({ of, job }) {
   if (!of) return null;
   const name = of.split("/").pop().replace(/\.md$/, "");
   return /^https?:/.test(of)
     ? html`<a href=${of} rel="noreferrer">${name}</a>`
-    : html`<a href=${link(["runbooks", name])}>${name}</a>`;
+    : html`<a href=${link(["runbooks", name], { job })}>${name}</a>`;
 }

@@ -5,6 +5,7 @@
 
 import { at } from "./place.js";
 import { computed, effect, signal } from "./ui.js";
+import { sortOfAt } from "./words.js";
 
 const LATE_MS = 15_000; // ticks come once a second; what is later than that is worth a word
 const SILENT_MS = 30_000; // three looks without an answer
@@ -15,7 +16,7 @@ const RECONNECT_MS = 3_000;
 
 /** Rises when it is worth looking again. */
 export const pulse = signal(0);
-/** The end of the log, as told last: `{now_ms, heard_ms}`. */
+/** The end of the log, as told last: `{now_ms, heard_ms}`, and the `file` that it lies in, if it does. */
 export const head = signal(null);
 /** The last decisions that were heard, newest first. */
 export const recent = signal([]);
@@ -27,7 +28,7 @@ export const wall = signal(Date.now());
 
 /** How far the log was behind the wall when it was heard last; once it is silent, how far it is. */
 export const behindMs = computed(() => {
-  if (!head.value?.now_ms) return 0;
+  if (!head.value?.now_ms || head.value.file) return 0; // nothing more comes of a file
   const { now_ms, heard_ms } = head.value;
   const silent = wall.value - heard_ms > SILENT_MS;
   return Math.max(0, (silent ? wall.value : heard_ms) - now_ms);
@@ -35,7 +36,8 @@ export const behindMs = computed(() => {
 
 /** @returns {{kind: string, text: string}} */
 export const state = computed(() => {
-  if (at.value) return { kind: "past", text: "past" };
+  if (at.value) return { kind: "past", text: sortOfAt(at.value) ? "past" : "no such instant" };
+  if (head.value?.file) return { kind: "file", text: "a file" };
   if (paused.value) return { kind: "paused", text: "paused" };
   if (link.value === "lost") return { kind: "lost", text: "no connection" };
   if (link.value === "waiting") return { kind: "waiting", text: "connecting" };

@@ -7,13 +7,14 @@ import { useAnswer } from "./api.js";
 import { at, change, changed, place } from "./place.js";
 import { head, wall } from "./stream.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
-import { clock, clockName, instant, iso, plural, span as spanText, time } from "./words.js";
+import { clock, clockName, instant, iso, plural, sortOfAt, span as spanText, time } from "./words.js";
 
 const SPANS = [["15m", 900_000], ["1h", 3_600_000], ["6h", 21_600_000], ["1d", 86_400_000], ["7d", 604_800_000]];
 const USUAL = "1h";
 const STEPS = 600; // a step is less than a pixel or two on any screen
 const BUCKETS = 120;
 const DRAG_MS = 120;
+const AT_SAYS = { position: "a position of the log", span: "before now", "": "is no instant" };
 const LANES = ["alert", "scaling", "config", "sync", "placement"];
 
 const spanOf = () => SPANS.find(([name]) => name === (place.value.query.span || USUAL)) || SPANS[1];
@@ -63,7 +64,7 @@ export function TimeBar() {
   return html`<div class="timebar">
     <div class="instant">
       <strong class="name" title=${position ? at.value : iso(shown)}>${position ? at.value : `${clock(shown)} ${clockName()}`}</strong>
-      ${position ? "a position of the log" : shown < now - step ? `${spanText((head.value?.now_ms || now) - shown)} ago` : label.slice(0, 10)}
+      ${position ? AT_SAYS[sortOfAt(at.value)] : shown < now - step ? `${spanText((head.value?.now_ms || now) - shown)} ago` : label.slice(0, 10)}
     </div>
     <div class="track">
       <${Marks} answer=${marks} from=${from} to=${to} />

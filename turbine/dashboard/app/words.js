@@ -14,7 +14,7 @@ export const number = (value) => (known(value) ? three.format(value) : UNKNOWN);
 export const brief = (value) => (known(value) ? (Math.abs(value) < 1000 ? three : short).format(value).replace("K", "k") : UNKNOWN);
 export const rate = (value) => (known(value) ? `${brief(value)}/s` : UNKNOWN);
 export const percent = (share) => (known(share) ? `${(share * 100).toFixed(share && Math.abs(share) < 0.1 ? 1 : 0)} %` : UNKNOWN);
-export const plural = (value, what) => `${count(value)} ${value === 1 ? what : `${what}s`}`;
+export const plural = (value, what, many = `${what}s`) => `${count(value)} ${value === 1 ? what : many}`;
 
 /** Bytes, in units of 1024. */
 export function bytes(value) {
@@ -79,6 +79,13 @@ export const iso = (ms) => (known(ms) ? new Date(ms).toISOString().replace(".000
 export function instant(text) {
   const found = /^\d{4}-\d\d-\d\d[T ]/.test(text) ? Date.parse(text.replace(" ", "T")) : NaN;
   return Number.isNaN(found) ? null : found;
+}
+
+/** What the `at` of the URL is: an instant, a span, a position of the log; "" where it is none of them. */
+export function sortOfAt(text) {
+  if (instant(text) !== null) return "instant";
+  if (/^[\w.-]+\/\d+:\d+(,|$)/.test(text)) return "position";
+  return /^\d+ ?(s|m|min|h|d)( ago)?$/.test(text) ? "span" : "";
 }
 
 /** How long ago, by the log's own time. */

@@ -17,7 +17,7 @@ export function ContractPage() {
   const contract = useAnswer(["contract"], { at: "" }, { live: false });
   const { topic = "" } = place.value.query;
   return html`
-    <${Head} title="Contract" acts=${html`<${Copy} label="Copy as turbine" text="turbine contract" />`}>
+    <${Head} title="Contract" acts=${html`<${Copy} label="Copy as a command" text="turbine contract" />`}>
       <a class="small" href="asyncapi.json">AsyncAPI as JSON</a> <a class="small" href="docs">The HTTP API</a>
     <//>
     <p class="lead">Any program publishes a change on a topic and follows what becomes of it on another. It needs a Kafka client and
@@ -33,8 +33,8 @@ function Topics({ of, chosen }) {
       aria-current=${one.topic === chosen ? "true" : undefined}><code>${one.topic}</code></a>` },
     { key: "kind", label: "For", fit: true, cell: (one) => KINDS[one.kind] || one.kind },
     { key: "key", label: "Key", fit: true },
-    { key: "by", label: "Written by", fit: true, cell: (one) => one.written_by },
-    { key: "doc", label: "What it is", cell: (one) => one.doc },
+    { key: "by", label: "Written by", cell: (one) => one.written_by },
+    { key: "doc", label: "What it is", wide: true, cell: (one) => one.doc },
     { key: "records", label: "Records", num: true, fit: true, cell: (one) => html`<span title=${one.records.join(", ")}>${one.records.length}</span>` },
   ];
   return html`<${Section} id="topics" title="Topics"><${Table} label="Topics" columns=${columns} rows=${of} keyOf=${(one) => one.topic} /><//>`;

@@ -5,6 +5,7 @@ import { link } from "../app/place.js";
 import { JobLink, Nothing, Runbook, Section, Shown, State, Table, Time } from "../app/parts.js";
 import { html } from "../app/ui.js";
 import { brief, count, percent, plural, seconds, span } from "../app/words.js";
+import { Digest, FleetDay, LastHour } from "./fleet_day.js";
 
 const NUMBERS = [
   ["tasks_not_running", "not running", "Tasks that config expects to run and that do not, or of which nobody hears", { sort: "state" }],
@@ -22,7 +23,7 @@ function Fleet({ fleet }) {
   const { totals } = fleet;
   if (!totals.jobs && !fleet.tiers.length) {
     return html`<${Nothing}>No job was ever asked for, and no tier was made.
-      <code>turbine demo</code> starts a fleet to look at; <code>turbine apply -f job.yaml</code> makes a job.<//>`;
+      <code>make demo</code> starts a fleet to look at; <code>turbine apply -f job.yaml</code> makes a job.<//>`;
   }
   return html`
     <div class="three">
@@ -43,6 +44,11 @@ function Fleet({ fleet }) {
     <div class="columns">
       <${Offenders} of=${fleet.offenders} />
       <${Alerts} of=${fleet.alerts} now=${fleet.now_ms} tiers=${fleet.tiers.map((one) => one.tier)} />
+    </div>
+    <${FleetDay} />
+    <div class="halves">
+      <${LastHour} />
+      <${Digest} />
     </div>
     <${Tiers} of=${fleet.tiers} />`;
 }
@@ -81,7 +87,7 @@ export function Alerts({ of, now, tiers = [], title = "Open alerts" }) {
               <p class="small quiet">
                 ${now ? `since ${span(now - one.since_ms)}` : html`since <${Time} ms=${one.since_ms} />`}
                 ${one.decision && html` · <a href=${link(["decisions", one.decision])}>decision</a>`}
-                ${one.runbook && html` · what to do: <${Runbook} of=${one.runbook} />`}
+                ${one.runbook && html` · what to do: <${Runbook} of=${one.runbook} job=${tiers.includes(one.subject) ? "" : one.subject} />`}
               </p>
             </li>`,
           )}
@@ -103,7 +109,7 @@ function Tiers({ of }) {
   ];
   return html`<${Section} id="tiers" title="Tiers">
     ${of.length
-      ? html`<${Table} label="Tiers" columns=${columns} rows=${of} keyOf=${(one) => one.tier} />`
+      ? html`<${Table} kind="stack" label="Tiers" columns=${columns} rows=${of} keyOf=${(one) => one.tier} />`
       : html`<${Nothing}>No tier is defined, so nothing can be placed.
           <code>turbine tier create default --shards 64</code> makes one.<//>`}
   <//>`;

@@ -4,7 +4,7 @@
 import { useAnswer } from "../app/api.js";
 import { at, place } from "../app/place.js";
 import { Choice, Nothing, Section, Shown } from "../app/parts.js";
-import { MarkList, Plot } from "../app/plot.js";
+import { MarkList, Plot, TIMES, WHOLE, folded } from "../app/plot.js";
 import { head, wall } from "../app/stream.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, count, instant, iso, plural, rate, span } from "../app/words.js";
@@ -12,6 +12,7 @@ import { brief, count, instant, iso, plural, rate, span } from "../app/words.js"
 const RANGES = [["", "1 h", 3_600_000], ["6h", "6 h", 21_600_000], ["1d", "1 d", 86_400_000], ["14d", "14 d", 1_209_600_000]];
 const BUCKETS = 180;
 const DECISIONS = 50;
+const APART = 40; // marks nearer to one another than that part of the span lie on one another
 
 export function JobPlots({ job, slo }) {
   const range = RANGES.find(([key]) => key === (place.value.query.range || "")) || RANGES[0];
@@ -20,12 +21,16 @@ export function JobPlots({ job, slo }) {
   // The end moves by whole buckets: a plot that creeps by pixels cannot be read.
   const grain = range[2] / BUCKETS;
   const to = Math.ceil(now / grain) * grain;
-  const series = useAnswer(["jobs", job, "series"], { from: iso(Math.round(to - range[2])), to: iso(Math.round(to)), buckets: BUCKETS });
+  const series = useAnswer(["jobs", job, "series"], { from: iso(Math.round(to - range[2])), to: iso(Math.round(to)), buckets: BUCKETS, trim: true });
   const decisions = useAnswer(["jobs", job, "decisions"], { limit: DECISIONS });
-  const marks = useMemo(() => (decisions.body?.items || []).filter((one) => one.stands && one.at_ms >= to - range[2]).flatMap(mark), [decisions.body, to, range]);
-  return html`<${Section} id="over-time" title="Over time" note=${`the last ${span(range[2])}${seen ? " before the instant" : ""}`}
+  const begin = series.body?.t_ms[0] ?? to - range[2];
+  const marks = useMemo(
+    () => folded((decisions.body?.items || []).filter((one) => one.stands && one.at_ms >= begin).flatMap(mark), (to - begin) / APART),
+    [decisions.body, to, begin],
+  );
+  return html`<${Section} id="over-time" title="Over time" note=${`the last ${span(Math.min(range[2], to - begin))}${seen ? " before the instant" : ""}`}
     acts=${html`<${Choice} label="Span" name="range" value=${range[0]} options=${RANGES.map(([key, text]) => [key, text])} />`}>
-    <${Shown} answer=${series}>${(body) => html`<${Plots} body=${body} slo=${slo} marks=${marks} seen=${seen} />`}<//>
+    <${Shown} answer=${series}>${(body) => html`<${Plots} body=${body} slo=${slo} marks=${marks} seen=${seen} now=${now} />`}<//>
     <${MarkList} marks=${marks} />
   <//>`;
 }
@@ -39,13 +44,13 @@ function mark(one) {
   if (kind === "ScalingReverted") return [{ at_ms, id, kind: "bad", text: "scaling reverted" }];
   if (kind === "AlertRaised") return [{ at_ms, id, kind: "bad", text: body.alert }];
   if (kind === "JobQuarantined") return [{ at_ms, id, kind: "bad", text: "quarantined" }];
-  if (kind === "JobConfigChanged" && body.layer !== "scaler") return [{ at_ms, id, kind: "other", text: `${body.layer} config changed` }];
+  if (kind === "JobConfigChanged" && body.layer !== "scaler") return [{ at_ms, id, kind: "other", text: `${body.layer} config changed`, what: "config change" }];
   return [];
 }
 
 const known = (values) => values.some((one) => one !== null);
 
-function Plots({ body, slo, marks, seen }) {
+function Plots({ body, slo, marks, seen, now }) {
   const lines = useMemo(
     () => ({
       rates: [
@@ -62,11 +67,11 @@ function Plots({ body, slo, marks, seen }) {
     return html`<${Nothing}>No task of this job reported anything in this span. A task reports once a minute; see
       whether its tasks run, or choose a longer span.<//>`;
   }
-  const common = { times: body.t_ms, marks, seen };
+  const common = { times: body.t_ms, end: body.end_ms, known: now, marks, seen };
   return html`<div class="plots">
     <${Plot} ...${common} title="Records" lines=${lines.rates} write=${rate} />
-    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(value) => span(value * 1000)} limit=${slo} />
-    <${Plot} ...${common} title="Tasks" lines=${lines.tasks} write=${count} />
+    <${Plot} ...${common} title="Behind" lines=${lines.lag} write=${(value) => span(value * 1000)} steps=${TIMES} limit=${slo} />
+    <${Plot} ...${common} title="Tasks" lines=${lines.tasks} write=${count} steps=${WHOLE} />
     ${known(body.cores) && html`<${Plot} ...${common} title="Processors" lines=${lines.cores} write=${brief} />`}
   </div>`;
 }

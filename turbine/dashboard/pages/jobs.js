@@ -1,8 +1,8 @@
 // Shows the jobs: found, sorted and paged by the API, so that five thousand are as quick as five.
 
 import { useAnswer } from "../app/api.js";
-import { change, place } from "../app/place.js";
-import { Choice, Copies, Head, JobLink, Nothing, Pager, Shown, State, Table, Time } from "../app/parts.js";
+import { change, link, place } from "../app/place.js";
+import { Ago, Choice, Copies, Head, JobLink, Nothing, Pager, Shown, State, Table } from "../app/parts.js";
 import { html } from "../app/ui.js";
 import { brief, count, rate, seconds } from "../app/words.js";
 
@@ -33,7 +33,7 @@ const COLUMNS = [
   { key: "priority", label: "Priority", num: true, fit: true },
   { key: "overrides", label: "Overridden", fit: true, cell: OVERRIDDEN },
   { key: "alerts", label: "Alerts", num: true, fit: true, cell: (one) => (one.alerts ? html`<span class="bad">${count(one.alerts)}</span>` : html`<span class="quiet">–</span>`) },
-  { key: "updated", label: "Changed", fit: true, cell: (one) => html`<${Time} ms=${one.updated_ms} full />` },
+  { key: "updated", label: "Changed", fit: true, cell: (one) => html`<${Ago} ms=${one.updated_ms} />` },
 ];
 
 export function JobsPage() {
@@ -47,7 +47,7 @@ export function JobsPage() {
     <${Shown} answer=${answer}>
       ${(page) =>
         page.items.length
-          ? html`<${Table} label="Jobs" columns=${COLUMNS} rows=${page.items} keyOf=${(one) => one.job} sort=${sort}
+          ? html`<${Table} label="Jobs" columns=${COLUMNS} rows=${page.items} keyOf=${(one) => one.job} to=${(one) => link(["jobs", one.job])} sort=${sort}
                 onSort=${(key) => change({ sort: key === "lag" ? "" : key, cursor: "" })} />
               <${Pager} shown=${page.items.length} total=${page.total} next=${page.next} first=${cursor} />`
           : html`<${Nothing}>${find

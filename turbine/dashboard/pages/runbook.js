@@ -1,8 +1,8 @@
 // Shows what to do at night about an alert: the pages of docs/runbooks, which lie beside this one, so
 // that they are there when nothing else is.
 
-import { link } from "../app/place.js";
-import { Head, Nothing, Waiting } from "../app/parts.js";
+import { link, place } from "../app/place.js";
+import { Head, JobLink, Nothing, Waiting } from "../app/parts.js";
 import { html, useEffect, useState } from "../app/ui.js";
 
 let kept = null;
@@ -20,7 +20,8 @@ export function RunbookPage({ name }) {
       ${name && html`<${Nothing}>There is no page of that name.<//>`}
       <ul class="plain-list">${names.map((one) => html`<li key=${one}><a href=${link(["runbooks", one])}>${one}</a></li>`)}</ul>`;
   }
-  return html`<${Head} title=${name}><span class="quiet">what to do</span><//>
+  const { job } = place.value.query;
+  return html`<${Head} title=${name}><span class="quiet">what to do</span>${job && html`<span class="quiet">about</span> <${JobLink} job=${job} />`}<//>
     <article class="prose">${blocks(pages[name]).map(block)}</article>`;
 }
 
@@ -57,9 +58,9 @@ function block({ kind, lines }, key) {
     case "head":
       return html`<h2 key=${key}>${inline(lines[0].replace(/^#+ /, ""))}</h2>`;
     case "code":
-      return html`<pre key=${key} class="code" tabindex="0">${lines.map((line) => line.slice(4)).join("\n")}</pre>`;
+      return html`<pre key=${key} class="code" tabindex="0">${named(lines.map((line) => line.slice(4)).join("\n"))}</pre>`;
     case "list":
-      return html`<ul key=${key}>${lines.map((line, at) => html`<li key=${at}>${inline(line)}</li>`)}</ul>`;
+      return html`<${/^\d/.test(lines[0]) ? "ol" : "ul"} key=${key}>${lines.map((line, at) => html`<li key=${at}>${inline(line.replace(/^(\d+\.|-) +/, ""))}</li>`)}<//>`;
     case "table": {
       const rows = lines.filter((line) => !/^\|[\s|:-]+\|$/.test(line)).map((line) => line.slice(1, -1).split("|").map((one) => one.trim()));
       return html`<table key=${key}><thead><tr>${rows[0].map((one, at) => html`<th key=${at} scope="col">${inline(one)}</th>`)}</tr></thead>
@@ -70,15 +71,23 @@ function block({ kind, lines }, key) {
   }
 }
 
+/** What is typed, with the job of the alert that one came by in it, as a shell takes it. */
+export function named(text) {
+  const { job } = place.value.query;
+  if (!job) return text;
+  const quoted = /^[\w.-]+$/.test(job) ? job : `'${job.replaceAll("'", "'\\''")}'`;
+  return text.replace(/\bJOB\b/g, () => quoted);
+}
+
 /** Code, stress and links within a line. */
 function inline(text) {
   return text.split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\([^)]+\))/).map((part, key) => {
-    const named = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part);
-    if (named) {
-      const page = /^([a-z-]+)\.md$/.exec(named[2]);
-      return page ? html`<a key=${key} href=${link(["runbooks", page[1]])}>${named[1]}</a>` : named[1];
+    const linked = /^\[([^\]]+)\]\(([^)]+)\)$/.exec(part);
+    if (linked) {
+      const page = /^([a-z-]+)\.md$/.exec(linked[2]);
+      return page ? html`<a key=${key} href=${link(["runbooks", page[1]], { job: place.value.query.job })}>${linked[1]}</a>` : linked[1];
     }
-    if (part.startsWith("`")) return html`<code key=${key}>${part.slice(1, -1)}</code>`;
+    if (part.startsWith("`")) return html`<code key=${key}>${named(part.slice(1, -1))}</code>`;
     if (part.startsWith("**")) return html`<b key=${key}>${part.slice(2, -2)}</b>`;
     return part;
   });

@@ -3,9 +3,9 @@
 
 import { useAnswer } from "../app/api.js";
 import { change, place } from "../app/place.js";
-import { Choice, Copies, Head, Nothing, Section, Shown, Table } from "../app/parts.js";
+import { Choice, Copies, Copy, Head, Marked, Nothing, Section, Shown, Table, sentence } from "../app/parts.js";
 import { classes, html, useMemo } from "../app/ui.js";
-import { number } from "../app/words.js";
+import { number, plural, time } from "../app/words.js";
 
 const COLUMNS = [
   ["violation_s", "Violation s", "Seconds in which the job was further behind than it allows"],
@@ -26,7 +26,7 @@ export function ScoreboardPage() {
   const answer = useAnswer(["scoreboard"], { at: "" }, { live: false });
   return html`<${Head} title="Scoreboard" acts=${html`<${Copies} command="turbine scoreboard" />`}><span class="quiet">policies beside one another, on the same loads</span><//>
     ${answer.problem?.status === 404
-      ? html`<${Nothing}>${answer.problem.message}<//>`
+      ? html`<${Nothing}><${Marked} text=${sentence(answer.problem.message)} /><//>`
       : html`<${Shown} answer=${answer}>${(body) => html`<${Board} of=${body} />`}<//>`}`;
 }
 
@@ -49,8 +49,23 @@ function Board({ of }) {
         <option value="">Every case</option>${cases.map((one) => html`<option key=${title(one[0])} value=${title(one[0])}>${title(one[0])}</option>`)}
       </select>
     </div>
+    <${Made} of=${of} />
     <${Stands} of=${of} part=${part} />
     ${shown.map((one) => html`<${Case} key=${title(one[0])} rows=${one} own=${of.policy} />`)}`;
+}
+
+/** Whether it is of this installation, and how it is made again. */
+function Made({ of }) {
+  const { made, recorded } = of;
+  if (!made) return null;
+  const what = [made.traces.length && plural(made.traces.length, "trace"), made.scenarios.length && plural(made.scenarios.length, "scenario")].filter(Boolean).join(" and ");
+  return html`<div class="note" data-state=${recorded ? "recorded" : undefined}>
+    ${recorded && html`<p><span class="strong">A recording that Turbine comes with,</span> not of this fleet: the traces are public ones, and Turbine's own policy was developed on them.</p>`}
+    <p>Played ${time(made.at_ms).slice(0, 10)} by Turbine ${made.turbine}: ${plural(made.policies.length, "policy", "policies")} on ${what}. <code class="break">${made.command}</code>
+      ${" "}<${Copy} label="Copy" text=${made.command} /></p>
+    ${made.traces.length > 0 && html`<details><summary class="small">The traces, by what is in them</summary>
+      <dl class="facts">${made.traces.map((one) => html`<dt key=${one.trace}>${one.trace}</dt><dd><code class="break">${one.sha256}</code></dd>`)}</dl></details>`}
+  </div>`;
 }
 
 /** How often nobody else was better, in one line. */

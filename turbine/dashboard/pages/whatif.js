@@ -4,8 +4,8 @@
 import { ask, useAnswer } from "../app/api.js";
 import { token, setToken } from "../app/dialogs.js";
 import { change, place } from "../app/place.js";
-import { Copies, Head, Nothing, Section, Table, Waiting } from "../app/parts.js";
-import { Plot } from "../app/plot.js";
+import { Copies, Head, Marked, Nothing, Section, Table, Waiting } from "../app/parts.js";
+import { Plot, TIMES, WHOLE } from "../app/plot.js";
 import { classes, html, useMemo, useState } from "../app/ui.js";
 import { clockName, count, number, rate, seconds, span, time, value } from "../app/words.js";
 
@@ -26,9 +26,12 @@ const FIGURES = [
   ["restarts", "Restarts", count],
 ];
 
+const LIMIT = 1_000;
+
 export function WhatIfPage() {
   const { job = "", policy = "turbine" } = place.value.query;
   const policies = useAnswer(["policies"], { at: "" }, { live: false });
+  const jobs = useAnswer(["jobs"], { sort: "name", limit: LIMIT, at: "" }, { live: false, all: true });
   const [state, set] = useState({});
   const play = async (asked) => {
     set({ waiting: true });
@@ -42,39 +45,45 @@ export function WhatIfPage() {
   return html`<${Head} title="What-if" acts=${html`<${Copies} command=${`turbine whatif ${job || "JOB"} --policy ${policy}`} />`} />
     <p class="lead">The input that a job was recorded to read, played against another policy or other settings, through a model of the
       job that is learnt from its own reports. Nothing is sent to the fleet.</p>
-    <${Form} policies=${policies.body?.items || []} play=${play} busy=${state.waiting} refused=${state.problem?.status} />
+    <${Form} policies=${policies.body?.items || []} jobs=${jobs.body?.items.map((one) => one.job)} play=${play} busy=${state.waiting} refused=${state.problem?.status} />
     ${state.waiting && html`<${Waiting} />`}
-    ${state.problem && html`<div class="note is-bad" role="alert" data-state="error"><span class="strong">${state.problem.title}</span> ${state.problem.message}</div>`}
-    ${state.found ? html`<${Answer} of=${state.found} />` : !state.waiting && !state.problem && html`<${Nothing}>Name a job and a policy, and play it. An hour takes a moment, a fortnight some seconds.<//>`}`;
+    ${state.problem && html`<div class="note is-bad" role="alert" data-state="error"><span class="strong">${state.problem.title}</span> <${Marked} text=${state.problem.message} /></div>`}
+    ${state.found ? html`<${Answer} of=${state.found} />` : !state.waiting && !state.problem && html`<${Nothing}>Choose a job and a policy, and play it. An hour takes a moment, a fortnight some seconds.<//>`}`;
 }
 
-function Form({ policies, play, busy, refused }) {
+/** What is filled in is state of the URL: it outlives each redrawing, and a link shows it to others. */
+const fill = (event) => change({ [event.target.name]: event.target.value }, { replace: true });
+
+function Form({ policies, jobs, play, busy, refused }) {
   const { job = "", policy = "turbine", from = "6h ago", set = "" } = place.value.query;
   const [wrong, say] = useState("");
+  const [secret, keep] = useState("");
   const chosen = policies.find((one) => one.policy === policy);
+  const known = jobs || [];
+  const names = job && !known.includes(job) ? [job, ...known] : known;
   const submit = (event) => {
     event.preventDefault();
-    const { elements } = event.target;
-    const found = settingsOf(elements.settings.value);
-    if (typeof found === "string") {
-      say(found);
+    const settings = settingsOf(set);
+    if (typeof settings === "string") {
+      say(settings);
       return;
     }
     say("");
-    if (elements.token?.value) setToken(elements.token.value.trim());
-    const asked = { job: elements.job.value.trim(), policy: elements.policy.value, from: elements.from.value };
-    change({ ...asked, set: elements.settings.value.trim() });
-    play({ ...asked, settings: found });
+    if (secret) setToken(secret.trim());
+    play({ job, policy, from, settings });
   };
   return html`<form class="whatif" onSubmit=${submit}>
-    <label class="field"><span>Job</span><input name="job" required value=${job} spellcheck="false" /></label>
-    <label class="field"><span>Policy</span><select name="policy" value=${policy} onChange=${(event) => change({ policy: event.target.value }, { replace: true })}>
-      ${(policies.length ? policies : [{ policy }]).map((one) => html`<option key=${one.policy} value=${one.policy}>${one.policy}</option>`)}
+    <label class="field"><span>Job</span><select name="job" required value=${job} onChange=${fill}>
+      <option value="">${jobs && !jobs.length ? "there is no job" : "choose one"}</option>
+      ${names.map((one) => html`<option key=${one} value=${one} selected=${one === job}>${one}</option>`)}
     </select></label>
-    <label class="field"><span>From</span><select name="from" value=${from}>${HOURS.map(([key, text]) => html`<option key=${key} value=${key}>the last ${text}</option>`)}</select></label>
+    <label class="field"><span>Policy</span><select name="policy" value=${policy} onChange=${fill}>
+      ${(policies.length ? policies : [{ policy }]).map((one) => html`<option key=${one.policy} value=${one.policy} selected=${one.policy === policy}>${one.policy}</option>`)}
+    </select></label>
+    <label class="field"><span>From</span><select name="from" value=${from} onChange=${fill}>${HOURS.map(([key, text]) => html`<option key=${key} value=${key} selected=${key === from}>the last ${text}</option>`)}</select></label>
     <label class="field grow"><span>Settings, one <code>key=JSON</code> a line</span>
-      <textarea name="settings" rows="2" spellcheck="false" aria-invalid=${Boolean(wrong)} placeholder="utilization_target=0.7">${set}</textarea></label>
-    ${(refused === 401 || refused === 403) && html`<label class="field"><span>Token</span><input name="token" type="password" autocomplete="off" required /></label>`}
+      <textarea name="set" rows="2" spellcheck="false" aria-invalid=${Boolean(wrong)} placeholder="utilization_target=0.7" value=${set} onInput=${fill}></textarea></label>
+    ${(refused === 401 || refused === 403) && html`<label class="field"><span>Token</span><input name="token" type="password" autocomplete="off" required value=${secret} onInput=${(event) => keep(event.target.value)} /></label>`}
     <button type="submit" class="main-act" disabled=${busy}>Play</button>
     ${wrong && html`<p class="bad" role="alert">${wrong}</p>`}
     ${chosen?.settings.length > 0 && html`<details class="grow"><summary class="small quiet">${count(chosen.settings.length)} settings of ${policy}</summary>
@@ -145,9 +154,9 @@ function Series({ of }) {
   }, [of]);
   const times = of.series.at_ms;
   return html`<${Section} id="series" title="Over time"><div class="plots">
-    <${Plot} title="Input" times=${times} lines=${lines.rate} write=${rate} group="whatif" />
-    <${Plot} title="Behind" times=${times} lines=${lines.lag} write=${(one) => span(one * 1000)} limit=${of.slo_s} group="whatif" />
-    <${Plot} title="Tasks" times=${times} lines=${lines.tasks} write=${count} group="whatif" />
+    <${Plot} end=${of.to_ms} title="Input" times=${times} lines=${lines.rate} write=${rate} group="whatif" />
+    <${Plot} end=${of.to_ms} title="Behind" times=${times} lines=${lines.lag} write=${(one) => span(one * 1000)} steps=${TIMES} limit=${of.slo_s} group="whatif" />
+    <${Plot} end=${of.to_ms} title="Tasks" times=${times} lines=${lines.tasks} write=${count} steps=${WHOLE} group="whatif" />
   </div><//>`;
 }
 

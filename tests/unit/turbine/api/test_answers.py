@@ -11,9 +11,11 @@ from pydantic import BaseModel
 
 from benchmarks.spoken_log import SpokenLog
 from events.topics import JOURNAL
+from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
-from turbine.api import shapes, shapes_more
+from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.scoreboard import PLAYED
 
 P = "/api/v1"
 ANSWERS: list[tuple[str, type[BaseModel]]] = [
@@ -35,6 +37,8 @@ ANSWERS: list[tuple[str, type[BaseModel]]] = [
     ("/policies", shapes_more.PoliciesAnswer),
     ("/topics", shapes_more.TopicsAnswer),
     ("/platform", shapes_more.PlatformAnswer),
+    ("/fleet/series", shapes_overview.FleetSeriesAnswer),
+    ("/digest", shapes_overview.DigestAnswer),
 ]
 
 
@@ -336,9 +340,25 @@ def test_the_scoreboard_of_a_file(tmp_path: Path) -> None:
     assert "board.json cannot be read as JSON" in problem["detail"]
     path.write_text(json.dumps({"policies": ["turbine"]}))
     found = ask(world.app, "GET", P + "/scoreboard")
-    assert found.json() == {"policies": ["turbine"]}
+    assert found.json() == {"policies": ["turbine"], "recorded": False}
     again = ask(world.app, "GET", P + "/scoreboard", if_none_match=found.headers["etag"])
     assert (again.status, again.body) == (304, b"")
+
+
+def test_without_a_file_there_is_the_scoreboard_that_turbine_comes_with(world: World) -> None:
+    """Whole, and with how it is made again: no page of a new fleet is empty."""
+    found = get(world, "/scoreboard")
+    made, whole = found["made"], [one for one in found["rows"] if one["part"] == "whole"]
+    assert found["recorded"] is True
+    assert tuple(made["policies"]) == PLAYED
+    assert set(made["scenarios"]) == set(SCENARIOS)
+    traces = {one["trace"] for one in made["traces"]}
+    assert {one["case"] for one in whole} == traces | set(made["scenarios"]) | {"all"}
+    for case in {one["case"] for one in whole}:
+        played = {one["policy"] for one in whole if one["case"] == case}
+        assert played == set(PLAYED), case
+    assert made["command"].startswith("turbine scoreboard --traces DIR")
+    assert all(len(one["sha256"]) == 64 for one in made["traces"])
 
 
 # --- moments and tags

@@ -25,7 +25,6 @@ BAD = [
     ("/tiers/nope/shards", 404, "no-such-tier", "path.tier", "turbine tier create"),
     ("/tiers/nope/moves", 404, "no-such-tier", "path.tier", "turbine tier create"),
     ("/tiers/nope/balance", 404, "no-such-tier", "path.tier", "turbine tier create"),
-    ("/scoreboard", 404, "no-scoreboard", None, "turbine scoreboard -o json"),
     ("/fleet?at=yesterday", 422, "invalid-request", "query.at", "write one such as"),
     ("/fleet?at=journal.v1/0:999", 422, "invalid-request", "query.at", "name one that is in"),
     ("/fleet?at=nope.v1/0:1", 422, "invalid-request", "query.at", "turbine log stats"),

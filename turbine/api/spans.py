@@ -1,0 +1,33 @@
+"""The span of the log's time that a series is told of, and what was known of it then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from turbine.api.asking import Looked
+
+MINUTE_MS = 60_000
+
+
+def last_ms(seen: Looked) -> int:
+    """The log's own time then."""
+    return max(seen.view.now_ms, seen.view.at_ms, 1)
+
+
+def begin_of(seen: Looked, job: str | None, begin_ms: int, end_ms: int) -> int:
+    """Where a span begins of which anything is known; itself, where nothing is."""
+    first_ms = seen.desk.reading.views.over_time.begins_ms(job, begin_ms, end_ms)
+    # A minute at least, or there would be no span.
+    return begin_ms if first_ms is None else max(begin_ms, min(first_ms, end_ms - MINUTE_MS))
+
+
+def known_then(points: Mapping[str, Sequence[Any]], at_ms: int) -> dict[str, list[Any]]:
+    """Without what was reported after the moment that is asked about: it was not known then."""
+    times = points["t_ms"]
+    known = sum(one <= at_ms for one in times)
+    rest = [None] * (len(times) - known)
+    return {
+        name: list(some) if name == "t_ms" else [*some[:known], *rest]
+        for name, some in points.items()
+    }
