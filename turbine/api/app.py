@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from turbine.api import (
     changes,
+    command,
     documents,
     fleet,
     jobs,
@@ -65,7 +66,7 @@ def make_app(
     problems.install(app)
     app.add_exception_handler(Known, known)
     api = APIRouter(prefix=PREFIX)
-    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream):
+    for one in (fleet, jobs, journal, tiers, documents, platform, changes, whatif, stream, command):
         api.include_router(one.router)
     app.include_router(api)
     app.include_router(documents.roots)

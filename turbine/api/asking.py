@@ -16,6 +16,7 @@ from starlette.responses import Response as Plain
 from components.runtime.settings import BadSettings
 from events.positions import format_vector
 from events.topics import JOURNAL, TIERS
+from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
 from turbine.api.rows import Lines, totals
@@ -62,6 +63,10 @@ class Desk:
     scoreboard: Path | None = None
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
     lines: Lines = field(default_factory=Lines)
+    freshness: Freshness = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.freshness = Freshness(self.reading.log, self.reading.views)
 
     def decided(self) -> dict[str, int]:
         """Where the decisions end now."""

@@ -109,9 +109,17 @@ def globals_(
         Path | None,
         typer.Option("--log", metavar="FILE", help="Read this export instead of a broker's log."),
     ] = None,
+    from_log: Annotated[
+        bool, typer.Option("--from-log", help="Read the log, also where an API could answer.")
+    ] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Say why no API answered a line that reads.")
+    ] = False,
 ) -> None:
     """Run, change and understand a fleet of streaming jobs.
 
-    --bootstrap, --config, --fleet and --log may stand anywhere on the line.
+    These options may stand anywhere on the line.
     """
-    context.obj = choose(Chosen(bootstrap, config, fleet_directory), log_file)
+    del from_log, verbose  # heeded before a line comes here, by what asks an API
+    if context.obj is None:
+        context.obj = choose(Chosen(bootstrap, config, fleet_directory), log_file)

@@ -5,6 +5,7 @@ Nothing is imported here: a line loads its own command's module and no other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 
@@ -16,6 +17,9 @@ class Entry:
     where: str  # module of turbine.cli and function; "" for a group that does nothing by itself
     about: str  # the first sentence of its own help
     hidden: bool = False
+    reads: bool = False  # the log and nothing else, to an end: an API may answer in its stead
+    unless: tuple[str, ...] = ()  # options with which it follows, or asks more than the log
+    needs: tuple[str, ...] = ()  # options without one of which it follows
 
 
 TABLE = (
@@ -37,11 +41,13 @@ TABLE = (
         "why",
         "reasons:why",
         "Say why something was decided, why a job has its size, or why a shard is where it is.",
+        reads=True,
     ),
     Entry(
         "why-not",
         "why_not:why_not",
         "Say why the auto scaler did not do something about a job, and what would have made it.",
+        reads=True,
     ),
     Entry(
         "whatif",
@@ -52,11 +58,14 @@ TABLE = (
         "top",
         "top:top",
         "Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.",
+        reads=True,
+        needs=("--once", "--at"),
     ),
     Entry(
         "digest",
         "digest:digest",
         "Tell what changed since a shift began, by job, what needs somebody first.",
+        reads=True,
     ),
     Entry(
         "logs",
@@ -105,52 +114,67 @@ TABLE = (
         "",
         "List jobs, their tasks and lag, and the tiers, containers and shards that run them.",
     ),
-    Entry("get jobs", "jobs:get_jobs", "List the jobs, or those that are named."),
-    Entry("get job", "jobs:get_jobs", "List the jobs, or those that are named.", hidden=True),
+    Entry("get jobs", "jobs:get_jobs", "List the jobs, or those that are named.", reads=True),
+    Entry(
+        "get job",
+        "jobs:get_jobs",
+        "List the jobs, or those that are named.",
+        hidden=True,
+        reads=True,
+    ),
     Entry(
         "get tasks",
         "syncs:get_tasks",
         "List the tasks that should run, and those that run although they should not.",
+        reads=True,
     ),
     Entry(
         "get syncs",
         "syncs:get_syncs",
         "List how far each job's running config has followed its expected one.",
+        reads=True,
     ),
     Entry(
         "get lag",
         "lag:get_lag",
         "List how far the jobs are behind their input, or those that are named, the worst first.",
+        reads=True,
     ),
     Entry(
         "get tiers",
         "capacity:get_tiers",
         "List the tiers: how they stand, what is left in them, what is lent, who waits.",
+        reads=True,
     ),
     Entry(
         "get containers",
         "containers:get_containers",
         "List the containers: how they stand, what they hold, how full they are.",
+        reads=True,
     ),
     Entry(
         "get shards",
         "containers:get_shards",
         "List the shards: who holds each, how far its move is, what it uses.",
+        reads=True,
     ),
     Entry(
         "get moves",
         "containers:get_moves",
         "List the last moves of shards: from where to where, why, how far, how long.",
+        reads=True,
     ),
     Entry(
         "diff",
         "comparing:diff_fleet",
         "Show what differs between two instants, or of one job.",
+        reads=True,
     ),
     Entry(
         "diff job",
         "comparing:diff_job",
         "Show what differs between two configs of a job, or between two jobs.",
+        reads=True,
     ),
     Entry("wait", "", "Wait until a job is what it should be."),
     Entry(
@@ -170,11 +194,13 @@ TABLE = (
         "jobs:describe_job",
         "Show one job: its layers, who wants what of it and why, what runs of it, what was"
         " decided.",
+        reads=True,
     ),
     Entry(
         "describe container",
         "containers:describe_container",
         "Show one container: its state, loads and windows, shards, last moves and fail-overs.",
+        reads=True,
     ),
     Entry(
         "describe policy",
@@ -204,6 +230,7 @@ TABLE = (
         "placement plan",
         "placement:plan_placement",
         "Show what the shard manager would move now, and why.",
+        reads=True,
     ),
     Entry(
         "placement apply",
@@ -214,6 +241,7 @@ TABLE = (
         "placement show",
         "placement:show_placement",
         "Show a plan of the log, and how far its moves have come.",
+        reads=True,
     ),
     Entry("delete", "", "Delete a job."),
     Entry("delete job", "changes:delete", "Delete a job."),
@@ -280,8 +308,14 @@ TABLE = (
         "Have a webhook told once more of all since then, or of nothing before it.",
     ),
     Entry("log", "", "Look into the log."),
-    Entry("log tail", "following:tail", "Show the last records of the log."),
-    Entry("log stats", "logs:stats", "Count the records of each topic."),
+    Entry(
+        "log tail",
+        "following:tail",
+        "Show the last records of the log.",
+        reads=True,
+        unless=("-f", "--follow"),
+    ),
+    Entry("log stats", "logs:stats", "Count the records of each topic.", reads=True),
     Entry(
         "log export",
         "exporting:export",
@@ -331,3 +365,21 @@ def below(group: str) -> dict[str, Entry]:
 def is_group(name: str) -> bool:
     """Has it commands below it?"""
     return any(one.name.startswith(f"{name} ") for one in TABLE)
+
+
+def reading(words: Sequence[str]) -> Entry | None:
+    """The command of a line without its global options, where it does nothing but read the log."""
+    names = {one.name: one for one in TABLE}
+    found = names.get(" ".join(words[:2])) or names.get(" ".join(words[:1]))
+    if found is None or not found.reads or "--help" in words:
+        return None
+    if any(_has(words, one) for one in found.unless):
+        return None
+    return found if not found.needs or any(_has(words, one) for one in found.needs) else None
+
+
+def _has(words: Sequence[str], option: str) -> bool:
+    """Short ones may stand together, as in `-fn5`."""
+    if option.startswith("--"):
+        return any(one == option or one.startswith(f"{option}=") for one in words)
+    return any(one[:1] == "-" and one[:2] != "--" and option[1] in one for one in words)

@@ -90,6 +90,9 @@ def _view_at(context: typer.Context, moment: int | dict[str, int] | None) -> Vie
     from turbine.views.source import topics_of
 
     log = open_log(context)
+    held = log.held() if moment is None else None
+    if held is not None:
+        return held
     topics = topics_of(log)
     end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
     cache = open_cache(log)
@@ -101,16 +104,15 @@ def _view_at(context: typer.Context, moment: int | dict[str, int] | None) -> Vie
 
 def _print(frame: Frame, look: Look, output: str) -> None:
     """One frame: all of it in a pipe, as wide as it is."""
-    from rich.console import Console
-
-    from turbine.cli.output import TABLE_WIDTH, show_value, write
+    from turbine.cli.output import TABLE_WIDTH, console_here, show_value, write
+    from turbine.cli.terminal import terminal
     from turbine.cli.top_lines import layout
 
     if output != "table":
         show_value(frame.to_plain(), output)
         return
-    if sys.stdout.isatty():
-        console = Console(file=sys.stdout, highlight=False)
+    if terminal().tty:
+        console = console_here()
         console.print(_styled(layout(frame, look, console.width, None, keys=False)))
         return
     for line in layout(frame, look, TABLE_WIDTH, None, keys=False):
