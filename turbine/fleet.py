@@ -28,7 +28,7 @@ from typing import Any, Protocol
 from components.runtime.loop import Stop
 from components.runtime.settings import FLEET, BadSettings, settings_by, take_flags
 from turbine.local import Flags
-from turbine.members import ADDRESS, ENGINES, Hosts, Member, members
+from turbine.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
 
 HOSTS = Hosts()
 PAUSE_MAX_S = 30.0
@@ -205,15 +205,6 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
     written = directory / f"{FLEET}.new"
     written.write_text(json.dumps(state, indent=2) + "\n")
     written.replace(directory / FLEET)
-
-
-def address_of(directory: Path) -> str | None:
-    """Where the dashboard and the API of the fleet are; None while nobody serves them."""
-    try:
-        found: str = json.loads((directory / ADDRESS).read_text())["url"]
-    except (OSError, ValueError, KeyError):
-        return None
-    return found
 
 
 def await_address(directory: Path, wait_s: float) -> str | None:

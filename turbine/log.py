@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from components.auditor.bulk import LogAudit, tiers_in
 from components.auditor.kept import Kept
@@ -40,6 +40,9 @@ from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.logics import AUDITED, audited_with
 from turbine.source import BrokerSource, Source
+
+if TYPE_CHECKING:
+    from turbine.views.view import View
 
 R = TypeVar("R")
 
@@ -167,6 +170,10 @@ class Log:
         return self.at(at_ms, topics)
 
     # --- folds
+
+    def held(self) -> View | None:
+        """What somebody holds who has folded all of it to the end now; None: nobody does here."""
+        return None
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """Every job as the journal tells it, up to the end now or to a position vector."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,3 +83,12 @@ def members(hosts: Hosts, *, webhooks: bool = False) -> tuple[Member, ...]:
     )
     told = (Member(("webhooks",)),) if webhooks else ()
     return (*DECIDERS, *told, *containers)
+
+
+def address_of(directory: Path) -> str | None:
+    """Where the dashboard and the API of the fleet are; None while nobody serves them."""
+    try:
+        found: str = json.loads((directory / ADDRESS).read_text())["url"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return found

@@ -7,7 +7,6 @@ once: one in a file is meant from where the file lies, every other from where it
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -16,14 +15,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import argparse
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 FILE = "turbine.toml"
 DIRECTORY = Path(".turbine")
 FLEET = "fleet.json"
 """In the directory: who of a fleet runs, and by which broker, as its supervisor wrote it."""
-NAMES = ("bootstrap", "partitions", "replication", "directory")
+NAMES = ("bootstrap", "partitions", "replication", "directory", "api", "api_token")
 _TWICE = "it is said as bootstrap; set that instead"
 _LOST = "what was acknowledged would be lost with a broker; remove it"
 _JUMPS = "readers would pass over records in silence; remove it"
@@ -47,6 +49,7 @@ OURS: Mapping[str, str] = MappingProxyType(
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
 _BROKER = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _BROKERS = re.compile(rf"{_BROKER}(,{_BROKER})*", re.ASCII)
+_ADDRESS = re.compile(rf"https?://{_BROKER}(/[!-~]*)?", re.ASCII)
 
 
 class BadSettings(ValueError):
@@ -61,6 +64,8 @@ class Settings:
     partitions: int = 16  # for creating topics; what runs takes the number from the log
     replication: int = 1
     directory: Path = DIRECTORY  # of the local fleet: its broker, its logs, what its processes keep
+    api: str = ""  # of a running API, for commands that read; found in the directory without it
+    api_token: str = field(default="", repr=False)  # where what stands before that API asks for one
     # Any librdkafka key but OURS, verbatim, for every client. The one aiokafka consumer, in
     # Faust, takes those that it knows under another name (components.runtime.faust_app).
     kafka: Mapping[str, str] = field(default_factory=dict)
@@ -238,6 +243,15 @@ def _typed(name: str, value: object, origin: str) -> object:
             raise BadSettings(f"{origin}: {name} is a whole number above 0, not {value!r}")
         return int(text)
     if name == "directory":
+        return text
+    if name == "api_token":
+        return text
+    if name == "api":
+        if not _ADDRESS.fullmatch(text):
+            raise BadSettings(
+                f"{origin}: api is the address of a running API, such as http://127.0.0.1:8090, not"
+                f" {value!r}"
+            )
         return text
     if not isinstance(value, str) or not _BROKERS.fullmatch(text):
         raise BadSettings(

@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import WAIT_S, Fleet
+from tests.unit.turbine.lines import Ended, run
 from turbine.members import ADDRESS
 
 CONFIG = {
@@ -33,6 +34,7 @@ class Server:
 
     port: int
     token: str
+    settings: Path
     heard: list[dict[str, Any]] = field(default_factory=list)
 
     def ask(self, method: str, target: str, body: Any = None) -> tuple[int, Any]:
@@ -75,21 +77,21 @@ def server(fleet: Fleet, tmp_path_factory: pytest.TempPathFactory) -> Iterator[S
     command = [sys.executable, "-P", "-m", "turbine", "--config", str(settings)]
     process = subprocess.Popen([*command, "dashboard", "--port", "0"], stdout=subprocess.PIPE)
     try:
-        yield found(process, directory)
+        yield found(process, directory, settings)
     finally:
         process.send_signal(signal.SIGINT)
         assert process.wait(WAIT_S) == 0
         assert not (directory / ADDRESS).exists()
 
 
-def found(process: subprocess.Popen[bytes], directory: Path) -> Server:
+def found(process: subprocess.Popen[bytes], directory: Path, settings: Path) -> Server:
     assert process.stdout is not None
     url = process.stdout.readline().decode().strip()
     assert url.startswith("http://127.0.0.1:"), url
     token = directory / "api-token"
     assert token.stat().st_mode & 0o777 == 0o600
     assert json.loads((directory / ADDRESS).read_text())["url"] == url
-    return Server(int(url.rpartition(":")[2]), token.read_text())
+    return Server(int(url.rpartition(":")[2]), token.read_text(), settings)
 
 
 def until(server: Server, target: str, holds: Any) -> Any:
@@ -130,3 +132,58 @@ def test_a_change_that_is_refused_is_a_problem(server: Server) -> None:
     assert (status, told["type"]) == (409, "urn:turbine:problem:rejected-stale")
     status, told = server.ask("POST", "/jobs/of-api-2/pause", {"reason": "r"})
     assert (status, told["place"]) == (404, "path.job")
+
+
+# --- the command line
+
+
+def asked(server: Server, *line: str) -> Ended:
+    """By the API: it would be told if it had not been."""
+    return run("--config", str(server.settings), "--verbose", *line)
+
+
+def folded(server: Server, *line: str) -> Ended:
+    return run("--config", str(server.settings), "--from-log", *line)
+
+
+@pytest.mark.broker
+def test_who_changes_something_sees_it_at_once(server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "job.json"
+    for version in range(1, 6):
+        file.write_text(json.dumps(CONFIG | {"job": "of-lines", "tasks": version}))
+        assert asked(server, "apply", "-f", str(file)).code == 0
+        ended = asked(server, "get", "jobs", "of-lines", "-o", "json")
+        assert (ended.code, ended.err) == (0, "")
+        [row] = json.loads(ended.out)
+        assert (row["versions"]["base"], row["expected"]["tasks"]) == (version, version)
+
+
+@pytest.mark.broker
+@pytest.mark.parametrize(
+    "line",
+    [
+        "get jobs",
+        "get jobs -o json",
+        "get jobs nope",
+        "get tasks",
+        "get syncs -o yaml",
+        "get containers",
+        "describe job of-lines",
+        "why of-lines",
+        "diff job of-lines --running",
+        "log tail --topic journal",
+    ],
+)
+def test_the_api_and_the_log_say_the_same(server: Server, line: str) -> None:
+    """While nothing happens in between, which is seen by asking twice."""
+    words = line.split()
+    for _ in range(20):
+        before, there, after = (
+            asked(server, *words),
+            folded(server, *words),
+            asked(server, *words),
+        )
+        if before == after:
+            break
+    assert before == there == after
+    assert there.out or there.code

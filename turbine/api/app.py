@@ -16,6 +16,7 @@ from starlette.staticfiles import StaticFiles
 
 from turbine.api import (
     changes,
+    command,
     documents,
     fleet,
     jobs,
@@ -46,6 +47,7 @@ PARTS = (
     changes,
     whatif,
     stream,
+    command,
 )
 ABOUT = """\
 What a Turbine fleet's log says, now and at any instant: every GET of it takes `at`. Answers carry

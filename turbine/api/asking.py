@@ -16,6 +16,7 @@ from starlette.responses import Response as Plain
 from components.runtime.settings import BadSettings
 from events.positions import format_vector
 from events.topics import JOURNAL, TIERS
+from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
 from turbine.api.rows import Line, Lines, totals
@@ -64,6 +65,10 @@ class Desk:
     places: Path | None = None  # the directory of the fleet; None: the log lies in a file
     file: str = ""  # its name, where the log lies in one: nothing more comes
     lines: Lines = field(default_factory=Lines)
+    freshness: Freshness = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.freshness = Freshness(self.reading.log, self.reading.views)
 
     def decided(self) -> dict[str, int]:
         """Where the decisions end now."""

@@ -59,6 +59,12 @@ class HeldViews:
         found = self.view()
         return found if any(n > after.get(at, 0) for at, n in found.at.items()) else None
 
+    def reach(self, end: Mapping[str, int], timeout_s: float) -> View | None:
+        """The view, which reads as far as the log goes whenever it is asked."""
+        del timeout_s
+        found = self.view()
+        return found if all(found.at.get(at, 0) >= n for at, n in end.items()) else None
+
     def series(
         self, job: str, begin_ms: int, end_ms: int, buckets: int
     ) -> Mapping[str, Sequence[float | None]]:

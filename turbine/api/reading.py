@@ -45,6 +45,9 @@ class Views(Protocol):
     def wait(self, after: Mapping[str, int], timeout_s: float) -> View | None:
         """The view once it has read beyond that position; None where it has not in time."""
 
+    def reach(self, end: Mapping[str, int], timeout_s: float) -> View | None:
+        """The view once it has read up to that position; None where it has not in time."""
+
     def series(
         self, job: str, begin_ms: int, end_ms: int, buckets: int
     ) -> Mapping[str, Sequence[float | None]]:

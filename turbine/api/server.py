@@ -9,7 +9,7 @@ import socket
 import threading
 import time  # noqa: TID251 - patience with a broker is real time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -112,7 +112,8 @@ def opened(settings: Settings, serving: Serving, stop: Stop) -> Iterator[tuple[D
     try:
         desk = desk_of(log, live, feed, writer, serving.scoreboard)
         desk.places = settings.directory
-        yield desk, Rules(token, (*LOOPBACK, *serving.names), read_only=why)
+        with closing(desk.freshness):
+            yield desk, Rules(token, (*LOOPBACK, *serving.names), read_only=why)
     finally:
         feed.close()
         writer.close()

@@ -1,62 +1,54 @@
-"""`turbine`: the commands, and how each of them ends. Loads what a command needs when it runs.
+"""`turbine`: a line is answered by the fleet's API where it can be, and run here where not.
 
-`main` is the entry of the console script and of `python -m turbine`.
+`main` is the entry of the console script and of `python -m turbine`. What it imports, every line
+waits for: no more than the table of commands.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
 
-import typer
-
-from turbine.cli.again import LOCAL, WATCH, check_watched, taken, watch
-from turbine.cli.commands import app
-from turbine.cli.failures import Code, Failed, known_failure
-from turbine.cli.moments import shown_in
-
-GLOBAL = ("--bootstrap", "--config", "--fleet", "--log")
+VALUED = ("--bootstrap", "--config", "--fleet", "--log")
+FLAGS = ("--from-log", "--verbose")
+LOCAL, WATCH = "--local", "--watch"
+INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit code. Every failure is one sentence on standard error."""
+    """Runs one command; the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
-    line, asked = taken(given)
-    with shown_in(None) if LOCAL in asked else nullcontext():
-        return _watched(line) if WATCH in asked else _run(line)
+    words, asked = taken(given)
+    line, local = asked_at(hoist(words)), LOCAL in asked
+    if WATCH not in asked:
+        return _run(line, local=local)
+    from turbine.cli.again import watch
+
+    return watch(line[globals_in(line) :], lambda: _run(line, local=local))
 
 
-def _watched(given: Sequence[str]) -> int:
-    try:
-        words = asked_at(hoist(given))
-        check_watched(words[_command_at(words) :])
-    except Failed as failure:
-        return _told(failure)
-    return watch(lambda: _run(given))
+def _run(line: Sequence[str], *, local: bool) -> int:
+    ahead = globals_in(line)
+    if not local:  # an API does not know this machine's zone
+        from turbine.cli.remote import ask
+
+        try:
+            code = ask(line[:ahead], line[ahead:])
+        except KeyboardInterrupt:
+            return INTERRUPTED
+        if code is not None:
+            return code
+    from turbine.cli.here import run
+
+    return run(line, local=local)
 
 
-def _run(given: Sequence[str]) -> int:
-    try:
-        # Not `app()`, which would put a hook of its own under every exception of the process.
-        command = typer.main.get_command(app)
-        code = command(asked_at(hoist(given)), prog_name="turbine", standalone_mode=False)
-        return int(code or Code.OK)
-    except typer.TyperException as wrong:
-        return _wrong_usage(wrong)
-    except (typer.Abort, KeyboardInterrupt):
-        return Code.INTERRUPTED
-    except Exception as error:
-        failure = known_failure(error)
-        if failure is None:
-            raise  # a bug of ours: its traceback is what we need to see
-        return _told(failure)
-
-
-def _told(failure: Failed) -> int:
-    sys.stdout.flush()
-    sys.stderr.write(f"turbine: {failure}\n")
-    return failure.code
+def taken(arguments: Sequence[str]) -> tuple[list[str], frozenset[str]]:
+    """The line without `--local` and `--watch`, which may stand anywhere in it, and which of them
+    stood there."""
+    end = list(arguments).index("--") if "--" in arguments else len(arguments)
+    rest = [one for one in arguments[:end] if one not in (LOCAL, WATCH)]
+    return [*rest, *arguments[end:]], frozenset({LOCAL, WATCH}.intersection(arguments[:end]))
 
 
 def hoist(arguments: Sequence[str]) -> list[str]:
@@ -67,19 +59,32 @@ def hoist(arguments: Sequence[str]) -> list[str]:
     for one in given:
         if one == "--":
             rest += [one, *given]
-        elif one in GLOBAL:
+        elif one in VALUED:
             ahead += [one, *([value] if (value := next(given, None)) is not None else [])]
-        elif one.startswith(tuple(f"{name}=" for name in GLOBAL)):
+        elif one in FLAGS or one.startswith(tuple(f"{name}=" for name in VALUED)):
             ahead.append(one)
         else:
             rest.append(one)
     return ahead + rest
 
 
+def globals_in(line: Sequence[str]) -> int:
+    """How many words of a line that was hoisted are global options."""
+    count = 0
+    while count < len(line):
+        if line[count] in VALUED:
+            count += 2
+        elif line[count] in FLAGS or line[count].startswith(tuple(f"{one}=" for one in VALUED)):
+            count += 1
+        else:
+            break
+    return min(count, len(line))
+
+
 def asked_at(arguments: Sequence[str]) -> list[str]:
     """`turbine at WHEN get jobs` is `turbine get jobs --at WHEN`."""
     words = list(arguments)
-    first = _command_at(words)
+    first = globals_in(words)
     if words[first : first + 1] != ["at"] or len(words) < first + 3:
         return words
     when, rest = words[first + 1], words[first + 2 :]
@@ -87,19 +92,3 @@ def asked_at(arguments: Sequence[str]) -> list[str]:
         return words
     cut = rest.index("--") if "--" in rest else len(rest)
     return [*words[:first], *rest[:cut], "--at", when, *rest[cut:]]
-
-
-def _command_at(words: Sequence[str]) -> int:
-    """Where the command begins, behind the global options that stand ahead."""
-    first = 0
-    while first < len(words) and words[first].partition("=")[0] in GLOBAL:
-        first += 1 if "=" in words[first] else 2
-    return first
-
-
-def _wrong_usage(wrong: typer.TyperException) -> int:
-    context = getattr(wrong, "ctx", None)
-    command = context.command_path if context is not None else "turbine"
-    sentence = wrong.format_message().rstrip(".").replace("Value error, ", "")
-    sys.stderr.write(f"turbine: {sentence}; see `{command} --help`\n")
-    return Code.USAGE

@@ -1,4 +1,4 @@
-"""`--watch` and `--local`: a list that is shown again and again, times of this machine's zone."""
+"""`--watch`: a list that is shown again and again."""
 
 from __future__ import annotations
 
@@ -8,25 +8,12 @@ import time  # noqa: TID251 - a person watches by real time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-from turbine.cli.failures import Code, Failed
+from turbine.cli.failures import Code
+from turbine.cli.output import tell
 
-LOCAL, WATCH = "--local", "--watch"
 EVERY_S = 2.0
 """What a person takes in at one look; a list is read in less."""
 _CLEAR = "\x1b[H\x1b[J"
-
-
-def taken(arguments: Sequence[str]) -> tuple[list[str], frozenset[str]]:
-    """The line without these two, which may stand anywhere in it, and which of them stood there."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    rest = [one for one in arguments[:end] if one not in (LOCAL, WATCH)]
-    return [*rest, *arguments[end:]], frozenset({LOCAL, WATCH}.intersection(arguments[:end]))
-
-
-def check_watched(arguments: list[str]) -> None:
-    """Refuses what is no list that can be looked at again."""
-    if arguments[:1] != ["get"]:
-        raise Failed(Code.USAGE, f"{WATCH} is for lists, such as `turbine get jobs {WATCH}`")
 
 
 class _Frame(io.StringIO):
@@ -38,13 +25,20 @@ class _Frame(io.StringIO):
 
 
 def watch(
-    run: Callable[[], int], *, sleep: Callable[[float], None] = time.sleep, every_s: float = EVERY_S
+    words: Sequence[str],
+    run: Callable[[], int],
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    every_s: float = EVERY_S,
 ) -> int:
-    """Draws what `run` says until Ctrl-C, which is its usual end.
+    """Draws what `run` says of these words until Ctrl-C, which is its usual end.
 
     What fails at once has failed. Later it is told in the place of the list, and looked at again: a
     broker may come back.
     """
+    if words[:1] != ["get"]:
+        tell("turbine: --watch is for lists, such as `turbine get jobs --watch`")
+        return Code.USAGE
     first = True
     try:
         while True:

@@ -61,7 +61,7 @@ def diff_fleet(
     exit_code: Ends = False,
     output: Shown = "table",
 ) -> int:
-    """Show what differs in the fleet between two instants, or what differs of one job.
+    """Show what differs between two instants, or of one job.
 
     `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
     each of them another, in which layer and why.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.failures import Code
-from turbine.cli.options import At, Listed, check_job, chosen, open_log
+from turbine.cli.options import At, Listed, check_job, open_log
 
 if TYPE_CHECKING:
     from turbine.cli.output import Column
@@ -45,7 +45,7 @@ def get_lag(
     # Of a position nobody knows at once which reports were fresh then.
     if isinstance(moment, int) and (then := jobs_then(log, moment, names or ())) is not None:
         syncs, found = behind_then(then, names or (), moment)
-    elif moment is None and chosen(context).log is None:
+    elif moment is None and not log.source.at_hand:
         syncs, found = look(log, names or (), now_ms())
     else:
         now = now_ms() if moment is None else moment

@@ -296,6 +296,7 @@ def view_config(
     settings = chosen(context).settings()
     values: Row = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
+    values["api_token"] = settings.api_token and "(not shown)"
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
     values |= {
         f"webhooks.{name}.{key}": value if key == "secret_file" else _shown(key, value)

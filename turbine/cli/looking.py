@@ -20,6 +20,9 @@ def jobs_view(log: Log, moment: Moment | None) -> View:
     from turbine.views.past import view_at
     from turbine.views.source import topics_of
 
+    held = log.held() if moment is None else None
+    if held is not None:
+        return held
     topics = topics_of(log)
     end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
     return view_before(log, end) or view_at(log, end)

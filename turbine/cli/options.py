@@ -89,6 +89,10 @@ Layer = Annotated[
 Tier = Annotated[str, typer.Option("--tier", metavar="NAME", help="Whose containers and shards.")]
 
 
+class NotElsewhere(Exception):
+    """The command asks for more than the log: it has to be run where it was typed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Chosen:
     """The global options."""
@@ -97,6 +101,7 @@ class Chosen:
     config: Path | None = None
     fleet: Path | None = None
     log: LogFile | None = None
+    held: Log | None = None  # where an API answers in a command's stead: what its views hold
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
@@ -108,6 +113,8 @@ class Chosen:
         """The settings in force, or a sentence about the one that cannot be used."""
         from components.runtime.settings import BadSettings, load_settings
 
+        if self.held is not None:
+            raise NotElsewhere
         try:
             return load_settings(
                 {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
@@ -155,6 +162,8 @@ def open_log(context: typer.Context) -> Log:
     from turbine.log import Log
 
     found = chosen(context)
+    if found.held is not None:
+        return found.held
     return Log(source=found.log) if found.log is not None else Log(found.connected())
 
 

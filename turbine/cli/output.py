@@ -6,12 +6,17 @@ What a row holds in JSON is named as in the records. Rich is loaded for tables o
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from events.strict_json import printable
+from turbine.cli.terminal import terminal
+
+if TYPE_CHECKING:
+    from typing import TextIO
+
+    from rich.console import Console
 
 Row = dict[str, Any]
 
@@ -30,15 +35,17 @@ class Column:
 
 def write(text: str) -> None:
     """A line, or several, of data."""
-    sys.stdout.write(text + "\n")
-    sys.stdout.flush()
+    out = terminal().out
+    out.write(text + "\n")
+    out.flush()
 
 
 def tell(text: str) -> None:
     """A line for people, beside the data."""
-    sys.stdout.flush()
-    sys.stderr.write(text + "\n")
-    sys.stderr.flush()
+    here = terminal()
+    here.out.flush()
+    here.err.write(text + "\n")
+    here.err.flush()
 
 
 def show_rows(
@@ -75,12 +82,10 @@ def to_line(value: object) -> str:
 
 def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
     """Aligned columns with a head. Cells are anybody's text: no markup, no control characters."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    tty = sys.stdout.isatty()
-    console = Console(file=sys.stdout, width=None if tty else TABLE_WIDTH, highlight=False)
+    tty, console = terminal().tty, console_here()
     head = "" if console.no_color else "bold"
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style=head)
     for column in columns:
@@ -91,6 +96,19 @@ def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
         console.print(table)
     lines = capture.get().splitlines()
     return "\n".join(lines if tty else [line.rstrip() for line in lines])
+
+
+def console_here() -> Console:
+    """Rich's, for where this command line writes: as wide as that is, a pipe without an end."""
+    from rich.console import Console
+
+    here = terminal()
+    return Console(
+        file=cast("TextIO", here.out),
+        width=here.columns if here.tty else TABLE_WIDTH,
+        highlight=False,
+        _environ=here.environment,
+    )
 
 
 def cell_text(value: object) -> str:

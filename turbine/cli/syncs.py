@@ -223,7 +223,8 @@ def syncs_at(log: Log, job: str | None, moment: Moment | None) -> dict[str, tupl
     """
     from turbine.running import Sightings
 
-    then = None if moment is None else jobs_then(log, moment, () if job is None else (job,))
+    names = () if job is None else (job,)
+    then = jobs_held(log, names) if moment is None else jobs_then(log, moment, names)
     if then is not None:
         return {one.job.name: (one.sync, one.sightings) for one in then if one.sync is not None}
     sightings = Sightings()
@@ -253,6 +254,14 @@ def read_syncs(
     if job is not None:
         existing({name: one for name, (one, _) in found.items()}, job, at)
     return {name: one for name, one in found.items() if one[0].versions.base}
+
+
+def jobs_held(log: Log, names: Iterable[str]) -> list[JobView] | None:
+    """The jobs of these names, or all, as they are now; None where nobody holds them here."""
+    view = log.held()
+    if view is None:
+        return None
+    return [view.jobs[name] for name in sorted(set(names) or view.jobs) if name in view.jobs]
 
 
 def jobs_then(log: Log, moment: Moment, names: Iterable[str]) -> list[JobView] | None:

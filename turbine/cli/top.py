@@ -93,16 +93,15 @@ def _print_view(context: typer.Context, moment: Moment | None, look: Look, outpu
 
 def _print(frame: Frame, look: Look, output: str) -> None:
     """One frame: all of it in a pipe, as wide as it is."""
-    from rich.console import Console
-
-    from turbine.cli.output import TABLE_WIDTH, show_value, write
+    from turbine.cli.output import TABLE_WIDTH, console_here, show_value, write
+    from turbine.cli.terminal import terminal
     from turbine.cli.top_lines import layout
 
     if output != "table":
         show_value(frame.to_plain(), output)
         return
-    if sys.stdout.isatty():
-        console = Console(file=sys.stdout, highlight=False)
+    if terminal().tty:
+        console = console_here()
         console.print(_styled(layout(frame, look, console.width, None, keys=False)))
         return
     for line in layout(frame, look, TABLE_WIDTH, None, keys=False):

@@ -21,6 +21,10 @@ def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
     from turbine.views.past import view_at
     from turbine.views.source import topics_of
 
+    held = log.held() if moment is None else None
+    if held is not None:
+        yield held
+        return
     topics = topics_of(log)
     end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
     cache = open_cache(log)

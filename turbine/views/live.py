@@ -108,6 +108,16 @@ class Live:
         with self._moved:
             return self._view if self._moved.wait_for(beyond, timeout_s) else None
 
+    def reach(self, end: Mapping[str, int], timeout_s: float) -> View | None:
+        """The view once it has read up to that position; None where it has not in time."""
+
+        def there() -> bool:
+            at = self._view.at
+            return all(at.get(where, 0) >= offset for where, offset in end.items())
+
+        with self._moved:
+            return self._view if self._moved.wait_for(there, timeout_s) else None
+
     def at(self, moment: int | Mapping[str, int]) -> View:
         """What the log said at an instant, or at a position."""
         if isinstance(moment, int):

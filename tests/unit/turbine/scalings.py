@@ -76,6 +76,9 @@ class Shelf:
     def __init__(self, journal: Journal) -> None:
         self.journal = journal
 
+    def held(self) -> None:
+        """Nobody follows it."""
+
     def job(self, name: str, **_: Any) -> Job | None:
         return self.journal.job if name == "clicks" and self.journal.decisions else None
 

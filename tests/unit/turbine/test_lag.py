@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -85,6 +86,7 @@ class FakeLog:
     asked: list[tuple[str, int]] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
     counts: Mapping[str, int] = field(default_factory=lambda: {LOADS: 1})
+    source: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(at_hand=False))
 
     def syncs(self, *, job: str | None, heed: Callable[[Read, bool], None]) -> dict[str, Sync]:
         heed(read_of(specs(2, *self.owned)), True)

@@ -54,6 +54,9 @@ class Shelf:
     def __init__(self, journal: Journal, sync: Sync) -> None:
         self.journal, self.sync = journal, sync
 
+    def held(self) -> None:
+        """Nobody follows it."""
+
     def job(self, name: str, **_: Any) -> Job | None:
         return self.journal.job if name == self.journal.job.name else None
 

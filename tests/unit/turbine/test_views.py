@@ -87,6 +87,8 @@ def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:
         {"setting": "partitions", "value": 4, "origin": "turbine.toml"},
         {"setting": "replication", "value": 1, "origin": "default"},
         {"setting": "directory", "value": "/elsewhere", "origin": "TURBINE_DIRECTORY"},
+        {"setting": "api", "value": "", "origin": "default"},
+        {"setting": "api_token", "value": "", "origin": "default"},
         {"setting": "kafka.client.id", "value": "me", "origin": "turbine.toml"},
         {"setting": "kafka.sasl.password", "value": "(not shown)", "origin": "turbine.toml"},
     ]
@@ -138,7 +140,7 @@ def on_a_terminal(**environment: str) -> bytes:
         [sys.executable, "-m", "turbine", "config", "view"],
         stdin=terminal,
         stdout=terminal,
-        env={**os.environ, "TERM": "xterm", **environment},
+        env={**os.environ, "TERM": "xterm", "TURBINE_DIRECTORY": "/short", **environment},
     ):
         os.close(terminal)
         parts = []
