@@ -90,8 +90,10 @@ class Bench:
         return [one.record.body for one in reads if isinstance(one.record.body, kind)]
 
     def containers(self) -> dict[int, str]:
-        """Of each task, where it was started last."""
-        return {one.task: one.container for one in self.said(TaskStarted)}
+        """Of each task that should run, where it was started last."""
+        running = self.row().running
+        tasks = range(running.tasks if running is not None else 0)
+        return {one.task: one.container for one in self.said(TaskStarted) if one.task in tasks}
 
     def layer(self, *, clear: bool) -> None:
         """What the scaler says when the tier has no room for the job, and when it has it again."""

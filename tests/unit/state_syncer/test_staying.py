@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from events.identity import change_id
 from events.records import (
     JobQuarantined,
     OffsetResetRequested,
@@ -13,6 +14,7 @@ from events.records import (
     SyncFailed,
     SyncPlanned,
 )
+from events.topics import OPERATOR
 from tests.unit.state_syncer.fleet import Fleet
 
 SQL = {"sql": "SELECT key, count(*) FROM clicks GROUP BY key"}
@@ -40,7 +42,7 @@ def refusal(fleet: Fleet) -> SyncFailed:
     return failed
 
 
-OPERATOR = (
+OTHER_OPERATOR = (
     "operator: the job keeps state, and another operator or query would take it for what it is not;"
     " let the old one stand and bring new code as a version of its package, or make the new one a"
     " job of another name"
@@ -57,8 +59,8 @@ ASSIGNMENT = (
 OTHER = {"sql": "SELECT value, count(*) FROM clicks GROUP BY value"}
 CROSSED = [["clicks/0", "views/1"], ["clicks/1", "views/0"]]
 CANNOT: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    ({}, {"operator": "examples.counts:other"}, OPERATOR),
-    ({"operator": SQL}, {"operator": OTHER}, OPERATOR),
+    ({}, {"operator": "examples.counts:other"}, OTHER_OPERATOR),
+    ({"operator": SQL}, {"operator": OTHER}, OTHER_OPERATOR),
     ({"checkpoint": {"root": "/checkpoints"}}, {"checkpoint": {"root": "/elsewhere"}}, ROOT),
     ({"inputs": TWO}, {"tasks": 5}, TASKS),
     ({"inputs": TWO}, {"tasks": 2, "assignment": CROSSED}, ASSIGNMENT),
@@ -148,7 +150,9 @@ def test_a_reset_leaves_the_state_behind_and_brings_it_there() -> None:
     fleet = keeping()
     fleet.wants(operator="examples.counts:other")
     refusal(fleet)
-    name = fleet.asks(lambda **more: OffsetResetRequested(**more, to="earliest"))  # type: ignore[arg-type]
+    name = change_id(fleet.now_ms + 60_000, "again")
+    asked = OffsetResetRequested(name, "orders", "earliest", author="ann", reason="why")
+    fleet.tell(OPERATOR, asked, name)
     fleet.decide()
     assert (fleet.planned.intent, fleet.planned.change_id) == ("reset", name)
     assert [step.name for step in fleet.planned.steps] == ["stop", "start"]

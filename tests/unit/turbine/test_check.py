@@ -60,7 +60,8 @@ def test_a_trial_is_what_the_first_task_would_be_told() -> None:
     assert isinstance(found, Trial)
     assert (found.operator, found.argv) == ("clicks.count:run", ("--task", "0"))
     assert found.inputs == (("clicks", (0,)), ("views", (0, 2)))
-    assert json.loads(found.config_json)["inputs"][0] == {"format": "json", "topic": "clicks"}
+    first = json.loads(found.config_json)["inputs"][0]
+    assert first == {"format": "json", "topic": "clicks", "partitions": 2}
     query = trial_of("clicks", {**JOB, "operator": {"sql": "SELECT 1"}})
     assert isinstance(query, Trial)
     assert (query.operator, json.loads(query.config_json)["sql"]) == ("sql", "SELECT 1")
