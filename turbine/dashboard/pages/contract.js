@@ -33,7 +33,7 @@ function Topics({ of, chosen }) {
       aria-current=${one.topic === chosen ? "true" : undefined}><code>${one.topic}</code></a>` },
     { key: "kind", label: "For", fit: true, cell: (one) => KINDS[one.kind] || one.kind },
     { key: "key", label: "Key", fit: true },
-    { key: "by", label: "Written by", cell: (one) => one.written_by },
+    { key: "by", label: "Written by", wide: true, cell: (one) => one.written_by },
     { key: "doc", label: "What it is", wide: true, cell: (one) => one.doc },
     { key: "records", label: "Records", num: true, fit: true, cell: (one) => html`<span title=${one.records.join(", ")}>${one.records.length}</span>` },
   ];
