@@ -24,8 +24,7 @@ def listed(page: Page, job: str) -> None:
 
 
 def fill(page: Page, name: str) -> None:
-    label, value = FILLED[name]
-    field = page.get_by_label(label, exact=name != "set")
+    field, value = page.locator(f"form.whatif [name={name}]"), FILLED[name][1]
     if name == "set":
         field.fill(value)
     else:
