@@ -63,6 +63,8 @@ SHOWN = [
 ]
 GOES_ON = {"turbine top": " --once", "turbine subscribe outcomes --resume seen": " --count 1"}
 """What goes on until Ctrl-C is told when to end."""
+LEFT_OUT = {"turbine scoreboard --traces recorded/"}
+"""It plays scenarios for minutes (tests/unit/turbine/test_scoreboard_command.py has a part)."""
 
 
 class Said(NamedTuple):
@@ -184,8 +186,9 @@ def test_the_refused_change_changed_nothing(played: Played) -> None:
         if one.body["job"] == "clicks" and one.body["layer"] == "base"
     ]
     assert refused[0]["change_id"] not in {one["change_id"] for one in taken}
-    versions = [one["version"] for one in taken]
-    assert versions == list(range(1, len(taken) + 1))
+    # A worker that is killed may have said some of them, and its successor says them again: void.
+    versions = list(dict.fromkeys(one["version"] for one in taken))
+    assert versions == list(range(1, len(versions) + 1))
     assert not any('"tasks":99' in one["layer_json"].replace(" ", "") for one in taken)
 
 
@@ -238,13 +241,12 @@ def test_the_commands_of_the_readme_can_be_typed_on_the_demos_fleet(played: Play
     export = re.findall(r"^ {4}(export \S+)", README, re.MULTILINE)
     assert len(export) == 1
     (clone / "long-words.yaml").write_text(JOB)
-    (clone / "recorded").mkdir()
-    minutes = [f"{at},{600 + 300 * (at % 60 > 30)}\n" for at in range(180)]
-    for trace in (clone / "site.csv", clone / "recorded" / "site.csv"):
-        trace.write_text("minute_index,rate\n" + "".join(minutes))
+    minutes = [f"{at},{600 + 300 * (at > 10)}\n" for at in range(20)]
+    (clone / "site.csv").write_text("minute_index,rate\n" + "".join(minutes))
     run(clone, "gzip site.csv")
     decision = played.client.read("turbine.journal.v1", "ScalingDecided")[0].id
-    for shown in SHOWN:
+    assert set(SHOWN) > LEFT_OUT
+    for shown in dict.fromkeys(one for one in SHOWN if one not in LEFT_OUT):
         typed = shown.replace(" ID", f" {decision}") + GOES_ON.get(shown, "")
         done = run(clone, f". .venv/bin/activate && {export[0]} && {typed}")
         assert done.code == 0, f"{typed}\n{done.text}"
