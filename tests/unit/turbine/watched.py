@@ -74,7 +74,7 @@ class Case:
             Layer(1, json.dumps(self.oncall), "ben", "backlog", expires_ms=self.expires_ms),
         )
         listed = Listed("plan#1", 1, self.tasks, VERSIONS)
-        running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1, "plan#1")
+        running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1)
         sync = Sync(
             self.name,
             alive=True,
