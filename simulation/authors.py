@@ -52,6 +52,7 @@ class Authors:
         self.world = world
         self.keys = KEYS
         self.rng = world.streams.fork("authors")
+        self._programs = world.streams.fork("programs")  # so seeds stay the stories they were
         self.requests: list[Request] = []
         self._reports: Counter[str] = Counter()
         self._told: dict[str, int] = {}
@@ -137,7 +138,7 @@ class Authors:
     def _wish(self, at: int) -> str:
         rng = self.rng
         wish: dict[str, Json] = dict(SMALLEST) if at == 0 and rng.random() < 0.8 else {}
-        if at == 0 and rng.random() < 0.05:
+        if at == 0 and self._programs.random() < 0.05:
             wish["operator"] = "examples.counts:other"
         for _ in range(rng.randint(0, 2)):
             wish |= rng.choice(
