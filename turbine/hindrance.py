@@ -27,6 +27,7 @@ from projections.jobs import Job
 from projections.reports import Report
 from projections.syncs import PAUSED, Sync
 from projections.waits import missing
+from turbine.headline import LOST, UNHEARD
 from turbine.log import Standing
 
 Row = dict[str, Any]
@@ -78,7 +79,7 @@ def _found(
         case "syncing":
             return _syncing(sync, decisions)
         case "failing":
-            return _failing(sync, decisions)
+            return _failing(sync, line, decisions)
         case "behind" if not job.alive:
             return Found("it is deleted, and what runs of it is not stopped yet")
         case "behind":
@@ -183,18 +184,29 @@ def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Found:
     return Found(f"it waits {step}{tasks}; the plan {what}", since_ms, todo, decision)
 
 
-def _failing(sync: Sync, decisions: Sequence[Standing]) -> Found:
-    """The plan that failed last; or, where the config is in effect, a task that fails."""
+def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
+    """The plan that failed last; or, where the config is in effect, a task that fails, or one whose
+    container is gone."""
     if sync.trouble is not None:
         return _said(decisions, SyncFailed, f"turbine logs {sync.name}")
     failed = sorted(_failed(sync.tasks))
     if not failed:
-        return Found("", todo=f"turbine logs {sync.name}")
+        return _unheard(line)
     at, report = failed[0]
     others = f", and {counted(len(failed) - 1, 'other')} too" if failed[1:] else ""
     again = "will not be started again" if report.final else "is started again"
     said = f"task {at} fails and {again}{others} ({report.cause}): {report.explanation}"
     return Found(said, report.at_ms, f"turbine logs {sync.name}/{at}")
+
+
+def _unheard(line: Row) -> Found:
+    """Nothing is heard of their container, or it is given up and no other runs them yet."""
+    states = line["tasks_by_state"]
+    told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
+    return Found(
+        f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran",
+        todo=f"turbine get tasks --job {line['job']}",
+    )
 
 
 def _failed(tasks: Mapping[int, Report]) -> Iterator[tuple[int, Report]]:

@@ -38,7 +38,7 @@ def get_jobs(
         check_job(name)
     moment = given_moment(at)
     view = jobs_view(open_log(context), moment)
-    jobs, told = {name: one.job for name, one in view.jobs.items()}, lines_of(view)
+    jobs, told = {name: view.jobs[name].job for name in sorted(view.jobs)}, lines_of(view)
     for name in names or ():
         existing(jobs.get(name), name, at, lambda: living(jobs.values()))
     wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())

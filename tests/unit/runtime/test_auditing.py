@@ -98,7 +98,7 @@ def test_what_waits_for_a_decision_that_never_comes_is_folded(
 
 def test_a_decision_of_an_older_logic_is_made_again_by_the_old_code() -> None:
     """A fix changed what is said; what was said before it is judged by the functions of then."""
-    fixed: Component[Any] = replace(job_service, logic="job-service/2", decide=lambda *_: iter(()))
+    fixed: Component[Any] = replace(job_service, logic="job-service/3", decide=lambda *_: iter(()))
     alone = Counter(one.verdict for one in whole([[fixed]]))
     both = Counter(one.verdict for one in whole([[fixed, job_service]]))
     assert set(alone) == {"not checkable"}

@@ -22,8 +22,9 @@ from projections.reports import Report
 from projections.syncs import START, STOP, Sync
 from tests.unit.state_syncer.fleet import Fleet
 from turbine.costs import Steps, cost_of, sentences, steps_of, times_of
+from turbine.headline import tasks_of
 from turbine.log import Standing
-from turbine.running import Sightings, tasks_to_plain
+from turbine.running import Sightings
 
 RESTART = (STOP, START)
 
@@ -154,8 +155,8 @@ def test_a_plan_that_would_be_made_says_its_steps_itself() -> None:
 def seen(job: str, *containers: str) -> tuple[Sync, Sightings]:
     row = Fleet().runs().row._replace(name=job)
     reports = {at: report for at, report in row.tasks.items() if at < len(containers)}
-    where: dict[int, tuple[Report, str]] = {
-        at: (report, containers[at]) for at, report in reports.items()
+    where: dict[int, tuple[Report, str, int]] = {
+        at: (report, containers[at], 1) for at, report in reports.items()
     }
     return row, Sightings.of(job, where, ())
 
@@ -167,7 +168,7 @@ def test_neighbours_are_tasks_of_others_on_the_same_containers() -> None:
         "c": seen("c", "c2", "c2"),
         "d": seen("d", "c0", "c1"),
     }
-    assert all(row["state"] == "running" for one in fleet.values() for row in tasks_to_plain(*one))
+    assert all(one.state == "running" for row in fleet.values() for one in tasks_of(*row, {}))
     cost = cost_of("a", Steps(RESTART, 2, 2), fleet, {}, {})
     assert cost["containers"] == ["c0", "c1"]
     assert cost["neighbours"] == {"b": 1, "d": 2}

@@ -16,8 +16,8 @@ import pytest
 import typer
 
 from tests.unit.turbine.lines import run
-from turbine.cli import again
-from turbine.cli.again import WATCH, taken, watch
+from turbine.cli import WATCH, again, taken
+from turbine.cli.again import watch
 from turbine.cli.commands import app
 from turbine.cli.failures import Code
 from turbine.cli.moments import show_time, shown_in
@@ -144,6 +144,9 @@ def test_the_two_may_stand_anywhere() -> None:
     assert taken(["x", "--", "--watch"]) == (["x", "--", "--watch"], frozenset())
 
 
+LIST = ["get", "jobs"]
+
+
 class Looks:
     """What a list says, look by look; a person ends it after some."""
 
@@ -162,7 +165,7 @@ class Looks:
 
 def test_a_list_is_shown_until_somebody_ends_it(capsys: pytest.CaptureFixture[str]) -> None:
     looks = Looks(until=3)
-    assert watch(looks.run, sleep=looks.sleep, every_s=5.0) == Code.OK
+    assert watch(LIST, looks.run, sleep=looks.sleep, every_s=5.0) == Code.OK
     assert capsys.readouterr().out == "look 0\nlook 1\nlook 2\n"
     assert looks.slept == [5.0, 5.0, 5.0]
 
@@ -172,17 +175,17 @@ def test_at_a_terminal_each_look_takes_the_place_of_the_last(
 ) -> None:
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
     looks = Looks(until=2)
-    watch(looks.run, sleep=looks.sleep)
+    watch(LIST, looks.run, sleep=looks.sleep)
     assert capsys.readouterr().out == "\x1b[H\x1b[Jlook 0\n\x1b[H\x1b[Jlook 1\n"
 
 
 def test_what_fails_at_once_has_failed_and_later_it_goes_on() -> None:
     looks = Looks(Code.NOT_FOUND, until=9)
-    assert watch(looks.run, sleep=looks.sleep) == Code.NOT_FOUND
+    assert watch(LIST, looks.run, sleep=looks.sleep) == Code.NOT_FOUND
     later = Looks(Code.OK, Code.FAILED, Code.OK, until=4)
-    assert watch(later.run, sleep=later.sleep) == Code.OK
+    assert watch(LIST, later.run, sleep=later.sleep) == Code.OK
     interrupted = Looks(Code.OK, Code.INTERRUPTED, until=9)
-    assert watch(interrupted.run, sleep=interrupted.sleep) == Code.OK
+    assert watch(LIST, interrupted.run, sleep=interrupted.sleep) == Code.OK
     assert len(interrupted.slept) == 1
 
 

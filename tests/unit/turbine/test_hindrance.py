@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -32,9 +32,12 @@ from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import NOW, VERSIONS, Case, alert
 from turbine.api.rows import line
 from turbine.cli.failures import Code
+from turbine.headline import Lived
 from turbine.hindrance import hindrance
 from turbine.log import Standing
+from turbine.monitoring.figures import figure_of
 from turbine.running import standing
+from turbine.views.notes import Notes
 from turbine.views.view import AlertView, JobView, View
 
 NEWER = LayerVersions(2, 0, 0, 0)
@@ -48,6 +51,7 @@ class Desk:
     seen: JobView = field(default_factory=lambda: Case("clicks", 4).view())
     decisions: list[Standing] = field(default_factory=list)
     asked: dict[str, Read] = field(default_factory=dict)
+    lives: dict[str, Lived] = field(default_factory=dict)
 
     def say(self, body: Body) -> None:
         """A decision that stands, a minute after the one before."""
@@ -73,6 +77,11 @@ class Desk:
         assert self.seen.sync is not None
         return self.seen.sync
 
+    @property
+    def tasks_said(self) -> Mapping[int, Report]:
+        """The last report of each."""
+        return self._sync.tasks
+
     def tasks(self, **failed: Report) -> None:
         """Reports in place of those that there are, by `task_N`."""
         told = {int(name.removeprefix("task_")): one for name, one in failed.items()}
@@ -88,9 +97,8 @@ class Desk:
 
     def why(self) -> dict[str, Any]:
         """What keeps it from running."""
-        return hindrance(
-            self.seen.job, self.seen.sync, line(self.seen, []), self.decisions, self.asked.get
-        )
+        told = line(self.seen, figure_of(self.seen, self.lives, NOW))
+        return hindrance(self.seen.job, self.seen.sync, told, self.decisions, self.asked.get)
 
 
 def planned(intent: str, *steps: str, change_id: str | None = None) -> SyncPlanned:
@@ -194,6 +202,19 @@ def test_a_task_that_fails_is_why_a_job_that_is_in_sync_fails() -> None:
         "task 1 fails and is started again, and 1 other too (operator-error): no table x"
     )
     assert (told["since_ms"], told["todo"]) == (NOW, "turbine logs clicks/1")
+
+
+def test_a_job_fails_whose_containers_are_not_heard() -> None:
+    desk = Desk()
+    seen = {task: (desk.tasks_said[task], f"c{task}", 1) for task in (0, 1, 2)}
+    desk.seen = replace(desk.seen, notes=Notes(seen=Map(seen)))
+    desk.lives = {"c0": Lived(1, 0, False), "c1": Lived(1, 0, False), "c2": Lived(2, 1)}
+    told = desk.why()
+    assert (told["state"], told["running"]) == ("failing", 1)
+    assert told["because"] == (
+        "of 4 tasks 2 unheard and 1 lost: nothing is heard of where they ran"
+    )
+    assert told["todo"] == "turbine get tasks --job clicks"
 
 
 def test_lagging_tells_by_how_much() -> None:

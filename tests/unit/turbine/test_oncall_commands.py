@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
 
 from components.runtime.settings import Settings
-from projections.jobs import Job
+from projections.jobs import Job, Layer
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
@@ -16,6 +17,7 @@ from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import SYNC_TOPICS, Standing
 from turbine.publish import Accepted, Rejected, Unknown
+from turbine.views.view import JobView, View
 
 SENT: list[dict[str, Any]] = []
 ANSWERS: list[Any] = []
@@ -78,6 +80,9 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     for module in ("scaling", "syncs", "comparing"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
+    seen = JobView(Job("orders", True, (Layer(1), Layer(), Layer(), Layer())), fleet.row)
+    view = View({}, jobs={"orders": seen})
+    monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
     monkeypatch.setattr("turbine.publish.Publisher", Desk)
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
     monkeypatch.setattr("turbine.cli.moments.now_ms", lambda: NOW)
