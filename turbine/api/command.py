@@ -20,9 +20,9 @@ from turbine.api.asking import AtDesk, Desk
 from turbine.api.problems import Refusal
 from turbine.cli.here import invoke
 from turbine.cli.moments import set_now
+from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
-from turbine.cli.table import reading
 from turbine.cli.terminal import Terminal, writing_to
 
 RUNNING_MAX = 4

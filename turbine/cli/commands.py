@@ -14,8 +14,9 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from turbine.cli.failures import MEANINGS
+from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
-from turbine.cli.table import ENTRIES, Entry, below, is_group, spelled
+from turbine.cli.table import ENTRIES, Entry
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
     f"  {code.value:<4} {meaning}" for code, meaning in MEANINGS.items()

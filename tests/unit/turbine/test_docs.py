@@ -19,6 +19,8 @@ from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
 from turbine.cli.failures import MEANINGS
+from turbine.cli.naming import spelled
+from turbine.cli.table import ENTRIES
 from turbine.policies import document, rows_of
 from turbine.scaled import KINDS
 
@@ -51,14 +53,10 @@ def named(line: str) -> list[str]:
 def with_usual(line: str) -> str:
     """`turbine delete clicks` is `turbine delete job clicks`."""
     words = line.split()
-    group = GROUPS.get(words[1]) if len(words) > 2 else None
-    if group is None or words[2] in group.commands:
-        return line
-    return " ".join([*words[:2], group.usual_command, *words[2:]])
+    group = ENTRIES.get(words[1]) if len(words) > 1 else None
+    return line if group is None else " ".join([*words[:2], *spelled(group, words[2:])])
 
 
-ROOT_GROUP: Any = typer.main.get_command(app)
-GROUPS = {n: one for n, one in ROOT_GROUP.commands.items() if hasattr(one, "usual_command")}
 ALL = list(commands(typer.main.get_command(app)))
 NAMED = {one for at in re.finditer("turbine [a-z]", TEXT) for one in named(TEXT[at.start() :])}
 

@@ -135,6 +135,8 @@ def test_at_a_terminal_a_deletion_is_asked_for(monkeypatch: pytest.MonkeyPatch) 
 
 # --- --watch
 
+LIST = ["get", "jobs"]
+
 
 def test_the_two_may_stand_anywhere() -> None:
     assert taken(["get", "jobs", "--watch", "-o", "wide", "--local"]) == (

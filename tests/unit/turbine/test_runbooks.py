@@ -12,6 +12,8 @@ import pytest
 import typer
 
 from turbine.cli.commands import app
+from turbine.cli.naming import spelled
+from turbine.cli.table import ENTRIES
 from turbine.monitoring.alerts import RAISED, UNREADABLE
 
 ROOT = Path(__file__).parents[3]
@@ -30,6 +32,8 @@ def wrong(line: str) -> str:
     """What is the matter with a command line; "" where it could be typed."""
     words = [word for word in shlex.split(line)[1:] if word not in SHARED]
     command: Any = typer.main.get_command(app)
+    group = ENTRIES.get(words[0])
+    words = words if group is None else [words[0], *spelled(group, words[1:])]
     while words and hasattr(command, "commands"):
         if words[0] not in command.commands:
             return f"there is no {words[0]}"
@@ -64,7 +68,10 @@ def test_its_commands_can_be_typed(path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("turbine get tasks JOB", "it takes 0 arguments and gets 1"),
+        ("turbine get tiers default", "it takes 0 arguments and gets 1"),
+        ("turbine get tasks JOB", ""),
+        ("turbine describe JOB", ""),
+        ("turbine describe JOB OTHER", "it takes 1 arguments and gets 2"),
         ("turbine get tasks --jobs JOB", "it has no --jobs"),
         ("turbine gets", "there is no gets"),
         ("turbine get", "it names a group of commands"),

@@ -8,7 +8,8 @@ import sys
 import pytest
 
 from turbine.cli.commands import Group, made
-from turbine.cli.table import TABLE, Entry, below, is_group
+from turbine.cli.naming import below, is_group
+from turbine.cli.table import TABLE, Entry
 
 
 @pytest.mark.parametrize("entry", TABLE, ids=lambda one: one.name)

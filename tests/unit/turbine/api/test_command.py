@@ -26,8 +26,9 @@ from turbine.api.server import Serving, opened_file
 from turbine.cli.failures import Code
 from turbine.cli.moments import now_ms as now
 from turbine.cli.moments import set_now
+from turbine.cli.naming import reading
 from turbine.cli.stamp import stamp
-from turbine.cli.table import TABLE, reading
+from turbine.cli.table import TABLE
 from turbine.cli.terminal import terminal
 from turbine.log import Log
 from turbine.log_file import LogFile
