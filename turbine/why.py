@@ -87,6 +87,8 @@ def explain(log: Log, name: str) -> Why | None:
     job = found.record.key
     decisions = log.decisions(job=job)
     decision = pick(decisions, name)
+    if decision is None:
+        return None
     request = find_request(log, decision.read.record.cause, job)
     return explain_decision(decisions, decision, request)
 
@@ -96,12 +98,14 @@ def _heads(log: Log) -> Iterable[Read]:
     return log.read([JOURNAL], kinds=frozenset())
 
 
-def pick(decisions: Sequence[Standing], name: str) -> Standing:
-    """The decision of that id, or the one that answers that request: the standing one if any."""
+def pick(decisions: Sequence[Standing], name: str) -> Standing | None:
+    """The decision of that id, or the one that answers that request: the standing one if any. None
+    where the log lacks what it was made of: nobody can say yet whether it stands."""
     named = [one for one in decisions if one.read.record.id == name]
     caused = [one for one in decisions if one.read.record.cause == name]
     # A duplicate has the id of what it repeats, and is void.
-    return next((one for one in named + caused if one.stands), (named + caused)[0])
+    found = named + caused
+    return next((one for one in found if one.stands), found[0] if found else None)
 
 
 def find_request(log: Log, change_id: str, job: str | None) -> Read | None:

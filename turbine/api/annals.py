@@ -63,9 +63,11 @@ class Annals:
             return decision_to_plain(found[0]) if found else None
         return self._decided(spot.key, name, end)
 
-    def _decided(self, job: str, name: str, end: Vector) -> Row:
+    def _decided(self, job: str, name: str, end: Vector) -> Row | None:
         decisions = self._log.decisions(job=job, end=end)
         decision = pick(decisions, name)
+        if decision is None:
+            return None
         request = find_request(self._log, decision.read.record.cause, job)
         found = explain_decision(decisions, decision, request)
         row = found.to_plain()

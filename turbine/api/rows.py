@@ -52,7 +52,7 @@ class Lines:
         then, before = self._known
         before = before if then == lives else {}
         now_ms, made = view.now_ms or view.at_ms, dict[str, Line]()
-        for name, seen in view.jobs.items():
+        for name, seen in sorted(view.jobs.items()):
             if not seen.existed:
                 continue
             known, about = before.get(name), alerts.get(name, ())

@@ -63,7 +63,7 @@ def get_tasks(
     for name in wanted:
         check_job(name)
     with viewed(open_log(context), given_moment(at)) as view:
-        known = {one.job.name: one for one in view.jobs.values() if one.existed}
+        known = {name: one for name, one in sorted(view.jobs.items()) if one.existed}
         syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
         if wanted:
             syncs = {name: existing(syncs, name, at) for name in wanted}

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from immutables import Map
 
 from components.runtime.settings import Settings
 from projections.jobs import Job
 from projections.syncs import NOTHING, Quarantine, Sync, Trouble
+from tests.unit.shard_manager.fleets import placed
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
+from tests.unit.turbine.watched import view_of_row
 from turbine.cli import applying, changes
 from turbine.cli.applying import arrived, await_all, lacking
 from turbine.cli.failures import Code, Failed
 from turbine.config_findings import findings_in
+from turbine.views.notes import Notes
+from turbine.views.view import View
 
 WHOLE: dict[str, Any] = {
     "operator": "a.b:c",
@@ -83,8 +88,16 @@ class Shelf:
 
     settings = Settings()
 
-    def __init__(self, *rows: Sync) -> None:
-        self.rows = list(rows)
+    def __init__(self, *rows: Sync, tiers: Iterable[dict[str, Any]] = ()) -> None:
+        self.rows, self.tiers = list(rows), list(tiers)
+        self.shown: Sync | None = None
+
+    def held(self) -> View:
+        """The job as it was shown last, and its containers as they are by now."""
+        assert self.shown is not None
+        sync, tiers = self.shown, self.tiers.pop(0) if self.tiers else {}
+        seen = Map({at: (report, "c0", 1) for at, report in sync.tasks.items()})
+        return view_of_row(sync, Notes(seen=seen), **tiers)
 
     def jobs(self, **_: Any) -> dict[str, Job]:
         return {}
@@ -93,6 +106,7 @@ class Shelf:
         if not self.rows:
             return {}
         row = self.rows.pop(0) if len(self.rows) > 1 else self.rows[0]
+        self.shown = row
         return {row.name: row}
 
     def decisions(self, **_: Any) -> list[Any]:
@@ -170,6 +184,16 @@ def test_it_waits_until_all_tasks_run(
     row = running()
     await_all(Shelf(behind(row), failed(row, final=False), row), [row.name], 60.0, "table")  # type: ignore[arg-type]  # a log's stand-in
     assert capsys.readouterr().err == f"{row.name}: runs as is expected of it\n"
+    assert clock[0] == 2.0
+
+
+def test_tasks_that_were_lost_with_their_container_do_not_run(clock: list[float]) -> None:
+    row = running()
+    ended, alive = ({"tiers": {"default": one.fleet}} for one in (placed(1, 2), placed(1, 2)))
+    lives = ended["tiers"]["default"].lives
+    life = lives["c0"]._replace(over=lives["c0"].epoch)
+    ended["tiers"]["default"] = ended["tiers"]["default"]._replace(lives=lives.set("c0", life))
+    await_all(Shelf(row, tiers=(ended, ended, alive)), [row.name], 60.0, "json")  # type: ignore[arg-type]  # a log's stand-in
     assert clock[0] == 2.0
 
 

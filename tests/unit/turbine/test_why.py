@@ -114,6 +114,15 @@ def test_a_duplicate_is_explained_as_what_stands(journal: Journal) -> None:
     assert pick(journal.decisions, record.cause) is decision
 
 
+def test_of_a_decision_whose_evidence_is_not_there_nobody_can_say_whether_it_stands(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decision = journal.propose({"tasks": 4}).read.record
+    # The journal has it, and no fold has come as far.
+    monkeypatch.setattr(FakeLog, "decisions", lambda *_, **__: journal.decisions[:-1])
+    assert why(journal, decision.id) is None
+
+
 def test_a_request_without_a_verdict(journal: Journal) -> None:
     decision = journal.propose({"tasks": 4})
     journal.decisions.remove(decision)

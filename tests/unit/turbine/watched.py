@@ -36,6 +36,7 @@ from tests.unit.shard_manager.fleets import Tale, placed
 from turbine.monitoring.alerts import RAISED
 from turbine.monitoring.families import Asked, Beside, families
 from turbine.monitoring.tally import Tally
+from turbine.views.notes import NOTHING, Notes
 from turbine.views.view import AlertView, JobView, View
 
 NOW = 1_800_000_000_000
@@ -119,6 +120,13 @@ def view_of(*cases: Case, alerts: tuple[AlertView, ...] = (), **more: Any) -> Vi
     jobs = {case.name: case.view() for case in cases}
     open_now = {one.key: one for one in alerts}
     return View({place(JOURNAL, 0): 10}, NOW, NOW, jobs=jobs, alerts=open_now, **more)
+
+
+def view_of_row(sync: Sync, notes: Notes = NOTHING, **more: Any) -> View:
+    """A view of one job as the state syncer holds it."""
+    layers = (Layer(1, sync.expected_json, "ana"), Layer(), Layer(), Layer())
+    job = Job(sync.name, True, layers, sync.expected_json)
+    return View({}, NOW, NOW, jobs={sync.name: JobView(job, sync, notes)}, **more)
 
 
 def tier(share: float, reserved: float) -> dict[str, Any]:
