@@ -129,9 +129,9 @@ def _long(cost: Row) -> str:
     if measured is None:
         return "how long it takes is unknown, as nothing of the kind was measured"
     count = measured["plans"]
-    what = "time" if count == 1 else "times"
+    what = "the last time" if count == 1 else f"the last {count} times"
     whose = "of this job" if measured["of"] == "job" else "in this fleet"
-    return f"about {cost['expected_ms'] / 1000:.0f} s, as the last {count} {what} {whose}"
+    return f"about {cost['expected_ms'] / 1000:.0f} s, as {what} {whose}"
 
 
 def _tasks(count: int) -> str:

@@ -129,14 +129,15 @@ def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], 
 
 
 def look_back(
-    log: Log, names: Iterable[str], at_ms: int | None
+    log: Log, names: Iterable[str], at_ms: int | None, end: Mapping[str, int] | None = None
 ) -> tuple[dict[str, Sync], list[Behind]]:
     """The same of the past, from the log alone: what tasks had reported by the log's end, in the
-    minutes before that instant, or before the last report."""
+    minutes before that instant, or before the last report. Nothing is waited for on a topic that
+    `end` does not name, if there is one."""
     wanted = set(names)
     only = next(iter(wanted)) if len(wanted) == 1 else None
     listings = Listings()
-    syncs = log.syncs(job=only, heed=listings)
+    syncs = log.syncs(job=only, heed=listings, end=end)
     jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
     loads = _loads(log, at_ms, only)
     behind = [

@@ -145,7 +145,7 @@ def test_apply_makes_the_topic_waits_and_knows_afterwards_how_long_it_takes(
     tried = run("apply", "-f", "job.yaml", "--dry-run")
     [restart] = [line for line in tried.out.splitlines() if " stops, " in line]
     assert restart.startswith("  1 task stops, 2 tasks start; about ")
-    assert restart.endswith(" s, as the last 1 time of this job")
+    assert restart.endswith(" s, as the last time of this job")
 
 
 def test_a_dry_run_writes_nothing_to_a_broker(

@@ -49,8 +49,8 @@ def get_lag(
         syncs, found = look(log, names or (), now_ms())
     else:
         now = now_ms() if moment is None else moment
-        past = log_at(log, moment)
-        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None)
+        past, end = log_at(log, moment), None if isinstance(moment, int) else moment
+        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
     for name in names or ():
         existing(syncs, name, at)
     rows = [row for one in found for row in to_plain(one, by)]

@@ -189,7 +189,7 @@ def told(**more: Any) -> list[str]:
         ({}, ["2 tasks stop, 1 task starts; about 12 s, as the last 3 times of this job"]),
         (
             {"stops": 0, "measured": {"plans": 1, "of": "fleet"}},
-            ["1 task starts; about 12 s, as the last 1 time in this fleet"],
+            ["1 task starts; about 12 s, as the last time in this fleet"],
         ),
         (
             {"starts": 0, "stops": 1, "measured": None, "expected_ms": None},
