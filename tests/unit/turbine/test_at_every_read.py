@@ -178,7 +178,9 @@ def test_lag_of_the_past_is_what_tasks_had_reported(folder: Path) -> None:
     for at in ("1970-01-01T00:27:30Z", f"{JOURNAL}/0:29,tasks.v1/0:7,{LOADS}/0:45"):
         line = ["--log", path, "get", "lag", "clicks", "-o", "json", "--at", at]
         [job] = json.loads(run(*line).out)
-        told = {body["task"]: body["lag_records"] for body in _reports(path, at)}
+        # A task of an older generation may have the last word, and it is not about this shape.
+        newest = sorted(_reports(path, at), key=lambda body: body["generation"]["specs"])
+        told = {body["task"]: body["lag_records"] for body in newest}
         tasks = json.loads(run(*line, "--by", "task").out)
         known = [row for row in tasks if row["lag_records"] is not None]
         ever += len(known)
