@@ -91,14 +91,15 @@ class Auditor:
             self._tell(finding)
         self._read += sum(one.topic != CLOCK for one in messages)
         now = time.monotonic()
-        if now >= self._late_at:
+        keeps = now >= self._keep_at and self._read > 0
+        if now >= self._late_at or keeps:  # what is late is not among what is kept
             for finding in self._audit.catch_up():
                 self._tell(finding)
             self._late_at = time.monotonic() + LATE_S
         self._alarms.turn(self._audit.hearing.now_ms)
         metrics.AUDIT_LAG.set(max(0.0, time.time() - self._audit.hearing.now_ms / 1000))
         metrics.AUDIT_WAITING.set(self._audit.audit.waiting)
-        if now >= self._keep_at and self._read:
+        if keeps:
             self._keep()
 
     @property
@@ -143,8 +144,10 @@ class Auditor:
         self._keep_at = time.monotonic() + max(self._every_s, took / KEEP_SHARE)
 
     def close(self) -> None:
-        """Keeps what is left, unless an alert is under way: then it is found again."""
-        if not self._alarms.pending:
+        """Keeps what is left, unless an alert is under way or a verdict is late: then it is found
+        again."""
+        late = any(desk.late for desk in self._audit.audit.desks.values())
+        if not self._alarms.pending and not late:
             self._keep()
         self._leave()
         self._alarms.close()

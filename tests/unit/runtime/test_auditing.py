@@ -51,11 +51,17 @@ def fed(audit: Audit, lines: Iterable[Read | tuple[str, int, int]]) -> Iterator[
 
 
 def ended(audit: Audit, author: str = AUTHOR) -> list[Finding]:
+    return [*audit.findings(whole=True), *caught_up(audit, author)]
+
+
+def caught_up(audit: Audit, author: str = AUTHOR) -> list[Finding]:
+    """As the auditor does before it keeps what it holds."""
+
     def again(places: Iterable[str], ends: Mapping[str, int]) -> Iterator[Read]:
         wanted = set(places)
         return (r for r in reads(author) if r.place in wanted and r.offset < ends[r.place])
 
-    return [*audit.findings(whole=True), *audit.read_late(again)]
+    return list(audit.read_late(again))
 
 
 def whole(families: Any = FAMILIES, lines: Any = None) -> list[Finding]:
@@ -131,7 +137,7 @@ def test_it_goes_on_from_what_was_kept(tmp_path: Path, share: float) -> None:
     path, lines = tmp_path / "audit", log()
     cut = int(len(lines) * share)
     first = Audit(FAMILIES, 1, hearing())
-    found = list(fed(first, lines[:cut]))
+    found = [*fed(first, lines[:cut]), *caught_up(first)]
     keep(path, first, {"job-service": Counter(same=3)})
     kept = open_kept(path, FAMILIES, 1)
     assert kept is not None
