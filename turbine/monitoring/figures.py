@@ -263,7 +263,9 @@ def figure_of(
 
 
 def _ill(count: Count) -> int:
-    """Tasks for which a job is not "running": they fail, or their container is gone."""
+    """Tasks for which a job is not "running": they fail, their container is gone, or none runs."""
+    if not count.running:
+        return count.wanted
     return count.unhealthy + count.states.get(LOST, 0) + count.states.get(UNHEARD, 0)
 
 

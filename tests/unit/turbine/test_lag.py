@@ -88,7 +88,13 @@ class FakeLog:
     counts: Mapping[str, int] = field(default_factory=lambda: {LOADS: 1})
     source: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(at_hand=False))
 
-    def syncs(self, *, job: str | None, heed: Callable[[Read, bool], None]) -> dict[str, Sync]:
+    def syncs(
+        self,
+        *,
+        job: str | None,
+        heed: Callable[[Read, bool], None],
+        end: Mapping[str, int] | None = None,
+    ) -> dict[str, Sync]:
         heed(read_of(specs(2, *self.owned)), True)
         found = {"orders": self.fleet.row} | self.others
         return {name: sync for name, sync in found.items() if job in (None, name)}
