@@ -19,6 +19,7 @@ from events.topics import TOPICS
 from infra.kafka.engine import broker_for_tests
 from infra.topics import apply_topics
 from tests.simulation.seeds import FOLDER, begin
+from turbine.cli.moments import set_now
 from turbine.fleet import Process, held, lives, spawner
 from turbine.local import Flags
 from turbine.members import Member
@@ -31,6 +32,12 @@ MEMBERS = (
     Member(("publisher",)),
     Member(("job-service",), "job-service-0"),
 )
+
+
+@pytest.fixture(autouse=True)
+def _now_of_this_machine() -> None:
+    """A command that read a log's file leaves behind that now was then."""
+    set_now(None)
 
 
 @dataclass(frozen=True, slots=True)

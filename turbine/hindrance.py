@@ -200,12 +200,16 @@ def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
 
 
 def _unheard(line: Row) -> Found:
-    """Nothing is heard of their container, or it is given up and no other runs them yet."""
-    states = line["tasks_by_state"]
+    """Nothing is heard of their container, it is given up and no other runs them yet, or none of
+    them has been started."""
+    states, todo = line["tasks_by_state"], f"turbine get tasks --job {line['job']}"
     told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
+    if not told:
+        return Found(
+            f"{line['not_running']} of {counted(line['tasks'], 'task')} do not run", todo=todo
+        )
     return Found(
-        f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran",
-        todo=f"turbine get tasks --job {line['job']}",
+        f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran", todo=todo
     )
 
 
