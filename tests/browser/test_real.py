@@ -45,7 +45,7 @@ def real(fleet: Fleet) -> Iterator[Served]:
     thread = threading.Thread(
         target=serve,
         args=(fleet.settings, Serving(port=0), stop),
-        kwargs={"tell": lambda url, token: told.put(Served(url + "/", token))},
+        kwargs={"tell": lambda url, file: told.put(Served(url + "/", file.read_text().strip()))},
     )
     thread.start()
     try:
@@ -81,7 +81,7 @@ def test_what_is_decided_is_seen_as_it_is_decided(fleet: Fleet, live: Watched) -
     page.get_by_role("link", name="Decisions", exact=True).click()
     live.reads("version 1 of base by ana <ana@example.org>: <b>the evening peak</b>")
     change(fleet, tasks=7)
-    live.reads("base 2 by ana <ana@example.org>: <b>the evening peak</b>")
+    live.reads("version 2 of base by ana <ana@example.org>: <b>the evening peak</b>")
     page.get_by_role("link", name="JobConfigChanged").first.click()
     live.reads("What it changed", "job-service", "journal.v1/")
     assert page.locator(".differences ins").inner_text() == "7"
@@ -113,14 +113,14 @@ def test_a_plan_is_shown_applied_and_looked_back_at(
 def test_every_page_shows_what_there_is_or_says_what_is_missing(
     live: Watched, real: Served
 ) -> None:
-    live.expected = ("404",)  # of the scoreboard, which nobody has made
+    live.expected = ("404",)  # of the job that there is not
     said = {
         "": "No tier is defined",
         "jobs": "ready",
         "placement": "No tier is defined at this instant",
         "journal": "JobConfigChanged",
         "whatif": "settings of turbine",
-        "scoreboard": "--scoreboard",
+        "scoreboard": "A recording that Turbine comes with,",
         "contract": "turbine.outcomes.v1",
         "platform": "job-service",
         "jobs/nobody": "there is no job",
