@@ -150,17 +150,15 @@ def shards_held() -> int:
     return len(shards)
 
 
-def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path / "home"
-    bootstrap = f"127.0.0.1:{free_port()}"
-    monkeypatch.setenv("TURBINE_BOOTSTRAP", bootstrap)
-    monkeypatch.setenv("TURBINE_DIRECTORY", str(home))
-    monkeypatch.setenv("TURBINE_PARTITIONS", "2")
+def test_an_installation_from_up_to_down(tmp_path: Path) -> None:
+    """On its defaults, and beside another fleet of the machine, which takes a port of its own."""
+    home, other = tmp_path / ".turbine", tmp_path / "other"
     Path("job.yaml").write_text(JOB)
     try:
         said = (up := run("up", "--detach")).err.splitlines()
         assert up.code == Code.OK
-        assert said[0] == f"a broker runs at {bootstrap}"
+        assert said[0].startswith("a broker runs at 127.0.0.1:")
+        bootstrap = said[0].removeprefix("a broker runs at ")
         assert said[1].endswith(" topics are created")
         assert said[2] == "tier default is created, with 64 shards"
         assert said[3].startswith("Spark is made ready")
@@ -169,6 +167,11 @@ def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.Mon
         assert run("apply", "-f", "job.yaml", "--timeout", "60s").code == Code.OK
         assert run("get", "jobs", "-o", "name").out == "job\n"
         assert shards_held() == 64
+        beside = run("up", "--detach", "--containers", "0", "--fleet", "other").err.splitlines()
+        assert beside[0].startswith("a broker runs at 127.0.0.1:")
+        assert beside[0] != said[0]
+        assert run("get", "jobs", "--fleet", "other", "-o", "name").out == ""
+        assert run("get", "jobs", "-o", "name").out == "job\n"
         again = json.loads(run("broker", "start", "-o", "json").out)
         assert (again["started"], again["bootstrap"]) == (False, bootstrap)
         assert json.loads(run("broker", "status", "-o", "json").out)["answers"] is True
@@ -179,9 +182,11 @@ def test_an_installation_from_up_to_down(tmp_path: Path, monkeypatch: pytest.Mon
         assert wiped.code == Code.FAILED
         assert wiped.sentence.startswith("A broker runs in ")
     finally:
+        run("down", "--fleet", "other")
         assert run("down").out == "ended: all components, the broker; the log stays\n"
-    assert not lives(home)
-    assert kept_status(home / "broker").pid is None
+    for one in (home, other):
+        assert nothing_runs(one)
+        assert kept_status(one / "broker").pid is None
     assert run("broker", "wipe", "--yes").out == f"the log in {home / 'broker'} is deleted\n"
 
 
