@@ -108,7 +108,7 @@ def until(server: Server, target: str, holds: Any) -> Any:
 @pytest.mark.broker
 def test_a_change_is_planned_applied_read_and_heard(server: Server) -> None:
     assert server.listen().wait(WAIT_S)
-    asked = {"job": "of-api", "set": CONFIG, "reason": "try"}
+    asked = {"job": "of-api", "set": CONFIG, "reason": "try", "create": True}
     status, plan = server.ask("POST", "/changes", asked | {"dry_run": True})
     assert (status, plan["verdict"], plan["version"]) == (200, "accepted", 1)
     status, told = server.ask("POST", f"/plans/{plan['plan']}/apply", {"wait_s": WAIT_S})
@@ -127,7 +127,7 @@ def test_a_change_is_planned_applied_read_and_heard(server: Server) -> None:
 
 @pytest.mark.broker
 def test_a_change_that_is_refused_is_a_problem(server: Server) -> None:
-    asked = {"job": "of-api-2", "set": CONFIG, "expected_version": 7}
+    asked = {"job": "of-api-2", "set": CONFIG, "expected_version": 7, "create": True}
     status, told = server.ask("POST", "/changes", asked)
     assert (status, told["type"]) == (409, "urn:turbine:problem:rejected-stale")
     status, told = server.ask("POST", "/jobs/of-api-2/pause", {"reason": "r"})
