@@ -104,8 +104,7 @@ def sharing_of(settings_json: str) -> Sharing:
     }
     named["plenty"] = min(named["plenty"], named["tight"] - 10)
     named["lend_to"] = min(named["lend_to"], named["plenty"])
-    scale = number_in(settings_json, "time_per_mille", 1000, *SCALES)
-    return usual._replace(**named).scaled(scale)
+    return usual._replace(**named).scaled(scales_in(settings_json)[0])
 
 
 def placing_of(settings_json: str) -> Placing:
@@ -125,6 +124,14 @@ def number_in(settings_json: str, name: str, usual: int, least: int, most: int) 
     if not isinstance(found, int) or isinstance(found, bool):
         return usual
     return found if least <= found <= most else usual
+
+
+def scales_in(settings_json: str) -> tuple[int, int]:
+    """Of a tier's times, in thousandths: of what is waited for, and of what tasks take to stop and
+    to start, a cold engine among them. That is the machine's matter: a tier that waits a tenth for
+    all else must not give up each container that starts, or kill each task that stops."""
+    waits = number_in(settings_json, "time_per_mille", 1000, *SCALES)
+    return waits, number_in(settings_json, "acts_per_mille", waits, *SCALES)
 
 
 def trouble_in(settings_json: str) -> str:

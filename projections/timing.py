@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from projections.settings import SCALES, number_in
+from projections.settings import scales_in
 
 UNIT = 1_000
 
@@ -34,15 +34,11 @@ class Timing(NamedTuple):
 
 
 def timing_of(settings_json: str) -> Timing:
-    """What a tier's settings say; what they do not name is as in the table.
-
-    How long tasks take to stop and to start, a cold engine among them, is the machine's matter: a
-    tier that waits a tenth for all else must not give up each container that starts.
-    """
-    waits = number_in(settings_json, "time_per_mille", UNIT, *SCALES)
-    acts = Timing().scaled(number_in(settings_json, "acts_per_mille", waits, *SCALES))
+    """What a tier's settings say; what they do not name is as in the table."""
+    waits, acts = scales_in(settings_json)
+    taken = Timing().scaled(acts)
     return (
         Timing()
         .scaled(waits)
-        ._replace(drop_ms=acts.drop_ms, kill_ms=acts.kill_ms, add_ms=acts.add_ms)
+        ._replace(drop_ms=taken.drop_ms, kill_ms=taken.kill_ms, add_ms=taken.add_ms)
     )

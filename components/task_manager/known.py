@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.task_manager.catalogue import Catalogue, Shape
-from components.task_manager.periods import UNIT, Periods, scale_of
+from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from events.codec import Read
 from events.records import TierDefined
 from projections import hold, lists
@@ -52,7 +52,7 @@ class Known:
         # What was renewed before counts by another table of times, which may be a longer one.
         self.hold = self.hold._replace(lease_ms=None)
         self.scale = scale_of(body.settings_json)
-        self.periods = Periods().scaled(self.scale)
+        self.periods = periods_of(body.settings_json)
         self.catalogue = Catalogue(Shape(body.tier, body.shards, body.regions))
         for row in self._rows.values():
             self.catalogue.put(row)

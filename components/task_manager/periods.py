@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from projections.settings import number_in
+from projections.settings import scales_in
 
 UNIT = 1_000
 
@@ -36,4 +36,11 @@ class Periods(NamedTuple):
 
 def scale_of(settings_json: str) -> int:
     """The scale of time that a tier's settings name; the usual one where they name none."""
-    return number_in(settings_json, "time_per_mille", UNIT, 1, 100 * UNIT)
+    return scales_in(settings_json)[0]
+
+
+def periods_of(settings_json: str) -> Periods:
+    """As the tier's settings say; what tasks take to stop and to start has a scale of its own."""
+    waits, acts = scales_in(settings_json)
+    taken = Periods().scaled(acts)
+    return Periods().scaled(waits)._replace(stop_ms=taken.stop_ms, start_ms=taken.start_ms)

@@ -12,7 +12,7 @@ from components.task_manager.claims import Claim, claim_of
 from components.task_manager.counters import LOOKED_MS_MAX, Counters
 from components.task_manager.knobs import BadKnob, Knobs, knobs_of
 from components.task_manager.orders import Ended, Left, Loads, Spot, Started, Work, event_of, line
-from components.task_manager.periods import UNIT, Periods, scale_of
+from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from components.task_manager.pulse import digest_of
 from components.task_manager.watch import LOOK_S, Watch
 
@@ -55,6 +55,13 @@ def test_pauses_double_up_to_a_minute(failures: int, pause_ms: int) -> None:
 )
 def test_the_scale_is_the_tiers_or_the_usual_one(text: str, scale: int) -> None:
     assert scale_of(text) == scale
+
+
+def test_what_tasks_take_to_stop_and_start_scales_by_itself_where_a_tier_says_so() -> None:
+    tenth = Periods().scaled(100)
+    assert periods_of('{"time_per_mille": 100}') == tenth
+    apart = periods_of('{"time_per_mille": 100, "acts_per_mille": 1000}')
+    assert apart == tenth._replace(stop_ms=Periods().stop_ms, start_ms=Periods().start_ms)
 
 
 # --- claims
