@@ -58,6 +58,7 @@ def test_what_is_filled_in_is_sent_and_is_in_the_link(seen: Watched, fake: Fake)
     listed(page, "clicks.007")
     for name in FILLED:
         fill(page, name)
+    page.wait_for_url("**quiet_hours**")  # as it is typed
     shared = page.url
     with page.expect_request("**/whatif") as sent:
         page.get_by_role("button", name="Play").click()
