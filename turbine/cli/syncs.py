@@ -54,25 +54,25 @@ def get_tasks(
     output: Listed = "table",
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
+    from turbine.cli.looking import jobs_view
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows
-    from turbine.cli.viewing import viewed
     from turbine.headline import lives_of, tasks_to_plain
 
     wanted = [*(names or ()), *([] if job is None else [job])]
     for name in wanted:
         check_job(name)
-    with viewed(open_log(context), given_moment(at)) as view:
-        known = {name: one for name, one in sorted(view.jobs.items()) if one.existed}
-        syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
-        if wanted:
-            syncs = {name: existing(syncs, name, at) for name in wanted}
-        lives = lives_of(view.tiers.values())
-        rows = [
-            row
-            for name, sync in syncs.items()
-            for row in tasks_to_plain(sync, known[name].sightings, lives)
-        ]
+    view = jobs_view(open_log(context), given_moment(at))
+    known = {name: one for name, one in sorted(view.jobs.items()) if one.existed}
+    syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
+    if wanted:
+        syncs = {name: existing(syncs, name, at) for name in wanted}
+    lives = lives_of(view.tiers.values())
+    rows = [
+        row
+        for name, sync in syncs.items()
+        for row in tasks_to_plain(sync, known[name].sightings, lives)
+    ]
     show_rows(rows, output, _task_columns())
     return Code.OK
 
