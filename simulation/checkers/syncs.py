@@ -151,7 +151,7 @@ def _copied(job: JobStory, read: Read, body: SyncCommitted, lore: Lore) -> Itera
         yield f"copies {_text(body.versions)}, and {_text(job.versions)} stands, as said"
     changed = list(_reshaped(job.running.running_json if job.running else "{}", body.running_json))
     was_running = job.state == "running"
-    if changed and was_running and not gone:
+    if changed and was_running and body.state == "running":
         yield f"copies {changed}, for which the tasks have to stop"
     if job.live is not None and (changed or (was_running and body.state != "running")):
         tasks = list(lore.words(read).not_stopped(job.live))
