@@ -19,7 +19,7 @@ from tests.simulation.seeds import outcomes
 ROOT = Path(__file__).parents[2]
 KNOWN = {83: "orders still lags"}
 """A weakness that is known and not mended: our policy takes a job that is too small for one that
-waits for what it calls, raises the alert and adds nothing. Whoever mends it takes this line away."""
+waits for what it calls, raises the alert and adds nothing. Who mends it takes this line away."""
 
 
 @pytest.mark.slow
