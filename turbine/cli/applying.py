@@ -233,7 +233,7 @@ def _await(log: Log, job: str, limit_s: float) -> None:
 
 def _lives(log: Log, job: str) -> bool:
     """Do all tasks that should run do so, in containers that live?"""
-    from turbine.cli.looking import jobs_view
+    from turbine.cli.viewing import jobs_view
     from turbine.monitoring.figures import figure_in
 
     view = jobs_view(log, None)

@@ -30,9 +30,9 @@ def get_jobs(
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
-    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows, tell
+    from turbine.cli.viewing import jobs_view, lines_of
 
     for name in names or ():
         check_job(name)
@@ -61,10 +61,10 @@ def describe_job(
     output: Shown = "table",
 ) -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
-    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
     from turbine.cli.syncs import look
+    from turbine.cli.viewing import jobs_view, lines_of
     from turbine.scaled import scaling_of
 
     check_job(name)

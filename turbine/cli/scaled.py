@@ -221,8 +221,8 @@ def why_job(log: Log, name: str, output: str) -> int | None:
     """Why a job does not run as it should, then the last words about its size, the newest in full;
     None where there is no such job."""
     from turbine.cli.jobs import decision_to_plain, existed
-    from turbine.cli.looking import jobs_view, lines_of
     from turbine.cli.output import show_value, write
+    from turbine.cli.viewing import jobs_view, lines_of
     from turbine.hindrance import hindrance
     from turbine.scaled import SHOWN, scaling_of, tale_of, words_of
     from turbine.why import explain_decision, find_request

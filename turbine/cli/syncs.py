@@ -54,9 +54,9 @@ def get_tasks(
     output: Listed = "table",
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
-    from turbine.cli.looking import jobs_view
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows
+    from turbine.cli.viewing import jobs_view
     from turbine.headline import lives_of, tasks_to_plain
 
     wanted = [*(names or ()), *([] if job is None else [job])]

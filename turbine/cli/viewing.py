@@ -1,34 +1,68 @@
-"""What the log says at an instant, for commands that show the fleet as it is or was."""
+"""What the log says at an instant, for commands that show the fleet as it is or was: the same view
+that the API shows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from turbine.cli.moments import Moment
     from turbine.log import Log
     from turbine.views.view import View
 
+Row = dict[str, Any]
+
 
 @contextmanager
 def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
-    """Of now, or of then. Jobs are fetched as they are looked at, so what it is begun from stays
-    open for as long."""
-    from turbine.cli.moments import position_at
+    """Of now, or of then, with the whole of each job. Jobs are fetched as they are looked at, so
+    what it is begun from stays open for as long."""
     from turbine.views.opening import open_cache
     from turbine.views.past import view_at
-    from turbine.views.source import topics_of
 
-    held = log.held() if moment is None else None
+    held = _held(log, moment)
     if held is not None:
         yield held
         return
-    topics = topics_of(log)
-    end = log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
+    end = _end(log, moment)
     cache = open_cache(log)
     try:
         yield view_at(log, end, cache)
     finally:
         cache.close()
+
+
+def jobs_view(log: Log, moment: Moment | None) -> View:
+    """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
+    all of the log is read: whether a job's tasks run is for their containers' lives to say."""
+    from turbine.views.framed import view_before
+    from turbine.views.past import view_at
+
+    held = _held(log, moment)
+    if held is not None:
+        return held
+    end = _end(log, moment)
+    return view_before(log, end) or view_at(log, end)
+
+
+def lines_of(view: View) -> dict[str, Row]:
+    """Each job's line, as the API and the page have it."""
+    from turbine.api.rows import line
+    from turbine.monitoring.figures import figures_of
+
+    return {one.job: line(view.jobs[one.job], one) for one in figures_of(view)}
+
+
+def _held(log: Log, moment: Moment | None) -> View | None:
+    """What a log that is followed shows already."""
+    return log.held() if moment is None else None
+
+
+def _end(log: Log, moment: Moment | None) -> dict[str, int]:
+    from turbine.cli.moments import position_at
+    from turbine.views.source import topics_of
+
+    topics = topics_of(log)
+    return log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)

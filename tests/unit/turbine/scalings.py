@@ -112,7 +112,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     for module in ("reasons", "why_not", "jobs"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, one=one: Shelf(one))
     monkeypatch.setattr("turbine.cli.shards.why_decided", lambda *_: None)
-    monkeypatch.setattr("turbine.cli.looking.jobs_view", lambda *_: view_of(one))
+    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view_of(one))
     return one
 
 

@@ -83,6 +83,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     seen = JobView(Job("orders", True, (Layer(1), Layer(), Layer(), Layer())), fleet.row)
     view = View({}, jobs={"orders": seen})
     monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
+    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
     monkeypatch.setattr("turbine.publish.Publisher", Desk)
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
     monkeypatch.setattr("turbine.cli.moments.now_ms", lambda: NOW)
