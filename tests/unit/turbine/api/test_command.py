@@ -64,6 +64,8 @@ LINES = {
     "placement show": ["placement show {plan}", "placement show nope"],
     "top": ["top --once", "top --once --filter clicks --sort lag", "top --once --filter state="],
 }
+SHOWN_MS = 11 * 60_000
+"""Long enough for fail-overs and alerts."""
 FORMS = ("table", "wide", "json", "yaml", "jsonl", "name")
 
 
@@ -73,7 +75,7 @@ def served(
 ) -> Iterator[tuple[Path, Guard, int]]:
     """A log of jobs, and one of containers: the file, the API over it, its last instant."""
     path = tmp_path_factory.mktemp("served") / "fleet.log.gz"
-    logs.write(path, logs.told(request.param))
+    logs.write(path, logs.told(request.param, SHOWN_MS))
     file = LogFile(path)
     with opened_file(file, Serving()) as (desk, rules):
         yield path, make_app(desk, rules, page=Path("nowhere")), file.now_ms
