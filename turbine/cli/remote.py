@@ -46,11 +46,24 @@ def ask(ahead: Sequence[str], words: Sequence[str]) -> int | None:
         if why.loud or "--verbose" in ahead:
             sys.stderr.write(f"turbine: {why}; the log is read instead\n")
         return None
-    for stream, text in said:
-        out = sys.stderr if stream == "err" else sys.stdout
-        out.write(text)
-        out.flush()
+    try:
+        for stream, text in said:
+            out = sys.stderr if stream == "err" else sys.stdout
+            out.write(text)
+            out.flush()
+    except BrokenPipeError:  # as `| head` ends: no failure of ours, and the code of a line run here
+        _write_nowhere()
+        return 1
     return code
+
+
+def _write_nowhere() -> None:
+    """What is left in the buffer would be tried again as the process ends, and told as a bug."""
+    import os
+
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _said(ahead: Sequence[str], name: str) -> str | None:

@@ -26,6 +26,7 @@ from turbine.cli.remote import TARGET_BYTES_MAX
 from turbine.log_file import LogFile
 from turbine.members import ADDRESS
 
+ROOT = Path(__file__).resolve().parents[3]
 NO_BROKER = f"turbine: no broker answers at {NOWHERE}"
 
 
@@ -102,6 +103,23 @@ def test_what_is_said_wins_over_what_is_found(
 
 def asked_in_vain(*more: str) -> Ended:
     return run("get", "jobs", "--verbose", "--bootstrap", NOWHERE, *more)
+
+
+def test_who_has_read_enough_is_told_of_no_bug(served: tuple[Path, str]) -> None:
+    """As `turbine get jobs | head -1` ends: quietly, and as it does without an API."""
+    path, url = served
+
+    def unread(*ahead: str, **more: str) -> tuple[int, bytes]:
+        reading, writing = os.pipe()
+        os.close(reading)
+        line = [sys.executable, "-m", "turbine", *ahead, "get", "jobs"]
+        done = subprocess.run(
+            line, cwd=ROOT, env=os.environ | more, stdout=writing, stderr=subprocess.PIPE
+        )
+        os.close(writing)
+        return done.returncode, done.stderr
+
+    assert unread(TURBINE_API=url) == unread("--log", str(path)) == (1, b"")
 
 
 def test_the_client_loads_nothing_heavy(served: tuple[Path, str]) -> None:
