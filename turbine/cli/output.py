@@ -22,6 +22,14 @@ Row = dict[str, Any]
 
 TABLE_WIDTH = 10_000
 """Of a pipe: nothing is cut or folded that a program may want to read."""
+GAP = 3
+"""Between columns."""
+LEAST = 20
+"""No column is cut to less while it is shown: a state is whole, and so are most names."""
+HEAD = 5
+"""Of a column's title, what is always shown."""
+MORE = "…"
+"""The head of what a terminal has no room for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,20 +90,51 @@ def to_line(value: object) -> str:
 
 def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
     """Aligned columns with a head. Cells are anybody's text: no markup, no control characters."""
+    from rich.cells import cell_len
     from rich.table import Table
     from rich.text import Text
 
     tty, console = terminal().tty, console_here()
     head = "" if console.no_color else "bold"
-    table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style=head)
-    for column in columns:
-        table.add_column(column.title, no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell_text(column.cell(row))) for column in columns))
+    lines = [[cell_text(column.cell(row)) for column in columns] for row in rows]
+    titles = [column.title for column in columns]
+    needed = [max(map(cell_len, texts)) for texts in zip(titles, *lines, strict=True)]
+    widths = fitted(needed, console.width)
+    if len(widths) < len(titles):  # a head is cut before a column goes
+        heads = [title[:HEAD] for title in titles]
+        bare = [max(map(cell_len, texts)) for texts in zip(heads, *lines, strict=True)]
+        widths = fitted(bare, console.width)
+    table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style=head)
+    for title, width in zip(titles, widths, strict=False):
+        table.add_column(title, no_wrap=True, width=width)
+    if len(widths) < len(titles):
+        table.add_column(MORE, no_wrap=True)
+    for texts in lines:
+        table.add_row(*map(Text, texts[: len(widths)]))
     with console.capture() as capture:
         console.print(table)
     lines = capture.get().splitlines()
     return "\n".join(lines if tty else [line.rstrip() for line in lines])
+
+
+def fitted(needed: Sequence[int], room: int) -> list[int]:
+    """The widths of the columns that a terminal has room for. The widest are cut first, down to
+    what is still read; then the last ones go, as names and states come first in every list."""
+    most = max(needed, default=0)
+    while most > LEAST and _taken(needed, most) > room:
+        most -= 1
+    count = len(needed)
+    if _taken(needed, most) > room:
+        room -= GAP + len(MORE)
+        while count > 1 and _taken(needed[:count], most) > room:
+            count -= 1
+    if count == 1:
+        most = max(1, min(most, room))
+    return [min(one, most) for one in needed[:count]]
+
+
+def _taken(needed: Sequence[int], most: int) -> int:
+    return sum(min(one, most) for one in needed) + GAP * (len(needed) - 1)
 
 
 def console_here() -> Console:

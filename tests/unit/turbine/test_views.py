@@ -15,9 +15,18 @@ import yaml
 
 from events.lock import read_lock
 from tests.unit.turbine.lines import run
-from turbine.cli import logs
+from turbine.cli import logs, terminal
 from turbine.cli.failures import Code
-from turbine.cli.output import Column, cell_text, facts, show_rows, table_text
+from turbine.cli.output import (
+    GAP,
+    MORE,
+    Column,
+    cell_text,
+    facts,
+    fitted,
+    show_rows,
+    table_text,
+)
 
 ROWS = [{"name": "a", "n": 1, "x": None}, {"name": "bb\x1b[31m", "n": 22, "x": {"k": "[bold]v"}}]
 COLUMNS = [
@@ -179,3 +188,38 @@ def test_a_person_is_asked_before_a_log_is_deleted(
     else:
         assert ended.code == Code.FAILED
         assert ended.err.endswith(f"turbine: nothing was deleted in {place}\n")
+
+
+@pytest.mark.parametrize(
+    ("room", "shown"),
+    [
+        (76, [6, 4, 40, 17]),  # all of it fits, with the gaps
+        (75, [6, 4, 39, 17]),  # the widest gives first
+        (56, [6, 4, 20, 17]),
+        (55, [6, 4, 20]),  # the last goes, for a mark that there is more
+        (40, [6, 4, 20]),
+        (39, [6, 4]),
+        (17, [6, 4]),
+        (16, [6]),
+        (7, [3]),
+    ],
+)
+def test_a_narrow_terminal_shows_the_first_columns(room: int, shown: list[int]) -> None:
+    """Whose job it is and how it stands is read there, whatever stands at the right."""
+    needed = [6, 4, 40, 17]
+    widths = fitted(needed, room)
+    assert widths == shown
+    marked = 0 if len(widths) == len(needed) else GAP + len(MORE)
+    assert sum(widths) + GAP * (len(widths) - 1) + marked <= room
+
+
+def test_a_narrow_table_keeps_names_and_is_no_wider_than_its_terminal() -> None:
+    rows = [{"name": f"job-{at}", "n": at, "x": "y" * 300} for at in range(3)]
+    columns = [*COLUMNS, *(Column(f"MORE{at}", lambda row: row["x"]) for at in range(9))]
+    out = io.StringIO()
+    narrow = terminal.Terminal(out, out, tty=True, columns=80, environment={"NO_COLOR": "1"})
+    with terminal.writing_to(narrow):
+        head, *lines = table_text(rows, columns).splitlines()
+    assert [line.split()[:2] for line in lines] == [[f"job-{at}", str(at)] for at in range(3)]
+    assert head.rstrip().endswith(MORE)
+    assert max(map(len, [head, *lines])) <= 80
