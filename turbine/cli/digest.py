@@ -37,16 +37,18 @@ def digest(
     """Tell what changed since a shift began, by job, what needs somebody first.
 
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
+    A span such as 8h is that long before the shift's end, which is now or --at.
     """
-    from turbine.cli.moments import given_moment, now_ms
+    from turbine.cli.moments import given_moment, now_ms, parse_moment
     from turbine.cli.output import show_value, write
 
     if job is not None:
         check_job(job)
-    begin, end = given_moment(since, "--since"), given_moment(at)
+    end = given_moment(at)
+    until_ms = end if isinstance(end, int) else now_ms()
+    begin = parse_moment(since, now_ms() if since.endswith("ago") else until_ms, "--since")
     if not isinstance(begin, int):
         raise Failed(Code.USAGE, "--since: a shift begins at a time; write 8h or an RFC 3339 time")
-    until_ms = end if isinstance(end, int) else now_ms()
     if begin >= until_ms:
         raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
     log = open_log(context)

@@ -17,7 +17,7 @@ from events.config import Invalid, JobConfig, validate_config
 from events.sentences.scaling import Said as Word
 from events.sentences.scaling import outline
 from projections.jobs import ONCALL
-from projections.syncs import DELETED, Sync
+from projections.syncs import DELETED, RUNNING, Sync
 from turbine.headline import (
     LOST,
     UNHEALTHY,
@@ -233,7 +233,10 @@ def figure_of(
     sync = one.sync or Sync(job.name, alive=job.alive, expected_json=job.expected_json)
     tasks = list(tasks_of(sync, one.sightings, lives))
     count = count_of(sync, tasks)
-    fresh = {at: told for at, told in one.loads.items() if now_ms - told[1] <= FRESH_MS}
+    # Who runs no more reads nothing, and its last word says nothing of now: the input goes on.
+    there = {task.task for task in tasks if task.state == RUNNING}
+    told = {at: found for at, found in one.loads.items() if at in there}
+    fresh = {at: found for at, found in told.items() if now_ms - found[1] <= FRESH_MS}
     lags = {at: load.lag_ms for at, (load, _) in fresh.items() if load.lag_ms is not None}
     loads, oncall = [load for load, _ in fresh.values()], job.layers[ONCALL]
     listed = 0 if sync.listed is None else sync.listed.tasks

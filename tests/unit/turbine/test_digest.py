@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from tests.unit.turbine import logs
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.turbine.watched import read_of
@@ -278,7 +281,12 @@ WRONG = {
     " such as 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40",
     ("--since", "journal.v1/0:4"): "--since: a shift begins at a time; write 8h or an RFC 3339"
     " time",
-    ("--since", "1h", "--at", "2h ago"): "--since: 1h is not before the end; name an earlier time",
+    (
+        "--since",
+        "1h ago",
+        "--at",
+        "2h ago",
+    ): "--since: 1h ago is not before the end; name an earlier time",
 }
 
 
@@ -286,3 +294,17 @@ WRONG = {
 def test_what_is_no_shift_is_told(line: tuple[str, ...]) -> None:
     ended = run("--bootstrap", NOWHERE, "digest", *line)
     assert (ended.code, ended.sentence) == (Code.USAGE, WRONG[line])
+
+
+@pytest.mark.parametrize("since", [(), ("--since", "8h"), ("--since", "11h ago")])
+def test_a_shift_is_as_long_as_is_said_whenever_it_ended(since: tuple[str, ...]) -> None:
+    """The usual eight hours, too: eight hours ago is after the end of one that ended before."""
+    ended = run("--bootstrap", NOWHERE, "digest", *since, "--at", "10h ago")
+    assert ended.sentence.startswith("no broker answers"), ended.sentence
+
+
+def test_a_span_is_that_long_before_the_end(tmp_path: Path) -> None:
+    logs.write(path := tmp_path / "fleet.log.gz", logs.told())
+    line = ("digest", "--at", "1970-01-01T00:27:30Z", "--since", "10m", "-o", "json")
+    told = json.loads(run("--log", str(path), *line).out)
+    assert (told["since_ms"], told["until_ms"]) == (1_050_000, 1_650_000)

@@ -201,3 +201,19 @@ def test_how_old_a_report_may_be_is_the_same_for_all(tale: Tale) -> None:
     assert (tale.totals().lagging, tale.totals().unknown) == (0, 1)
     [one] = figures_of(tale.view())
     assert one.to_plain()["lag_seconds"] is None
+
+
+@pytest.mark.parametrize("over", [False, True])
+def test_who_does_not_run_says_nothing_of_the_lag(tale: Tale, over: bool) -> None:
+    """The input goes on while nobody reads it: the last word of who did is no measurement."""
+    tale.load("clicks", 0, lag_ms=0)
+    tale.seconds(1)
+    [one] = figures_of(tale.view())
+    assert (one.lag_ms, one.told, tale.states()) == (0, 1, ["running"])
+    tale.seconds(70)
+    if over:
+        tale.fails_over()
+    [one] = figures_of(tale.view())
+    assert tale.states() == ["lost" if over else "unheard"]
+    assert (one.lag_ms, one.lag_records, one.rate_in, one.told) == (None, None, None, 0)
+    assert (tale.totals().lagging, tale.totals().unknown) == (0, 1)
