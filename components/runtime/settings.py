@@ -25,6 +25,8 @@ FILE = "turbine.toml"
 DIRECTORY = Path(".turbine")
 FLEET = "fleet.json"
 """In the directory: who of a fleet runs, and by which broker, as its supervisor wrote it."""
+KEPT = Path("broker") / "ports.json"
+"""In the directory: where the broker that is kept there listens, also while it does not run."""
 NAMES = ("bootstrap", "partitions", "replication", "directory", "api", "api_token")
 _TWICE = "it is said as bootstrap; set that instead"
 _LOST = "what was acknowledged would be lost with a broker; remove it"
@@ -133,7 +135,8 @@ def _named(
     beside = file.parent if origins.get("directory") == str(file) else Path()
     values["directory"] = _absolute(beside / values.get("directory", DIRECTORY))
     if "bootstrap" not in origins:
-        values |= _by_fleet(values["directory"] / FLEET, origins)
+        directory = values["directory"]
+        values |= _by_fleet(directory / FLEET, origins) or _by_kept(directory / KEPT, origins)
     return values
 
 
@@ -167,6 +170,18 @@ def _by_fleet(file: Path, origins: dict[str, str]) -> Mapping[str, object]:
         return {}
     origins["bootstrap"] = str(file)
     return {"bootstrap": found}
+
+
+def _by_kept(file: Path, origins: dict[str, str]) -> Mapping[str, object]:
+    """The same where the fleet does not run: the usual port may be another fleet's by then."""
+    try:
+        port = json.loads(file.read_text(encoding="utf-8"))["broker"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    if type(port) is not int or not 0 < port < 65_536:
+        return {}
+    origins["bootstrap"] = str(file)
+    return {"bootstrap": f"127.0.0.1:{port}"}
 
 
 def _webhooks(

@@ -117,11 +117,12 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
     Where nobody named one it is the directory's own: the usual port may be another fleet's.
     """
     from components.runtime.clients import knock
+    from components.runtime.settings import KEPT
     from turbine.cli.output import tell
     from turbine.local import ask_broker, broker_directory
 
     directory, anew = broker_directory(settings), False
-    if "bootstrap" not in settings.origins:
+    if settings.origins.get("bootstrap") in (None, str(settings.directory / KEPT)):
         kept = ask_broker("status", directory)
         if kept["answers"]:
             return replace(settings, bootstrap=kept["bootstrap"]), False

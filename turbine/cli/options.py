@@ -127,6 +127,7 @@ class Chosen:
         from components.runtime.clients import knock
 
         settings = self.log.settings if self.log is not None else self.settings()
+        _check_fleet(settings)
         silent = knock(settings)
         if silent:
             raise Failed(
@@ -135,6 +136,21 @@ class Chosen:
                 " `turbine broker start`, or set TURBINE_BOOTSTRAP",
             )
         return settings
+
+
+def _check_fleet(settings: Settings) -> None:
+    """Who names a fleet that is not there does not mean the one that has the usual port."""
+    named, there = "directory" in settings.origins, "bootstrap" in settings.origins
+    if named and not there and not settings.directory.is_dir():
+        raise Failed(
+            Code.NOT_FOUND,
+            f"there is no fleet in {settings.directory}, which is no directory; correct"
+            f" {_said(settings.origins['directory'])}, or start one with `turbine up`",
+        )
+
+
+def _said(origin: str) -> str:
+    return "--fleet" if origin == "flag" else origin
 
 
 def choose(given: Chosen, log: Path | None) -> Chosen:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import FLEET, OURS, BadSettings, Settings, load_settings
+from components.runtime.settings import FLEET, KEPT, OURS, BadSettings, Settings, load_settings
 
 TOML = """
 bootstrap = "file:1"
@@ -107,6 +107,24 @@ def test_who_stands_in_a_fleets_directory_means_its_broker(tmp_path: Path, text:
     assert load_settings(said, environment={"TURBINE_BOOTSTRAP": "v:1"}).bootstrap == "v:1"
     (directory / FLEET).write_text(text)
     assert load_settings(said, environment={}).bootstrap == "127.0.0.1:9092"
+
+
+def test_a_fleet_that_does_not_run_is_not_taken_for_another(tmp_path: Path) -> None:
+    """Whose broker is kept in the directory means that one, on the port that it had: what has the
+    usual port may be another fleet's."""
+    said: dict[str, object] = {"directory": tmp_path}
+    kept = tmp_path / KEPT
+    kept.parent.mkdir()
+    kept.write_text('{"broker": 20001, "controller": 20002}')
+    found = load_settings(said, environment={})
+    assert (found.bootstrap, found.origins["bootstrap"]) == ("127.0.0.1:20001", str(kept))
+    assert load_settings(said, environment={"TURBINE_BOOTSTRAP": "v:1"}).bootstrap == "v:1"
+    (tmp_path / FLEET).write_text('{"bootstrap": "127.0.0.1:20003"}')
+    assert load_settings(said, environment={}).bootstrap == "127.0.0.1:20003"
+    (tmp_path / FLEET).unlink()
+    for text in ("", "[]", "{}", '{"broker": "1"}', '{"broker": true}', '{"broker": 0}'):
+        kept.write_text(text)
+        assert load_settings(said, environment={}).bootstrap == "127.0.0.1:9092", text
 
 
 def test_the_kafka_table_is_passed_on_as_it_is(tmp_path: Path) -> None:

@@ -168,6 +168,19 @@ def test_no_broker(line: str) -> None:
     )
 
 
+@pytest.mark.parametrize("line", ["get jobs", "delete clicks --yes --reason r", "log stats"])
+def test_a_fleet_that_is_not_there(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody is led to the one that has the usual port, as a typing error might."""
+    where = Path("no such place").absolute()
+    sentence = f"there is no fleet in {where}, which is no directory; correct"
+    ended = run(*line.split(), "--fleet", "no such place")
+    assert ended.code == Code.NOT_FOUND
+    assert ended.sentence == f"{sentence} --fleet, or start one with `turbine up`"
+    monkeypatch.setenv("TURBINE_DIRECTORY", "no such place")
+    assert run(*line.split()).sentence.startswith(f"{sentence} TURBINE_DIRECTORY, or")
+    assert run(*line.split(), "--bootstrap", NOWHERE).code == Code.FAILED
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
