@@ -216,6 +216,9 @@ def rate(per_s: float | None) -> str:
 
 
 def _containers(frame: Frame, height: int | None) -> Iterable[Line]:
+    """Each tier with its own; those that do not just run, and the fullest of all, if not all."""
+    most = len(frame.containers) if height is None else max(CONTAINERS_MOST, height // 6)
+    shown = frame.containers[:most]
     for tier in frame.tiers:
         shards = ", ".join(f"{count} {stage}" for stage, count in tier["shards"].items())
         word = f"   capacity {tier['capacity']}" if tier["capacity"] else ""
@@ -224,20 +227,19 @@ def _containers(frame: Frame, height: int | None) -> Iterable[Line]:
             Piece(f"TIER {tier['tier']}", HEAD),
             Piece(f"   shards: {shards or 'none'}{word}"),
         )
-    if not frame.containers:
-        return
-    most = len(frame.containers) if height is None else max(CONTAINERS_MOST, height // 6)
-    for row in frame.containers[:most]:
-        state = row["state"]
-        style = "" if state == "serving" else WARN
-        yield (
-            Piece(f"  {row['container']:<20}"),
-            Piece(f"{state:<10}", style),
-            Piece(f"{row['shards']:>4} shards  "),
-            Piece("  ".join(_used(row))),
-        )
+        yield from (_container(row) for row in shown if row["tier"] == tier["tier"])
     if len(frame.containers) > most:
         yield (Piece(f"  and {len(frame.containers) - most} that are less full", QUIET),)
+
+
+def _container(row: Row) -> Line:
+    state = row["state"]
+    return (
+        Piece(f"  {row['container']:<20}"),
+        Piece(f"{state:<10}", "" if state == "serving" else WARN),
+        Piece(f"{row['shards']:>4} shards  "),
+        Piece("  ".join(_used(row))),
+    )
 
 
 NAMES = {"cpu_cores": "cpu", "memory_bytes": "memory", "disk_bytes": "disk"}

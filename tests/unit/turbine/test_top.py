@@ -65,6 +65,19 @@ def test_without_a_height_nothing_is_cut() -> None:
     assert "…" not in told
 
 
+def test_containers_stand_under_their_own_tier() -> None:
+    """Also where a tier without any comes last: they are not its."""
+    frame = frame_of(good())
+    [own] = frame.tiers
+    wide = replace(frame, tiers=(own, own | {"tier": "later"}))
+    told = text(layout(wide, Look(), 160, None)).splitlines()
+    heads = [at for at, line in enumerate(told) if line.startswith("TIER ")]
+    names = [at for at, line in enumerate(told) if line.startswith("  c")]
+    assert len(names) == len(frame.containers) == 3
+    assert heads[0] < min(names)
+    assert max(names) < heads[1]
+
+
 def test_colour_is_only_where_somebody_has_to_look() -> None:
     pieces = [piece for line in layout(frame_of(good()), Look(), 80, 24) for piece in line]
     assert {piece.style for piece in pieces} <= {"", "bold", "bright_black", "green"}
