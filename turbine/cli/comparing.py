@@ -92,9 +92,9 @@ def diff_fleet(
 
 def existing_job(log: Log, name: str) -> None:
     """Failed where there never was such a job."""
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, names_in
 
-    existing(log.job(name), name, None)
+    existing(log.job(name), name, None, lambda: names_in(log))
 
 
 def _show(found: list[Subject], output: str) -> None:
@@ -174,7 +174,7 @@ def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Cha
 
 
 def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, names_in
     from turbine.cli.moments import given_moment, log_at
     from turbine.comparing import between_jobs
 
@@ -182,7 +182,7 @@ def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     for name in (job, other):
-        existing(log.job(name), name, at)
+        existing(log.job(name), name, at, lambda: names_in(log))
     return between_jobs(_hands(log, job), _hands(log, other))
 
 
@@ -190,7 +190,7 @@ def _layers(
     context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
 ) -> list[Changed]:
     from events.topics import LAYERS
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, names_in
     from turbine.cli.moments import given_moment, log_at
     from turbine.comparing import between_layers
 
@@ -201,7 +201,7 @@ def _layers(
         )
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
-    existing(log.job(job), job, at)
+    existing(log.job(job), job, at, lambda: names_in(log))
     return between_layers(_hands(log, job), layer, with_)
 
 

@@ -70,14 +70,14 @@ def export(
 def _asked(
     context: typer.Context, start: str | None, end: str | None, job: str | None
 ) -> tuple[Log, Asked]:
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, names_in
     from turbine.cli.moments import given_moment, position_at
     from turbine.exporting import Asked, exported_topics, places_of
 
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
     if job is not None:
-        existing(log.job(job), job, None)
+        existing(log.job(job), job, None, lambda: names_in(log))
     topics = exported_topics(log)
     ends = log.ends(places_of(log, job or ""))
     since = {} if first is None else position_at(log, first, topics, "--from")

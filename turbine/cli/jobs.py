@@ -121,6 +121,11 @@ def living(jobs: Iterable[Job]) -> list[str]:
     return [job.name for job in jobs if job.alive]
 
 
+def names_in(log: Log) -> list[str]:
+    """The same of a log, which is folded for it: only to tell whoever mistyped one."""
+    return living(log.jobs().values())
+
+
 def to_plain(job: Job) -> Row:
     """A job as JSON; what a record holds as `…_json` is its value here, under the name without."""
     from events.merge import origins

@@ -33,6 +33,7 @@ def get_lag(
     What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
     past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
     """
+    from turbine.cli.jobs import names_in
     from turbine.cli.moments import given_moment, log_at, now_ms
     from turbine.cli.output import show_rows, tell
     from turbine.cli.syncs import existing, jobs_then
@@ -52,7 +53,7 @@ def get_lag(
         past, end = log_at(log, moment), None if isinstance(moment, int) else moment
         syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
     for name in names or ():
-        existing(syncs, name, at)
+        existing(syncs, name, at, lambda: names_in(log))
     rows = [row for one in found for row in to_plain(one, by)]
     if not rows and output in ("table", "wide"):
         tell("there are no jobs that read anything; `turbine apply` makes one")

@@ -96,20 +96,20 @@ def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
 
     tty, console = terminal().tty, console_here()
     head = "" if console.no_color else "bold"
-    lines = [[cell_text(column.cell(row)) for column in columns] for row in rows]
+    body = [[cell_text(column.cell(row)) for column in columns] for row in rows]
     titles = [column.title for column in columns]
-    needed = [max(map(cell_len, texts)) for texts in zip(titles, *lines, strict=True)]
+    needed = [max(map(cell_len, texts)) for texts in zip(titles, *body, strict=True)]
     widths = fitted(needed, console.width)
     if len(widths) < len(titles):  # a head is cut before a column goes
         heads = [title[:HEAD] for title in titles]
-        bare = [max(map(cell_len, texts)) for texts in zip(heads, *lines, strict=True)]
+        bare = [max(map(cell_len, texts)) for texts in zip(heads, *body, strict=True)]
         widths = fitted(bare, console.width)
     table = Table(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style=head)
     for title, width in zip(titles, widths, strict=False):
         table.add_column(title, no_wrap=True, width=width)
     if len(widths) < len(titles):
         table.add_column(MORE, no_wrap=True)
-    for texts in lines:
+    for texts in body:
         table.add_row(*map(Text, texts[: len(widths)]))
     with console.capture() as capture:
         console.print(table)

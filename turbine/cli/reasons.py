@@ -104,7 +104,7 @@ def _why_decided(log: Log, name: str, output: str) -> int:
         if code is not None:
             return code
     if found is None:
-        raise Failed(Code.NOT_FOUND, _unknown(name))
+        raise Failed(Code.NOT_FOUND, _unknown(name, log))
     row, tree = found.to_plain(), None
     if found.decision is not None:
         made = differences(found.before, found.after)
@@ -122,12 +122,17 @@ def _why_decided(log: Log, name: str, output: str) -> int:
     return Code.OK if found.decision is not None or needs_none else Code.TIMEOUT
 
 
-def _unknown(name: str) -> str:
+def _unknown(name: str, log: Log) -> str:
+    from turbine.cli.jobs import names_in
+    from turbine.creating import nearest
+
     where = "`turbine log tail -o wide` shows ids"
     if _is_id(name):
         return f"no decision and no request has the id {name}; {where}"
+    meant = nearest(name, names_in(log))
+    perhaps = f", perhaps {meant}" if meant else ""
     return (
-        f"no decision and no request has the id {name}, and no job the name; {where},"
+        f"no decision and no request has the id {name}, and no job the name{perhaps}; {where},"
         " `turbine get jobs` names"
     )
 

@@ -166,9 +166,9 @@ def layer_of(job: Job, layer: str) -> Held:
 
 
 def _existing(log: Log, name: str) -> Job:
-    from turbine.cli.jobs import existing, living
+    from turbine.cli.jobs import existing, names_in
 
-    return existing(log.job(name), name, None, lambda: living(log.jobs().values()))
+    return existing(log.job(name), name, None, lambda: names_in(log))
 
 
 def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:

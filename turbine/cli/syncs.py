@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -12,8 +13,6 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from projections.syncs import Sync
     from turbine.cli.moments import Moment
     from turbine.log import Log
@@ -107,6 +106,7 @@ def wait_job(
 
     Running means that the newest config is in effect, not that an older one runs still.
     """
+    from turbine.cli.jobs import names_in
     from turbine.cli.moments import parse_span
     from turbine.cli.output import show_value, write
     from turbine.running import Sightings, sync_to_plain
@@ -115,7 +115,7 @@ def wait_job(
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
     while True:
-        sync = existing(log.syncs(job=job), job)
+        sync = existing(log.syncs(job=job), job, None, lambda: names_in(log))
         if reached(sync, for_):
             break
         if time.monotonic() >= limit_s:
@@ -245,14 +245,16 @@ def read_syncs(
     context: typer.Context, job: str | None, at: str | None
 ) -> dict[str, tuple[Sync, Sightings]]:
     """The same of a command line, of jobs that there ever were."""
+    from turbine.cli.jobs import names_in
     from turbine.cli.moments import given_moment
 
     if job is not None:
         check_job(job)
     moment = given_moment(at)
-    found = syncs_at(open_log(context), job, moment)
+    log = open_log(context)
+    found = syncs_at(log, job, moment)
     if job is not None:
-        existing({name: one for name, (one, _) in found.items()}, job, at)
+        existing({name: one for name, (one, _) in found.items()}, job, at, lambda: names_in(log))
     return {name: one for name, one in found.items() if one[0].versions.base}
 
 
@@ -273,15 +275,22 @@ def jobs_then(log: Log, moment: Moment, names: Iterable[str]) -> list[JobView] |
     return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
 
-def existing(syncs: dict[str, Sync], job: str, at: str | None = None) -> Sync:
-    """The job's row; Failed where there never was one."""
+def existing(
+    syncs: Mapping[str, Sync],
+    job: str,
+    at: str | None = None,
+    names: Callable[[], Iterable[str]] = tuple,
+) -> Sync:
+    """The job's row; Failed where there never was one, with the nearest of the `names` there are
+    besides those of these rows."""
+    from turbine.creating import with_nearest
+
     if job in syncs and syncs[job].versions.base:
         return syncs[job]
     when = f" at {at}" if at else ""
-    raise Failed(
-        Code.NOT_FOUND,
-        f"there is no job {job}{when}; `turbine get jobs --deleted` lists all",
-    )
+    sentence = f"there is no job {job}{when}; `turbine get jobs --deleted` lists all"
+    known = {name for name, sync in syncs.items() if sync.alive}
+    raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(names())))
 
 
 def _versions(plain: Row | None) -> str:

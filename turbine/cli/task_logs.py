@@ -124,6 +124,7 @@ def _show_what_is(
     asked: Asked, lines: int, show: Callable[[list[Row]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
+    from turbine.cli.jobs import names_in
     from turbine.cli.output import tell
     from turbine.cli.syncs import existing
     from turbine.lines_far import Far
@@ -140,7 +141,7 @@ def _show_what_is(
         sightings(*told)
         words(*told)
 
-    sync = existing(log.syncs(job=job, end=ends, heed=heed), job)
+    sync = existing(log.syncs(job=job, end=ends, heed=heed), job, None, lambda: names_in(log))
     fleet = _fleet(log, tier_of(sync)[0])
     rows = list(tasks_now(sync, sightings, fleet, words, task))
     lives = _elsewhere(asked, fleet, rows)

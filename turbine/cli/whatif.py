@@ -98,7 +98,7 @@ def _answers(
     span: tuple[int | None, int | None],
 ) -> list[WhatIf]:
     """One of each job; of all jobs those that have something to play."""
-    from turbine.cli.jobs import existing
+    from turbine.cli.jobs import existing, names_in
     from turbine.cli.output import tell
     from turbine.whatif import BadWhatIf, what_if
 
@@ -106,7 +106,7 @@ def _answers(
     names = sorted(set(jobs)) if jobs else _alive(log)
     for name in names:
         if jobs:
-            existing(log.job(name), name, None)
+            existing(log.job(name), name, None, lambda: names_in(log))
         try:
             found.append(what_if(log, name, *asked, *span))
         except BadWhatIf as bad:

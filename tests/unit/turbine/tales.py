@@ -11,6 +11,7 @@ from components.runtime.settings import Settings
 from events.codec import Read, Record
 from events.topics import OPERATOR, TIERS, place
 from projections.fleet import Fleet
+from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
 from turbine.log import Standing
 
@@ -23,6 +24,9 @@ class TaleLog:
         self.settings = Settings()
         self.counts = {OPERATOR: 1, TIERS: 1, "containers.v1": 1}
         self.written: list[Record] = []
+
+    def jobs(self) -> dict[str, Job]:
+        return {}
 
     def fleet(self, tier: str, *, end: Any = None) -> Fleet | None:
         del end

@@ -20,6 +20,7 @@ from events.records import (
 )
 from events.topics import CONTAINERS, JOURNAL, OPERATOR, TASKS, TIERS, place
 from projections.fleet import Fleet as Tier
+from projections.jobs import Job
 from projections.syncs import Sync
 from tests.unit.shard_manager.fleets import LIVES, placed
 from tests.unit.state_syncer.fleet import Fleet
@@ -95,6 +96,9 @@ class Desk:
 
     def ends(self, places: list[str]) -> dict[str, int]:
         return dict.fromkeys(places, len(self.job.words))
+
+    def jobs(self) -> dict[str, Job]:
+        return {}
 
     def syncs(
         self, *, job: str, end: Mapping[str, int], heed: Callable[[Read, bool], None]

@@ -22,6 +22,7 @@ from events.records import (
     TaskSpecsPublished,
 )
 from events.topics import LOADS, TASKS
+from projections.jobs import Job, Layer
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
@@ -98,6 +99,11 @@ class FakeLog:
         heed(read_of(specs(2, *self.owned)), True)
         found = {"orders": self.fleet.row} | self.others
         return {name: sync for name, sync in found.items() if job in (None, name)}
+
+    def jobs(self) -> dict[str, Job]:
+        """By their configs, also one that nobody has planned yet."""
+        layers = (Layer(1), Layer(), Layer(), Layer())
+        return {name: Job(name, True, layers) for name in ("orders", "orphans")}
 
     def at(self, at_ms: int, topics: list[str]) -> dict[str, int]:
         assert topics == [LOADS]
@@ -370,6 +376,8 @@ def test_no_jobs_at_all(log: FakeLog) -> None:
     ("line", "code", "sentence"),
     [
         ("gone", Code.NOT_FOUND, "there is no job gone; `turbine get jobs --deleted` lists all"),
+        ("ordres", Code.NOT_FOUND, "there is no job ordres, perhaps orders; "),
+        ("orphan", Code.NOT_FOUND, "there is no job orphan, perhaps orphans; "),
         ("orders gone", Code.NOT_FOUND, "there is no job gone; "),
         ("Orders", Code.USAGE, '"Orders" is no job\'s name; use up to 128 of'),
         ("--at yesterday", Code.USAGE, "--at: 'yesterday' is neither a time nor a position; "),

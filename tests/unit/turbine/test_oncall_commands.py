@@ -60,7 +60,10 @@ class Shelf:
         """Nobody follows it."""
 
     def job(self, name: str, **_: Any) -> Job | None:
-        return self.journal.job if name == self.journal.job.name else None
+        return self.jobs().get(name)
+
+    def jobs(self, **_: Any) -> dict[str, Job]:
+        return {self.journal.job.name: self.journal.job}
 
     def moment(self, *_: Any) -> dict[str, int]:
         return {}
@@ -175,6 +178,8 @@ def test_a_wait_ends_when_the_job_is_there_or_its_time_is_over(journal: Journal)
     ended = run("wait", "job", "nobody", "--for=running")
     assert ended.code == Code.NOT_FOUND
     assert ended.sentence == "there is no job nobody; `turbine get jobs --deleted` lists all"
+    ended = run("wait", "clikcs", "--for=running")
+    assert ended.sentence.startswith("there is no job clikcs, perhaps clicks; ")
 
 
 def test_lists_and_differences(journal: Journal) -> None:
