@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
 
 from events.config import EXPLAINER, JobConfig
 from events.invalid import Invalid
+
+_STAND_INS: Mapping[str, Any] = MappingProxyType(
+    {
+        "operator": "module:function",
+        "inputs": [{"topic": "topic"}],
+        "package": {"name": "package", "version": "1"},
+        "checkpoint": {"root": "/checkpoints"},
+    }
+)
+"""For what has to be there and is not, or is wrong: so that the others are looked at together."""
+_HELD_AGAINST = MappingProxyType(
+    {"tasks": "limits", "resources": "isolation", "output": "guarantee", "assignment": "inputs"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +40,28 @@ class Finding:
 
 def findings_in(merged: Mapping[str, Any]) -> list[Finding]:
     """Keys that nobody knows first, each with the one that may be meant; none where all is well."""
+    found = _problems(merged)
+    wrong = {one.path.partition(".")[0] for one in found}
+    if wrong:  # what does not fit together is not looked at before each field is right
+        right = {name: value for name, value in merged.items() if name not in wrong}
+        found += [
+            one for one in _problems({**_STAND_INS, **right}) if not _hangs_on(one.path, wrong)
+        ]
+    return [Finding(one.path, _sentence(one)) for one in found]
+
+
+def _problems(config: Mapping[str, Any]) -> list[Invalid]:
     try:
-        JobConfig.model_validate(dict(merged))
+        JobConfig.model_validate(dict(config))
     except ValidationError as error:
-        return [Finding(one.path, _sentence(one)) for one in EXPLAINER.problems(error)]
+        return EXPLAINER.problems(error)
     return []
+
+
+def _hangs_on(path: str, wrong: Set[str]) -> bool:
+    """Is it about a field that is wrong itself, or was it held against one?"""
+    name = path.partition(".")[0]
+    return name in wrong or _HELD_AGAINST.get(name) in wrong
 
 
 def _sentence(one: Invalid) -> str:

@@ -56,6 +56,20 @@ WHOLE: dict[str, Any] = {
             ["inputs.1.topic: expected each topic once", "tasks: expected at most limits.tasks"],
         ),
         ({"inputs": [{"topik": "a"}]}, ["inputs.0.topik: did you mean topic?"]),
+        # What does not fit together is told beside what is wrong by itself,
+        (
+            {"zebra": 1, "package": None, "isolation": "process", "tasks": 99},
+            [
+                "zebra: ",
+                "package: expected ",
+                "resources.memory_mb: expected at",
+                "tasks: expected at most",
+            ],
+        ),
+        # but nothing is held against a value that is wrong itself.
+        ({"limits": {"taks": 64}, "tasks": 40}, ["limits.taks: did you mean tasks?"]),
+        ({"guarantee": "file", "output": {"path": "/p"}}, ["guarantee: expected one of "]),
+        ({"isolation": "proces", "resources": {"memory_mb": 64}}, ["isolation: expected one "]),
     ],
 )
 def test_all_that_is_wrong_is_told_unknown_keys_first(
