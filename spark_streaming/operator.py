@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from pyspark.errors import AnalysisException, PySparkException
@@ -35,18 +36,36 @@ _versions: dict[str, str] = {}
 _importing = threading.Lock()
 
 
-def renew(name: str, version: str) -> None:
+def renew(name: str, release: str) -> None:
     """Forgets the operator's package where another version of it was imported: else its old code
     would go on under the new version's name. What runs already keeps what it has."""
     root = name.partition(":")[0].partition(".")[0]
     with _importing:
-        known = _versions.setdefault(root, version)
-        if known == version or root in _OURS:
+        known = _versions.setdefault(root, release)
+        if known == release or root in _OURS:
             return
         for one in [one for one in sys.modules if one == root or one.startswith(f"{root}.")]:
             del sys.modules[one]
         invalidate_caches()
-        _versions[root] = version
+        _versions[root] = release
+
+
+def check_installed(name: str, package: str, wanted: str) -> None:
+    """BadOperator where another version of the job's package is installed than its config names:
+    else the log would name code that never ran. Of one that was not installed by its name, such as
+    a folder on the path, nobody knows the version."""
+    if name == SQL:
+        return  # none of it is anybody's code
+    invalidate_caches()  # it may have been installed since the container began
+    try:
+        found = version(package)
+    except PackageNotFoundError:
+        return
+    if found != wanted:
+        raise BadOperator(
+            f"operator {name}: the config names {package} {wanted}, and {package} {found} is"
+            f" installed in the container; install {wanted}, or set package.version to {found}"
+        )
 
 
 def load_operator(name: str) -> Operator:

@@ -23,7 +23,7 @@ from spark_streaming.context import TaskContext, sources_of
 from spark_streaming.failure import trace_of
 from spark_streaming.kept import fit_offsets
 from spark_streaming.line import Cut, Inputs, Line, by_partition, check_state
-from spark_streaming.operator import SQL, apply_operator, is_stateful, renew
+from spark_streaming.operator import SQL, apply_operator, check_installed, is_stateful, renew
 from spark_streaming.progress import Progress
 from spark_streaming.sink import Closed, Seat, Sink, files_in, kafka_of_spark
 from spark_streaming.source import READ, At, read_kafka
@@ -210,6 +210,7 @@ class Run:
         threads = threads_of(work.threads, lines, spark.sparkContext.defaultParallelism)
         raw = read_kafka(spark, place.kafka, sources, some, self._batch_records(), threads=threads)
         context = TaskContext(work.job, work.task, work.argv, sources, raw)
+        check_installed(work.operator, work.package, work.package_version)
         renew(work.operator, f"{work.package} {work.package_version}")
         return apply_operator(work.operator, str(self.config.get("sql", "")), context)
 
