@@ -160,9 +160,9 @@ class Limits(_Part):
 class Schedule(_Part):
     """When the tasks work."""
 
-    mode: Literal["continuous", "available_now"] = Field(
-        default="continuous",
-        description="for ever, or until all that is there at the start is read",
+    # No engine ends by itself: a job that asked for an end and got none would be misled.
+    mode: Literal["continuous"] = Field(
+        default="continuous", description="for ever; there is no other"
     )
     # A second lets some fifty tasks share one engine; without a pause idle ones keep it busy.
     batch_interval_ms: int = Field(

@@ -75,7 +75,7 @@ def test_all_fields_can_be_said() -> None:
         "priority": 90,
         "tier": "gold",
         "allowed_regions": ["eu", "us"],
-        "schedule": {"mode": "available_now", "batch_interval_ms": 0, "batch_records": 1},
+        "schedule": {"mode": "continuous", "batch_interval_ms": 0, "batch_records": 1},
         "state_granularity": "partition",
         "isolation": "process",
         "staging_rate": 1_000_000,
@@ -164,6 +164,8 @@ REFUSED: list[tuple[dict[str, Any], str, str, str]] = [
         "nothing, as the guarantee is files",
         '"counts"',
     ),
+    # Not "available_now": no engine ends a job by itself, and what is accepted has to be kept.
+    ({"schedule": {"mode": "available_now"}}, "schedule.mode", "one of continuous", "*"),
     ({"isolation": "thread"}, "isolation", "one of shared, process", '"thread"'),
     ({"isolation": "process"}, "resources.memory_mb", "at least 896, as isolation is *", "256"),
     ({"output": {}}, "output.topic", "a topic, as the guarantee is exactly_once", "nothing"),
