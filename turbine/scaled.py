@@ -194,7 +194,8 @@ def size_of(expected: Row) -> str:
         return count_text(expected.get("tasks", 1), "task")
     cores, memory_mb = config.resources.cpu_cores, config.resources.memory_mb
     threads = count_text(config.threads_per_task, "thread")
-    return f"{count_text(config.tasks, 'task')} of {threads}, {cores:g} cores and {memory_mb} MiB"
+    unit = "core" if cores == 1 else "cores"
+    return f"{count_text(config.tasks, 'task')} of {threads}, {cores:g} {unit} and {memory_mb} MiB"
 
 
 def count_text(number: object, what: str) -> str:

@@ -101,6 +101,8 @@ def test_the_wide_list_of_jobs_has_the_policy(journal: Journal) -> None:
 
 def test_a_size_is_as_it_is_in_force() -> None:
     assert size_of({**CLICKS}) == "2 tasks of 1 thread, 0.25 cores and 256 MiB"
+    one = CLICKS | {"resources": {"cpu_cores": 1}}
+    assert size_of(one) == "2 tasks of 1 thread, 1 core and 256 MiB"
     resources = {"cpu_cores": 0.5, "memory_mb": 640}
     assert size_of({**CLICKS, "tasks": 1, "threads_per_task": 2, "resources": resources}) == (
         "1 task of 2 threads, 0.5 cores and 640 MiB"
