@@ -290,7 +290,8 @@ def existing(
     when = f" at {at}" if at else ""
     sentence = f"there is no job {job}{when}; `turbine get jobs --deleted` lists all"
     known = {name for name, sync in syncs.items() if sync.alive}
-    raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(names())))
+    others = () if at else names()  # those of now may not have been there then
+    raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(others)))
 
 
 def _versions(plain: Row | None) -> str:
