@@ -163,8 +163,8 @@ LEARNING = (
     left_out(
         "loads count once the job is known",
         FOLD,
-        "            return _learnt(row, body, read.at_ms)\n",
-        "            return _learnt(row, body, read.at_ms) if row.config.alive else row\n",
+        "            return _learnt(row, body, read.at_ms, watch)\n",
+        "            return _learnt(row, body, read.at_ms, watch) if row.config.alive else row\n",
     ),
     left_out(
         "tasks of older specs are heard",
