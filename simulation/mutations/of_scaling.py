@@ -15,6 +15,7 @@ FOLD = ROOM + "fold.py"
 LOOKING = ROOM + "looking.py"
 ROUNDS = ROOM + "rounds.py"
 CAUSES = ROOM + "policies/causes.py"
+CAPACITY = ROOM + "policies/ours_learning.py"
 WORDS = ROOM + "words.py"
 
 COMPONENT_TESTS = "tests/unit/auto_scaler/test_component.py::"
@@ -165,6 +166,12 @@ LEARNING = (
         FOLD,
         "            return _learnt(row, body, read.at_ms, watch)\n",
         "            return _learnt(row, body, read.at_ms, watch) if row.config.alive else row\n",
+    ),
+    left_out(
+        "metrics that are frozen teach what a job can read",
+        CAPACITY,
+        "return seen, seen.same == 0 and share is not None",
+        "return seen, share is not None",
     ),
     left_out(
         "tasks of older specs are heard",
