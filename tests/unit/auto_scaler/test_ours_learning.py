@@ -30,20 +30,20 @@ def after(minutes: Sequence[Minute], known: Known | None = None) -> Known:
 
 
 BUSY: dict[str, Any] = {"busy_share": 1.0}
-TEN = [minute(at, 10.0 + at / 100) for at in range(1, 10)]
+TEN_A_SECOND = [minute(at, 10.0 + at / 100) for at in range(1, 10)]
 
 
 @pytest.mark.parametrize("times", [1, 7, 60])
 def test_what_is_told_again_teaches_nothing_however_often(times: int) -> None:
-    once = after([*TEN, minute(10, 49.2)])
+    once = after([*TEN_A_SECOND, minute(10, 49.2)])
     again = after([minute(at, 49.2) for at in range(11, 11 + times)], once)
-    assert again.curve == once.curve != after(TEN).curve
+    assert again.curve == once.curve != after(TEN_A_SECOND).curve
     assert again.seen.same == times
     assert after([minute(99, 10.0)], again).curve != again.curve, "what is new teaches again"
 
 
 def test_a_minute_that_not_all_told_makes_nothing_new_of_what_is_told_again() -> None:
-    once = after([*TEN, minute(10, 49.2)])
+    once = after([*TEN_A_SECOND, minute(10, 49.2)])
     lost = minute(11, 40.0)._replace(heard=0.9, lag=None, lag_s=None, busy=None)
     again = after([lost, *(minute(at, 49.2) for at in range(12, 15))], once)
     assert again.curve == once.curve
@@ -51,7 +51,7 @@ def test_a_minute_that_not_all_told_makes_nothing_new_of_what_is_told_again() ->
 
 def test_what_is_new_each_minute_teaches_each_minute() -> None:
     """It may be that the job became faster."""
-    faster = after([minute(at, 49.2 + at / 100) for at in range(10, 40)], after(TEN))
+    faster = after([minute(at, 49.2 + at / 100) for at in range(10, 40)], after(TEN_A_SECOND))
     assert faster.curve.reads(1) > 30
 
 
