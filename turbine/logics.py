@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from components.auto_scaler.decide import component as auto_scaler
+from components.auto_scaler.logic_1 import component as auto_scaler_1
 from components.capacity_manager.decide import component as capacity_manager
 from components.capacity_manager.decide import component_of as capacity_manager_of
 from components.job_service.decide import component as job_service
@@ -23,7 +24,10 @@ from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 
-OLDER: dict[str, tuple[Component[Any], ...]] = {"job-service": (job_service_1,)}
+OLDER: dict[str, tuple[Component[Any], ...]] = {
+    "job-service": (job_service_1,),
+    "auto-scaler": (auto_scaler_1,),
+}
 """By component, the newest first: logics of the past whose decisions may still be in the log."""
 
 

@@ -228,7 +228,7 @@ SAYS = frozenset(
 )
 component: Component[Scale] = Component(
     name="auto-scaler",
-    logic="auto-scaler/1",
+    logic="auto-scaler/2",
     output=JOURNAL,
     inputs=frozenset({JOURNAL, LOADS, ASKS, GRANTS, PROFILES}),
     folds=SAYS

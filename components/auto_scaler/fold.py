@@ -7,10 +7,10 @@ from math import nan
 
 from components.auto_scaler import ring
 from components.auto_scaler.apply import apply
-from components.auto_scaler.policies.ours import Ours
+from components.auto_scaler.policies.ours_learning import Watch, learn, watched
 from components.auto_scaler.rounds import rounds_after
 from components.auto_scaler.row import SHRINK, STOP, Days, Grant, Learnt, Scale
-from components.auto_scaler.seen import DAY_MS, Job
+from components.auto_scaler.seen import DAY_MS
 from components.auto_scaler.splits import MOST
 from events.codec import Read
 from events.records import (
@@ -28,17 +28,15 @@ SLOTS_MOST = 1_440
 """Of a day: a minute each."""
 TEXT_CHARS = 512
 DAYS_MOST = 3_650
-LEARNER = Ours.made({})
-"""Its settings have no part in what minutes teach."""
 
 
-def fold(row: Scale | None, read: Read) -> Scale:
+def fold(row: Scale | None, read: Read, watch: Watch = watched) -> Scale:
     """The row after the record. Total; what does not concern it changes nothing."""
     record = read.record
     row = Scale(record.key) if row is None else row
     match record.body:
         case TaskLoadReported() as body:
-            return _learnt(row, body, read.at_ms)
+            return _learnt(row, body, read.at_ms, watch)
         case ConfigChangeProposed() as body:
             return _asked(row, read, body) if read.topic == ASKS else row
         case CapacityGranted() | PreemptionRequested() as body:
@@ -51,14 +49,14 @@ def fold(row: Scale | None, read: Read) -> Scale:
             return apply(row, body, record.tick_ms)
 
 
-def _learnt(row: Scale, body: TaskLoadReported, at_ms: int) -> Scale:
+def _learnt(row: Scale, body: TaskLoadReported, at_ms: int, watch: Watch) -> Scale:
     before = row.learnt
     rounds, minutes = rounds_after(before.rounds, body, at_ms)
     if rounds is before.rounds:
         return row
     known, packed = before.known, before.ring
     for minute in minutes:
-        known = LEARNER.learn(known, Job("", minute.tasks), minute)
+        known = learn(known, minute.tasks * (minute.threads or 1), minute, watch)
         packed = ring.kept(packed, minute)
     return row._replace(learnt=Learnt(rounds, known, packed))
 

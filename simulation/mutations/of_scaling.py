@@ -15,11 +15,13 @@ FOLD = ROOM + "fold.py"
 LOOKING = ROOM + "looking.py"
 ROUNDS = ROOM + "rounds.py"
 CAUSES = ROOM + "policies/causes.py"
+CAPACITY = ROOM + "policies/ours_learning.py"
 WORDS = ROOM + "words.py"
 
 COMPONENT_TESTS = "tests/unit/auto_scaler/test_component.py::"
 LIMITS_TESTS = "tests/unit/auto_scaler/test_limits.py::"
 CAUSES_TESTS = "tests/unit/auto_scaler/test_causes.py::"
+CAPACITY_TESTS = "tests/unit/auto_scaler/test_ours_learning.py::"
 ROUNDS_TESTS = "tests/unit/auto_scaler/test_rounds.py::"
 
 RAILS = (
@@ -163,8 +165,16 @@ LEARNING = (
     left_out(
         "loads count once the job is known",
         FOLD,
-        "            return _learnt(row, body, read.at_ms)\n",
-        "            return _learnt(row, body, read.at_ms) if row.config.alive else row\n",
+        "            return _learnt(row, body, read.at_ms, watch)\n",
+        "            return _learnt(row, body, read.at_ms, watch) if row.config.alive else row\n",
+    ),
+    left_out(
+        "metrics that are frozen teach what a job can read",
+        CAPACITY,
+        "return seen, seen.same == 0 and share is not None",
+        "return seen, share is not None",
+        aimed=CAPACITY_TESTS + "test_a_job_that_is_too_small_grows_though_its_metrics_were_frozen",
+        why="few seeds make a job smaller while its metrics are frozen, and leave it so",
     ),
     left_out(
         "tasks of older specs are heard",

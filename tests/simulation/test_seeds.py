@@ -17,9 +17,6 @@ from simulation.run import run_seed
 from tests.simulation.seeds import outcomes
 
 ROOT = Path(__file__).parents[2]
-KNOWN = {83: "orders still lags"}
-"""A weakness that is known and not mended: our policy takes a job that is too small for one that
-waits for what it calls, raises the alert and adds nothing. Who mends it takes this line away."""
 
 
 @pytest.mark.slow
@@ -27,10 +24,8 @@ waits for what it calls, raises the alert and adds nothing. Who mends it takes t
 def test_no_rule_is_broken_in_any_seed() -> None:
     """Safety while there are faults, liveness after them; a failing seed names itself."""
     broken = {one.seed: one.violations[0] for one in outcomes() if one.violations}
-    known = {seed: said for seed, said in broken.items() if KNOWN.get(seed, "\0") in said}
 
-    assert known.keys() == KNOWN.keys(), "mended: take it out of KNOWN"
-    assert {seed: said for seed, said in broken.items() if seed not in known} == {}
+    assert broken == {}
 
 
 @pytest.mark.slow

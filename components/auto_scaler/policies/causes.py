@@ -34,16 +34,33 @@ class Seen(NamedTuple):
     """What the newest minutes say beside rates."""
 
     newest: Minute | None = None
-    same: int = 0  # minutes that were the same as the one before
+    same: int = 0  # minutes in a row that told the same again, to the last digit
     slow: int = 0  # minutes in a row in which all tasks read much less than they usually can
+    told: tuple[float | None, ...] = ()  # numbers of the newest minute that all tasks told
 
 
 def seen(before: Seen, minute: Minute, could: float | None, bounds: Bounds) -> Seen:
     """With one more minute; `could` is what busy tasks read, in parts of what they usually do."""
-    last = before.newest
-    same = last is not None and minute.rate > 0 and minute[1:9] == last[1:9]
     slow = could is not None and could < bounds.slow and (minute.busy or 0.0) >= SATURATED
-    return Seen(minute, before.same + 1 if same else 0, before.slow + 1 if slow else 0)
+    slow_for = before.slow + 1 if slow else 0
+    if minute.heard < 1:  # nobody knows whether the others told the same again
+        return before._replace(newest=minute, slow=slow_for)
+    told = _told(minute)
+    same = minute.rate > 0 and told == before.told
+    return Seen(minute, before.same + 1 if same else 0, slow_for, told)
+
+
+def _told(minute: Minute) -> tuple[float | None, ...]:
+    """What tasks measured. What came in is worked out from it, and the size is no measurement: who
+    says the same of another size tells it of the old one."""
+    return (
+        minute.rate,
+        minute.lag,
+        minute.lag_s,
+        minute.busy,
+        minute.busy_most,
+        minute.memory_mb,
+    )
 
 
 def blind(known: Seen, now_ms: int, bounds: Bounds, minute_ms: int = MINUTE_MS) -> str:

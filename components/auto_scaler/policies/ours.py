@@ -8,21 +8,14 @@ of it, and taken back where it did not help.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import ceil, inf
+from math import ceil
 from typing import Any, ClassVar, Self
 
 from components.auto_scaler.done import Open
 from components.auto_scaler.policies import causes
-from components.auto_scaler.policies.capacity import BUSY_LEAST
-from components.auto_scaler.policies.causes import Bounds
 from components.auto_scaler.policies.demand import trend, usual
-from components.auto_scaler.policies.ours_memory import (
-    LAGS,
-    LOWS,
-    RESTART_MOST_S,
-    Known,
-    Look,
-)
+from components.auto_scaler.policies.ours_learning import BOUNDS, could_read, learn
+from components.auto_scaler.policies.ours_memory import Known, Look
 from components.auto_scaler.policies.ours_words import (
     OF_ALL,
     became,
@@ -51,7 +44,7 @@ from components.auto_scaler.verdict import (
     Verdict,
     stay,
 )
-from events.policies.turbine import LOOK_BACK_MOST, OurSettings
+from events.policies.turbine import OurSettings
 from events.records import Alternative
 
 LAG, RAMP, SPARE, OOM, BLIND, SETTLING, HELD = (
@@ -70,11 +63,8 @@ SLOW_TIMES = 3
 """As long as a larger size would take for its backlog: what falls more slowly is not waited for."""
 AGAIN_MINUTES = 60
 """Before one task is mended again."""
-FADES = 0.5
-"""Of what was believed of restarts, with each that was shorter: a longer one counts at once."""
 LEARNT = 10
 """Minutes without which nobody knows what comes in."""
-BOUNDS = Bounds()
 
 
 class Ours(Policy[Known]):
@@ -101,38 +91,8 @@ class Ours(Policy[Known]):
     # --- what it learns
 
     def learn(self, memory: Known, job: Job, minute: Minute) -> Known:
-        """Capacity from busy minutes, demand from what came in, and how long restarts take. No
-        setting and no config decides what is kept: the log's minutes alone do."""
-        curve, could = memory.curve, _could(minute)
-        share, threads = None, minute.tasks * (minute.threads or job.threads)
-        if could is not None:
-            share = could / curve.reads(threads) if curve.known else 1.0
-        seen = causes.seen(memory.seen, minute, share, BOUNDS)
-        if could is not None and share is not None and share >= BOUNDS.slow:
-            curve = curve.taught(threads, could, (minute.busy or 0.0) ** 2)
-        down_s, restart_s = memory.down_s + minute.down_s, memory.restart_s
-        if minute.down_s == 0 and down_s > 0:
-            if down_s <= RESTART_MOST_S:
-                restart_s = max(down_s, FADES * restart_s + (1 - FADES) * down_s)
-            down_s = 0.0
-        came = memory.arrived
-        if minute.heard >= 1:  # of tasks that nobody heard of nothing is known
-            arrived = minute.rate if minute.arrived is None else minute.arrived
-            came = (*came[1 - LOOK_BACK_MOST :], arrived)
-        used = [one for one in (memory.used_mb, minute.memory_mb) if one is not None]
-        late_s = _behind_s(minute)
-        lows = [one for one in memory.lows if one[1] < late_s]
-        return memory._replace(
-            curve=curve,
-            arrived=came,
-            lags_s=(*memory.lags_s[1 - LAGS :], late_s),
-            lag=minute.lag or 0.0,
-            seen=seen,
-            used_mb=max(used, default=None),
-            restart_s=restart_s,
-            down_s=down_s,
-            lows=(*lows[1 - LOWS :], (minute.at_ms, late_s)),
-        )
+        """Capacity from busy minutes, demand from what came in, and how long restarts take."""
+        return learn(memory, minute.tasks * (minute.threads or job.threads), minute)
 
     # --- detect, diagnose, resolve
 
@@ -332,7 +292,7 @@ class Ours(Policy[Known]):
     def _gained(self, memory: Known, opened: Open) -> bool:
         """Does it read more than before, by what was expected? Who is idle is not held to it."""
         newest = memory.seen.newest
-        could = None if newest is None else _could(newest)
+        could = None if newest is None else could_read(newest)
         if could is None:
             return True
         return could - opened.could >= self.settings.gain_least * (opened.expected - opened.could)
@@ -342,7 +302,7 @@ class Ours(Policy[Known]):
         opened, newest = memory.done.open, memory.seen.newest
         if opened is None or newest is None or now_ms < opened.by_ms or self._blind(memory, now_ms):
             return None
-        could, wanted = _could(newest), opened.expected - opened.could
+        could, wanted = could_read(newest), opened.expected - opened.could
         if could is None or self._gained(memory, opened):
             said = f"{rate_told(opened.expected)} were expected, and it is not busy enough to tell"
             if could is not None:
@@ -378,21 +338,3 @@ _QUIET = {
     SETTLING: "the last change is too new to judge",
     HELD: "the last change did not help, and it is not tried again yet",
 }
-
-
-def _could(minute: Minute) -> float | None:
-    """What would have been read in a minute of which tasks were busy throughout."""
-    busy = minute.busy
-    if minute.down_s > 0 or busy is None or busy < BUSY_LEAST or minute.rate <= 0:
-        return None
-    return minute.rate / busy
-
-
-def _behind_s(minute: Minute) -> float:
-    """Age of its oldest record; where nobody knows that, the time to read what is left; else no
-    end: what is unknown is never none."""
-    if minute.lag_s is not None:
-        return minute.lag_s
-    if minute.lag == 0:
-        return 0.0
-    return inf if minute.lag is None or minute.rate <= 0 else minute.lag / minute.rate

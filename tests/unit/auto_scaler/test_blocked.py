@@ -45,7 +45,7 @@ def test_a_slow_task_is_told_with_the_command_that_moves_it() -> None:
     done = desk.row.done
     assert (done.mended_ms, done.acted_ms, done.other_ms) == (None, None, desk.now_ms)
     desk.said.clear()
-    desk.minutes(3, 4_000.0, **SLOW)
+    desk.minutes(2, 4_000.0, **SLOW)
     assert desk.kinds() == [], "the same is told once"
     desk.minutes(15, 4_000.0, busy_share=0.5)
     assert desk.last(AlertCleared).alert == "straggler"

@@ -110,3 +110,22 @@ def test_numbers_that_do_not_change_at_all_are_frozen() -> None:
     assert blind(told(*same), 4 * MINUTE_MS, BOUNDS) == FROZEN
     idle = [one._replace(rate=0.0, arrived=0.0) for one in same]
     assert blind(told(*idle), 4 * MINUTE_MS, BOUNDS) == "", "who is idle has nothing new to tell"
+
+
+def test_the_same_again_is_known_by_what_was_measured() -> None:
+    """What came in is worked out from it, with another rounding each time; and who tells the same
+    of another size tells it of the old one."""
+    same = [minute(at, lag=6_000.0, lag_s=8.0) for at in range(1, 5)]
+    rounded = [one._replace(arrived=900.0 + at * 1e-13) for at, one in enumerate(same)]
+    assert blind(told(*rounded), 4 * MINUTE_MS, BOUNDS) == FROZEN
+    resized = [*same[:2], *(one._replace(tasks=9, threads=2) for one in same[2:])]
+    assert blind(told(*resized), 4 * MINUTE_MS, BOUNDS) == FROZEN
+    other = [*same[:3], same[3]._replace(memory_mb=301.0)]
+    assert blind(told(*other), 4 * MINUTE_MS, BOUNDS) == ""
+
+
+def test_a_report_that_is_lost_hides_no_metrics_that_are_frozen() -> None:
+    same = [minute(at, lag=6_000.0, lag_s=8.0) for at in range(1, 6)]
+    lost = [*same[:2], same[2]._replace(heard=0.9, rate=700.0, lag=None, busy=None), *same[3:]]
+    assert blind(told(*lost[:3]), 3 * MINUTE_MS, BOUNDS) == NO_METRICS
+    assert blind(told(*lost), 5 * MINUTE_MS, BOUNDS) == FROZEN

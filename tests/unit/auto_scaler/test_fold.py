@@ -12,9 +12,10 @@ from components.auto_scaler.apply import RESTARTS_MOST, apply
 from components.auto_scaler.decide import component
 from components.auto_scaler.done import Done, deed_of, done_after
 from components.auto_scaler.facts import change_to, differing, facts_of, keys_of, without
-from components.auto_scaler.fold import LEARNER, SLOTS_MOST, TEXT_CHARS
+from components.auto_scaler.fold import SLOTS_MOST, TEXT_CHARS
 from components.auto_scaler.keeping import dump, load
 from components.auto_scaler.looking import looked, profile_of
+from components.auto_scaler.policies.ours import Ours
 from components.auto_scaler.policies.ours_memory import Known
 from components.auto_scaler.rounds import TASKS_MOST
 from components.auto_scaler.row import Change, Scale
@@ -176,7 +177,7 @@ def test_a_record_is_remembered_as_the_verdict_that_it_was() -> None:
     assert wanted.open is not None
     job = Job("orders", 4, partitions=16)
     known = row.learnt.known._replace(done=Done())
-    after, again = LEARNER.decide(known, job, UNKNOWN, desk.now_ms)
+    after, again = Ours.made({}).decide(known, job, UNKNOWN, desk.now_ms)
     assert (after.done, again) == (wanted, verdict)
 
 
