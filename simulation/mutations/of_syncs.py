@@ -11,7 +11,7 @@ LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
-STAYING = "components/state_syncer/staying.py"
+KEEPING = "projections/keeping.py"
 
 SYNCING: tuple[Mutant, ...] = (
     left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
@@ -40,8 +40,8 @@ SYNCING: tuple[Mutant, ...] = (
     ),
     left_out(
         "tasks get a program that cannot read what they keep",
-        STAYING,
-        "if not row.keeps_state or running is None or running.config_json == config_json:",
+        KEEPING,
+        'if not kept.state[1] or kept.config_json in ("", config_json) or kept.reset != kept.wish:',
         "if True:",
     ),
     left_out("failures do not add up", WORDS, "before + 1 if counts", "1 if counts"),
