@@ -8,6 +8,7 @@ reset leaves it behind on purpose.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -27,7 +28,7 @@ class Kept(NamedTuple):
     """What a job runs that may keep state, and whether it does."""
 
     config_json: str = ""  # what was last brought into effect; "" of a job that is gone
-    reset: str = ""  # the wish to read anew that was in effect then
+    reset: str = ""  # the wish to read anew that was in effect then (`wish_of`)
     wish: str = ""  # the last one
     state: tuple[int, bool] = (0, False)  # a generation, and whether its tasks keep any
 
@@ -46,9 +47,9 @@ def apply_kept(kept: Kept, body: Body) -> Kept:
         case TaskStarted(keeps_state=bool(keeps)):
             return kept._replace(state=max(kept.state, (body.generation.specs, keeps)))
         case SyncPlanned():
-            return kept._replace(wish=body.reset_json)
-        case SyncCommitted(reset_json=wish):
-            state = state_after(kept.state, kept.reset, body)
+            return kept._replace(wish=wish_of(body.reset_json))
+        case SyncCommitted():
+            state, wish = state_after(kept.state, kept.reset, body), wish_of(body.reset_json)
             if body.state == DELETED:
                 return Kept(wish=wish, state=state)
             return Kept(body.running_json, wish, wish, state)
@@ -58,11 +59,16 @@ def apply_kept(kept: Kept, body: Body) -> Kept:
             return kept
 
 
+def wish_of(reset_json: str) -> str:
+    """A wish to read anew, told apart from others: one may name thousands of offsets."""
+    return hashlib.sha256(reset_json.encode()).hexdigest()[:16] if reset_json else ""
+
+
 def state_after(state: tuple[int, bool], reset: str, body: SyncCommitted) -> tuple[int, bool]:
     """A job that is reset while it stands still keeps nothing until it runs again, for its next
     tasks begin lines of batches of other names; nor does one that is gone. The next tasks are
     listed two generations up at the least."""
-    if body.state == DELETED or (body.state == PAUSED and body.reset_json != reset):
+    if body.state == DELETED or (body.state == PAUSED and wish_of(body.reset_json) != reset):
         return max(state, (body.generation + 1, False))
     return state
 

@@ -38,7 +38,7 @@ from events.records import (
 )
 from projections import keeping
 from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
-from projections.keeping import Kept, state_after
+from projections.keeping import Kept, state_after, wish_of
 from projections.reports import Report, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)
@@ -175,10 +175,10 @@ class Sync(NamedTuple):
     @property
     def kept(self) -> Kept:
         """What of it tells whether state could go along to another config."""
-        running = self.running
+        running, wish = self.running, wish_of(self.reset)
         if running is None or running.state == DELETED:
-            return Kept(wish=self.reset, state=self.state)
-        return Kept(running.config_json, running.reset, self.reset, self.state)
+            return Kept(wish=wish, state=self.state)
+        return Kept(running.config_json, wish_of(running.reset), wish, self.state)
 
 
 def fold(row: Sync | None, read: Read) -> Sync:
