@@ -116,7 +116,7 @@ def test_what_state_could_not_go_along_to_is_told_before_it_is_asked_for(own: Wo
         "operator",
     )
     assert found["explanation"].startswith("operator: the job keeps state, and another operator")
-    assert "plan" not in found
+    assert found["plan"] is None
     assert planned(own, job="orders")["verdict"] == "accepted"
 
 
