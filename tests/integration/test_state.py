@@ -269,6 +269,7 @@ def test_arguments_that_lay_state_out_otherwise_fail_and_the_former_bring_it_bac
     bench.put()
     until(lambda: len(bench.refusals()) > failures, "its tasks fail", 90, 0.2)
     bench.submit()
+    until(bench.runs, "the former run", 90, 0.2)
     bench.check()
 
 
