@@ -1,7 +1,7 @@
 """What is known of a job: its four layers, what they add up to, and the requests about it.
 
-Read from the ingress topics and the journal by the job service; a reader of the journal alone
-gets the same layers and versions, without the requests that wait.
+Read from the ingress topics, the journal and the tasks' reports by the job service; a reader of the
+journal alone gets the same layers and versions, without the requests that wait.
 """
 
 from __future__ import annotations
@@ -18,9 +18,13 @@ from events.records import (
     JobDeleteRequested,
     LayerVersions,
     OverrideExpired,
+    SyncCommitted,
+    SyncPlanned,
+    TaskStarted,
 )
 from events.topics import CHANGES, LAYERS, OPERATOR
 from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from projections.keeping import KINDS, Kept, apply_kept
 
 BASE, PROVISIONER, SCALER, ONCALL = range(4)
 REQUESTS = (*LAYERS, "operator")
@@ -30,7 +34,7 @@ INGRESS_TOPICS = (*(CHANGES[layer] for layer in LAYERS), OPERATOR)
 _ASKS = (ConfigChangeProposed, JobDeleteRequested)
 _DOOR_OF_TOPIC = {topic: at for at, topic in enumerate(INGRESS_TOPICS)}
 
-FOLDED_KINDS = frozenset(
+LAYER_KINDS = frozenset(
     {
         "ConfigChangeProposed",
         "JobDeleteRequested",
@@ -40,6 +44,8 @@ FOLDED_KINDS = frozenset(
         "OverrideExpired",
     }
 )
+"""All that moves layers and requests."""
+FOLDED_KINDS = LAYER_KINDS | KINDS
 
 
 class Layer(NamedTuple):
@@ -64,6 +70,7 @@ class Job(NamedTuple):
     layers: tuple[Layer, ...] = (Layer(), Layer(), Layer(), Layer())
     expected_json: str = "{}"
     ingress: tuple[Ingress, ...] = (Ingress(),) * len(REQUESTS)
+    kept: Kept = Kept()
 
     @property
     def versions(self) -> LayerVersions:
@@ -96,12 +103,14 @@ def apply(job: Job, body: Body) -> Job:
             return _at_door(job, at, answer(job.ingress[at], body.change_id))
         case OverrideExpired() if body.layer in LAYERS:
             layers = _put(job.layers, LAYERS.index(body.layer), Layer(body.version))
-            return Job(job.name, job.alive, layers, body.expected_json, job.ingress)
+            return Job(job.name, job.alive, layers, body.expected_json, job.ingress, job.kept)
         case JobDeleted():
             layers = tuple(Layer(version) for version in _numbers(body.versions))
             at = REQUESTS.index("operator")
             ingress = _put(job.ingress, at, answer(job.ingress[at], body.change_id))
-            return Job(job.name, layers=layers, ingress=ingress)
+            return Job(job.name, layers=layers, ingress=ingress, kept=apply_kept(job.kept, body))
+        case SyncPlanned() | SyncCommitted() | TaskStarted():
+            return job._replace(kept=apply_kept(job.kept, body))
         case _:
             return job
 
@@ -116,11 +125,12 @@ def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
         layers=_put(job.layers, at, layer),
         expected_json=body.expected_json,
         ingress=_put(job.ingress, at, answer(job.ingress[at], body.change_id)),
+        kept=job.kept,
     )
 
 
 def _at_door(job: Job, at: int, ingress: Ingress) -> Job:
-    return Job(job.name, job.alive, job.layers, job.expected_json, _put(job.ingress, at, ingress))
+    return job._replace(ingress=_put(job.ingress, at, ingress))
 
 
 def _numbers(versions: LayerVersions) -> tuple[int, ...]:
@@ -142,6 +152,7 @@ def dump(job: Job) -> object:
         ],
         "expected": job.expected_json,
         "ingress": [dump_ingress(ingress) for ingress in job.ingress],
+        "kept": [*job.kept],
     }
 
 
@@ -153,4 +164,10 @@ def load(plain: Any) -> Job:
         layers=tuple(Layer(*layer) for layer in plain["layers"]),
         expected_json=plain["expected"],
         ingress=tuple(load_ingress(ingress) for ingress in plain["ingress"]),
+        kept=_kept(*plain["kept"]),
     )
+
+
+def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> Kept:
+    generation, keeps = state
+    return Kept(config_json, reset, wish, (generation, keeps))

@@ -36,7 +36,9 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
+from projections import keeping
 from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from projections.keeping import Kept, state_after, wish_of
 from projections.reports import Report, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)
@@ -46,7 +48,7 @@ UNLISTED = "no-task-specs"
 """The alert of a job whose tasks cannot be listed."""
 FAILING = "tasks-failing"
 """The alert of a job whose tasks fail for good, or again and again."""
-RUNNING, PAUSED, DELETED = "running", "paused", "deleted"
+RUNNING, PAUSED, DELETED = "running", keeping.PAUSED, keeping.DELETED
 STOP, START = "stop", "start"
 
 _REQUESTS = (PauseRequested, ResumeRequested, ReleaseRequested, OffsetResetRequested)
@@ -170,6 +172,14 @@ class Sync(NamedTuple):
         """Do its tasks keep anything from one batch to the next, as far as they have said?"""
         return self.state[1]
 
+    @property
+    def kept(self) -> Kept:
+        """What of it tells whether state could go along to another config."""
+        running, wish = self.running, wish_of(self.reset)
+        if running is None or running.state == DELETED:
+            return Kept(wish=wish, state=self.state)
+        return Kept(running.config_json, wish_of(running.reset), wish, self.state)
+
 
 def fold(row: Sync | None, read: Read) -> Sync:
     """The row after the record. Total; what does not concern it changes nothing."""
@@ -265,8 +275,9 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
         generation=body.generation if kept is None else kept.generation,
         reset=body.reset_json,
     )
+    state = state_after(row.state, row.kept.reset, body)
     row = row._replace(
-        running=running, plan=None, trouble=None, held=body.held, reset=body.reset_json
+        running=running, plan=None, trouble=None, held=body.held, reset=body.reset_json, state=state
     )
     if body.state == DELETED:  # all have stopped, and nobody will ask for them any more
         row = _above(row._replace(live=None), row.generation + 1)

@@ -13,7 +13,7 @@ from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.topics import JOURNAL, TIERS
-from projections.jobs import Job
+from projections.jobs import LAYER_KINDS, Job
 from projections.syncs import Sync
 from simulation.small_scaler import component as small_scaler
 
@@ -29,7 +29,7 @@ PLACING: Cast = {shard_manager.name: shard_manager}
 """Containers that come and go, and who holds each shard."""
 COMPONENTS: Cast = {**SCALING, **AUTO_SCALING, **PLACING}
 
-journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}), folds=LAYER_KINDS)
 """What anyone sees of the jobs who reads the journal alone."""
 lists_view: Component[Sync] = replace(state_syncer, inputs=frozenset({JOURNAL}))
 """What a task manager sees: the lists that stand, and the steps of plans."""

@@ -25,6 +25,7 @@ REACHED = (
     "rejected: no-such-job",
     "rejected: overloaded",
     "rejected: reason-required",
+    "rejected: state-stays",
     "rejected: stale",
     "rejected: too-late",
     "request sent again",

@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
+from events.spelling import plain_sql
 from spark_streaming.context import TaskContext, sources_of
 from spark_streaming.failure import trace_of
 from spark_streaming.kept import fit_offsets
@@ -191,7 +192,7 @@ class Run:
             yield Line(cut, whole)
             return
         counts = {one["topic"]: one.get("partitions") for one in self.config.get("inputs", ())}
-        what = f"{work.operator}\n{' '.join(str(self.config.get('sql', '')).split())}"
+        what = f"{work.operator}\n{plain_sql(str(self.config.get('sql', '')))}"
         cuts = by_partition(work.inputs, counts, work.checkpoint, what, seat.resets)
         for cut in cuts:
             check_state(seat.lines(at for at in begins if at[1] == _number(cut)), cut.lineage)

@@ -13,6 +13,7 @@ from typing import Any
 
 from components.state_syncer.plan import way_of
 from events.records import Body, SyncCommitted, SyncPlanned
+from projections.keeping import Kept
 from projections.syncs import RUNNING, START, STOP, Sync, apply
 from projections.waits import standing, tasks_of
 from turbine.headline import tasks_of as tasks_of_row
@@ -22,6 +23,10 @@ from turbine.running import Sightings
 Row = dict[str, Any]
 Times = dict[tuple[str, ...], list[int]]
 
+GOES, UNSURE, LEFT = "goes along", "unsure", "left behind"
+CODE = frozenset({"package", "arguments"})
+"""Nobody can tell beforehand whether what comes of them reads what was kept: Spark sees it when
+tasks run."""
 SAMPLES = 9
 """The last ones: a fleet gets faster and slower."""
 NAMED = 5
@@ -34,21 +39,34 @@ class Steps:
     names: tuple[str, ...]
     stops: int
     starts: int
+    state: str = ""  # what becomes of what the job keeps, one of the words below; "" of nothing
 
 
 def steps_of(sync: Sync | None, verdict: Body, name: str) -> Steps | None:
     """Once the verdict stands; None where there is nothing to do."""
-    row = sync or Sync(name)
+    row, before = sync or Sync(name), (sync or Sync(name)).kept
     if isinstance(verdict, SyncPlanned):
         steps, tasks = tuple(step.name for step in verdict.steps), tasks_of(verdict.expected_json)
+        differ = [one.path for one in verdict.differences]
+        row, was = apply(row, verdict), row
     else:
-        row = apply(row, verdict)
+        row = was = apply(row, verdict)
         way = way_of(row)
         if way is None:
             return None
-        steps, tasks = way.steps, way.tasks
-    stops = len(list(standing(row))) if STOP in steps else 0
-    return Steps(steps, stops, tasks if START in steps else 0)
+        steps, tasks, differ = way.steps, way.tasks, [one.path for one in way.differences]
+    stops = len(list(standing(was))) if STOP in steps else 0
+    starts = tasks if START in steps else 0
+    return Steps(steps, stops, starts, _state(before, row, differ) if row.alive else "")
+
+
+def _state(before: Kept, row: Sync, differ: Iterable[str]) -> str:
+    """What becomes of what the job kept before."""
+    if not before.config_json or not before.state[1]:
+        return ""
+    if row.kept.wish != before.reset:
+        return LEFT
+    return UNSURE if CODE.intersection(differ) else GOES
 
 
 def times_of(decisions: Iterable[Standing], job: str | None = None) -> Times:
@@ -84,6 +102,7 @@ def cost_of(
         "steps": list(steps.names),
         "stops": steps.stops,
         "starts": steps.starts,
+        "state": steps.state or None,
         "expected_ms": int(median(samples)) if samples else None,
         "measured": {"plans": len(samples), "of": whose} if samples else None,
         "containers": there,
@@ -102,13 +121,27 @@ def _beside(name: str, seen: Mapping[str, tuple[Sync, Sightings]]) -> tuple[list
     return sorted(there), {job: count for job, count in counts.items() if count}
 
 
+_OF_STATE = {
+    GOES: "the job keeps state, which goes along",
+    UNSURE: (
+        "the job keeps state, and whether other code or arguments can read it shows when tasks run:"
+        " where they lay it out otherwise the tasks fail, and the former ones bring it back"
+    ),
+    LEFT: "the job keeps state, which is left behind",
+}
+
+
 def sentences(cost: Row) -> Iterator[str]:
     """The same for people."""
     stops, starts = cost["stops"], cost["starts"]
     if not cost["steps"]:
         yield "no task stops: what differs is only copied"
+    else:
+        yield f"{_doing(stops, starts)}; {_long(cost)}"
+    if cost["state"] and (cost["steps"] or cost["state"] != GOES):
+        yield _OF_STATE[cost["state"]]
+    if not cost["steps"]:
         return
-    yield f"{_doing(stops, starts)}; {_long(cost)}"
     if cost["neighbours"]:
         named = [f"{count} of {job}" for job, count in cost["neighbours"].items()]
         more = f" and of {len(named) - NAMED} jobs more" if len(named) > NAMED else ""

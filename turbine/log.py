@@ -36,7 +36,7 @@ from events.topics import (
     place,
 )
 from projections.fleet import Fleet
-from projections.jobs import Job
+from projections.jobs import LAYER_KINDS, Job
 from projections.syncs import Sync
 from turbine.logics import AUDITED, audited_with
 from turbine.source import BrokerSource, Source
@@ -46,8 +46,9 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 
-# What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests.
-journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}))
+# What anyone sees of the jobs who reads the journal alone: the layers, without waiting requests and
+# without what tasks keep.
+journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}), folds=LAYER_KINDS)
 
 
 def _nothing(row: Fleet | None, read: Read) -> Fleet:

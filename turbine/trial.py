@@ -45,9 +45,13 @@ class Trial:
     after: dict[str, Any]
 
 
-def try_change(job: Job | None, layer: str, asked: ConfigChangeProposed, now_ms: int) -> Trial:
-    """The verdict on a change of the job as it is known."""
+def try_change(
+    job: Job | None, sync: Sync | None, layer: str, asked: ConfigChangeProposed, now_ms: int
+) -> Trial:
+    """The verdict on a change of the job as it is known, and as it runs."""
     row = fold(job, _read(CHANGES[layer], asked, now_ms))
+    if sync is not None:
+        row = row._replace(kept=sync.kept)
     for body in decide(row, now_ms):
         if isinstance(body, JobConfigChanged | JobConfigRejected):
             after = apply(row, body)

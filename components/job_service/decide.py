@@ -23,7 +23,7 @@ from events.records import (
     OverrideExpired,
 )
 from events.strict_json import Malformed, canonical_json, parse_json
-from events.topics import JOURNAL, LAYERS
+from events.topics import JOURNAL, LAYERS, TASKS
 from projections.ingress import Ask
 from projections.jobs import (
     BASE,
@@ -37,6 +37,7 @@ from projections.jobs import (
     fold,
     load,
 )
+from projections.keeping import STATE_STAYS, stays_behind
 
 LAYER_BYTES = 64 * 1024
 EXPECTED_BYTES = 128 * 1024
@@ -77,10 +78,32 @@ def _absent(job: Job, expected_json: str) -> Refusal | None:
     return Refusal("no-such-job", said, lacking[0])
 
 
-Absent = Callable[[Job, str], Refusal | None]
+def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
+    """Of a change to what the job's state could not go along to."""
+    found = stays_behind(job.kept, expected_json, was_json)
+    if found is None:
+        return None
+    remedy = "; the job of that name is still being deleted, so ask again once it is gone"
+    if job.alive:
+        remedy = (
+            "; or give the state up: pause the job, have all inputs read anew (`turbine reset job"
+            f" {job.name} --to earliest`), and change it then"
+        )
+    return Refusal(STATE_STAYS, found.sentence + remedy, found.path)
 
 
-def decide(job: Job, now_ms: int, absent: Absent = _absent) -> Iterator[Body]:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a logic of the past judged otherwise."""
+
+    absent: Callable[[Job, str], Refusal | None] = _absent
+    stays: Callable[[Job, str, str], Refusal | None] = _stays
+
+
+NEWEST = Rules()
+
+
+def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
     """What should be said of the job now: expiries, then one verdict for each waiting request."""
     for at, layer in enumerate(job.layers):
         if layer.expires_ms is not None and layer.expires_ms <= now_ms:
@@ -89,7 +112,7 @@ def decide(job: Job, now_ms: int, absent: Absent = _absent) -> Iterator[Body]:
             job = apply(job, body)
     for door in PEOPLE_FIRST:
         for ask in job.ingress[door].waiting:
-            body = _verdict(job, door, ask, now_ms, absent)
+            body = _verdict(job, door, ask, now_ms, rules)
             yield body
             job = apply(job, body)
 
@@ -111,7 +134,7 @@ def _expiry(job: Job, at: int, expires_ms: int) -> OverrideExpired:
     )
 
 
-def _verdict(job: Job, door: int, ask: Ask, now_ms: int, absent: Absent) -> Body:
+def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: Rules) -> Body:
     refusal = _untimely(ask, now_ms)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
@@ -120,7 +143,7 @@ def _verdict(job: Job, door: int, ask: Ask, now_ms: int, absent: Absent) -> Body
         return _rejected(job, door, ask, refusal)
     if not isinstance(ask.body, ConfigChangeProposed):
         return _deleted(job, door, ask)
-    change = _change(job, door, ask.body, now_ms, absent)
+    change = _change(job, door, ask.body, now_ms, rules)
     if isinstance(change, Refusal):
         return _rejected(job, door, ask, change)
     return change
@@ -160,7 +183,7 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
 
 
 def _change(
-    job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, absent: Absent
+    job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, rules: Rules
 ) -> Body | Refusal:
     refusal = _unwelcome(job, at, asked, now_ms)
     if refusal is not None:
@@ -176,9 +199,10 @@ def _change(
     if len(layer_json.encode()) > LAYER_BYTES:
         return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
     expected_json = _expected_json(job, at, layer, layer_json)
-    refusal = absent(job, expected_json)
+    refusal = rules.absent(job, expected_json)
     refusal = refusal or _unfit(expected_json)
-    refusal = refusal or _unfit_later(job, at, layer, asked.expires_ms)
+    refusal = refusal or rules.stays(job, expected_json, job.expected_json)
+    refusal = refusal or _unfit_later(job, at, layer, asked.expires_ms, rules)
     if refusal is not None:
         return refusal
     if len(expected_json.encode()) > EXPECTED_BYTES:
@@ -238,7 +262,9 @@ def _unfit(expected_json: str) -> Refusal | None:
     return None
 
 
-def _unfit_later(job: Job, at: int, layer: Json, expires_ms: int | None) -> Refusal | None:
+def _unfit_later(
+    job: Job, at: int, layer: Json, expires_ms: int | None, rules: Rules
+) -> Refusal | None:
     """The config must stand on its own once an override that expires is gone: nobody will be asked
     then, and an expiry cannot be rejected."""
     if at == ONCALL:
@@ -246,14 +272,22 @@ def _unfit_later(job: Job, at: int, layer: Json, expires_ms: int | None) -> Refu
             return None
     elif job.layers[ONCALL].expires_ms is None:
         return None
-    configs = _configs(job, at, layer)
-    configs[ONCALL] = {}
-    refusal = _unfit(canonical_json(merge_layers(configs)))
+    later_json = _without_override(job, at, layer)
+    refusal = _unfit(later_json)
+    if refusal is None and at != ONCALL:
+        was_json = _without_override(job, at, json.loads(job.layers[at].config_json))
+        refusal = rules.stays(job, later_json, was_json)
     if refusal is None:
         return None
     return Refusal(
         refusal.reason, f"once the oncall override expires, {refusal.explanation}", refusal.path
     )
+
+
+def _without_override(job: Job, at: int, layer: Json) -> str:
+    configs = _configs(job, at, layer)
+    configs[ONCALL] = {}
+    return canonical_json(merge_layers(configs))
 
 
 def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
@@ -301,7 +335,7 @@ component: Component[Job] = Component(
     name="job-service",
     logic="job-service/2",
     output=JOURNAL,
-    inputs=frozenset(INGRESS_TOPICS) | {JOURNAL},
+    inputs=frozenset(INGRESS_TOPICS) | {JOURNAL, TASKS},
     folds=FOLDED_KINDS,
     says=frozenset({"JobConfigChanged", "JobConfigRejected", "OverrideExpired", "JobDeleted"}),
     fold=fold,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from components.runtime.component import Component
 from components.state_syncer.failing import steady_ms, tell
 from components.state_syncer.plan import way_of
-from components.state_syncer.staying import CHECK, stays_behind
 from components.state_syncer.words import (
     alerting,
     cleared,
@@ -35,6 +34,7 @@ from events.records import (
 from events.reset import BadGoal, Reset, goal_of, stranger
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import Ask
+from projections.keeping import STATE_STAYS, stays_behind
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
@@ -51,6 +51,8 @@ from projections.syncs import (
 )
 from projections.waits import missing, tasks_of
 
+CHECK = "check"
+"""What is told to have failed where state stays; no plan has a step of that name."""
 QUARANTINED_AT = 3
 """Failures of one signature in a row; a fourth try would most likely end like the others."""
 DEADLINES_MS = {STOP: 180_000, START: 300_000}
@@ -212,7 +214,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
             state = row.running.state
             yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
         return
-    if not way.steps and not (way.state != DELETED and stays_behind(row, row.expected_json)):
+    if not way.steps and not (way.state != DELETED and stays_behind(row.kept, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id)
         return
@@ -252,10 +254,15 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
 def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
     """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
     plan without its next word."""
-    stays = stays_behind(row, plan.config_json) if plan.intent != "delete" else ""
-    if stays:
-        return replace(failed(row, plan, "state-stays", stays[:TEXT_CHARS], now_ms), name=CHECK)
-    return _next(row, plan, now_ms)
+    found = stays_behind(row.kept, plan.config_json) if plan.intent != "delete" else None
+    if found is None:
+        return _next(row, plan, now_ms)
+    remedy = (
+        f"; or have all inputs read anew (`turbine reset job {row.name} --to earliest`), and the"
+        " job begins so without its state"
+    )
+    said = (found.sentence + remedy)[:TEXT_CHARS]
+    return replace(failed(row, plan, STATE_STAYS, said, now_ms), name=CHECK)
 
 
 def _next(row: Sync, plan: Plan, now_ms: int) -> Body:

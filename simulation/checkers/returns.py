@@ -1,5 +1,6 @@
 """What a plan that fails leaves: who ran before it runs after it, and goes on with what it keeps.
 
+Whoever asks for what tasks could not take along is told so, where the log had shown it by then.
 Told from the log alone. Where the state itself lies is the engine's, and tested on Spark.
 """
 
@@ -8,30 +9,62 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from events.codec import Read
-from events.records import Body, SyncCommitted, SyncStepStarted, TaskStarted
+from events.records import (
+    Body,
+    JobConfigChanged,
+    JobConfigRejected,
+    JobDeleted,
+    SyncCommitted,
+    SyncPlanned,
+    SyncStepStarted,
+    TaskStarted,
+)
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import JobStory, Lore
 
 RUNNING, DELETED = "running", "deleted"
 
 
+@dataclass(slots=True)
+class Anew:
+    """How a job is read anew, as far as the journal has it."""
+
+    wish: str = ""  # the last one
+    reset: str = ""  # the one in effect
+    emptied: int = 0  # who ran up to that generation left nothing for whom comes next
+
+    def move(self, body: Body | None) -> None:
+        """After a decision that stands."""
+        match body:
+            case SyncPlanned():
+                self.wish = body.reset_json
+            case SyncCommitted(state=state, reset_json=wish):
+                if state == DELETED or (state != RUNNING and wish != self.reset):
+                    self.emptied = body.generation
+                self.wish = self.reset = wish
+            case JobDeleted():
+                self.wish = ""
+
+
 def check_returns(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
     lore = Lore(history)
     jobs: dict[str, JobStory] = defaultdict(JobStory)
-    resets: dict[str, str] = {}  # of the last commit
+    anew: dict[str, Anew] = defaultdict(Anew)
     for read in history.standing:
         key, body = read.record.key, read.record.body
         job = jobs[key]
         if body is not None:
-            for said in _state(job, read, body, resets.get(key, ""), lore):
+            for said in _state(job, read, body, anew[key], lore):
+                yield f"{key}: {read.record.kind} at {read.offset} {said}"
+            for said in _verdict(job, read, body, anew[key], lore):
                 yield f"{key}: {read.record.kind} at {read.offset} {said}"
         job.move(body)
-        if isinstance(body, SyncCommitted):
-            resets[key] = body.reset_json
+        anew[key].move(body)
     for key, job in sorted(jobs.items()):
         for said in _left(key, job, lore):
             yield f"{key}: {said}, and the history ends"
@@ -55,7 +88,7 @@ def _left(key: str, job: JobStory, lore: Lore) -> Iterator[str]:
         yield f"tasks {lost} ran before the plan that failed, and do not run"
 
 
-def _state(job: JobStory, read: Read, body: Body, reset: str, lore: Lore) -> Iterator[str]:
+def _state(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Iterator[str]:
     """What tasks keep is another program's neither in a plan's steps nor in what is copied."""
     running, plan = job.running, job.plan
     if running is None or running.state == DELETED:
@@ -67,10 +100,30 @@ def _state(job: JobStory, read: Read, body: Body, reset: str, lore: Lore) -> Ite
     else:
         return
     gone = after == "{}"
-    if gone or wish != reset or _program(after) == _program(running.running_json):
+    if gone or wish != anew.reset or _program(after) == _program(running.running_json):
         return
-    if _keeps(lore, read, running.generation):
+    if _keeps(lore, read, max(running.generation, anew.emptied + 1)):
         yield f"brings it to {_program(after)}, and its tasks keep what another program has made"
+
+
+def _verdict(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Iterator[str]:
+    """Another program is refused to who asks for it, and to no one else; whoever finds it there
+    already is not to blame."""
+    running = job.running
+    if isinstance(body, JobConfigRejected) and body.reason == "state-stays":
+        if running is None or running.state == DELETED or anew.wish != anew.reset:
+            yield "keeps a job to what it does not run"
+        elif not _keeps(lore, read, anew.emptied + 1):
+            yield "keeps a job to its program, and its tasks keep nothing"
+        return
+    if not isinstance(body, JobConfigChanged) or running is None or anew.wish != anew.reset:
+        return
+    runs = _program(running.running_json)
+    asked, before = _program(body.expected_json), _program(job.expected_json)
+    if running.state == DELETED or asked in (runs, before):
+        return
+    if _keeps(lore, read, max(running.generation, anew.emptied + 1)):
+        yield f"accepts {asked}, and its tasks keep what {runs} has made"
 
 
 def _keeps(lore: Lore, read: Read, generation: int) -> bool:

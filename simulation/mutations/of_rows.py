@@ -164,7 +164,7 @@ REQUESTS = (
     left_out(
         "nobody looks at what is left when an override expires",
         DECIDE,
-        "refusal or _unfit_later(job, at, layer, asked.expires_ms)",
+        "refusal or _unfit_later(job, at, layer, asked.expires_ms, rules)",
         "refusal",
         aimed=DECIDE_TESTS + "test_a_config_must_stand_once_the_override_has_expired",
         why="histories tell what was merged, not whether it is a config",

@@ -84,8 +84,8 @@ CHAIN = (
     left_out(
         "a deleted job stays alive",
         JOBS,
-        "return Job(job.name, layers=layers, ingress=ingress)",
-        "return Job(job.name, alive=True, layers=layers, ingress=ingress)",
+        "return Job(job.name, layers=layers, ingress=ingress, ",
+        "return Job(job.name, alive=True, layers=layers, ingress=ingress, ",
     ),
 )
 

@@ -11,7 +11,8 @@ LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
-STAYING = "components/state_syncer/staying.py"
+KEEPING = "projections/keeping.py"
+VERDICTS = "components/job_service/decide.py"
 
 SYNCING: tuple[Mutant, ...] = (
     left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
@@ -40,9 +41,24 @@ SYNCING: tuple[Mutant, ...] = (
     ),
     left_out(
         "tasks get a program that cannot read what they keep",
-        STAYING,
-        "if not row.keeps_state or running is None or running.config_json == config_json:",
+        KEEPING,
+        'if not kept.state[1] or kept.config_json in ("", config_json) or kept.reset != kept.wish:',
         "if True:",
+    ),
+    left_out(
+        "what state could not go along to is accepted",
+        VERDICTS,
+        "refusal = refusal or rules.stays(job, expected_json, job.expected_json)",
+        "refusal = refusal or None",
+    ),
+    left_out(
+        "who was reset while it stood still is kept to its program",
+        KEEPING,
+        "if body.state == DELETED or (body.state == PAUSED and wish_of(body.reset_json) != reset):",
+        "if body.state == DELETED:",
+        aimed="tests/unit/job_service/test_state_stays.py::"
+        "test_it_is_given_up_by_a_reset_while_the_job_is_paused",
+        why="few jobs are reset while they stand still and get another program then",
     ),
     left_out("failures do not add up", WORDS, "before + 1 if counts", "1 if counts"),
     left_out("a plan that was overtaken has failed", WORDS, 'cause != "overtaken"', "True"),

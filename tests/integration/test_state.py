@@ -19,12 +19,13 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from events.records import SyncFailed, TaskFailed, TaskStarted, TaskStopped
+from events.records import SyncFailed, SyncPlanned, TaskFailed, TaskStarted, TaskStopped
 from events.topics import JOURNAL, TASKS
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in, until
 from turbine.log import Log
 from turbine.publish import Accepted, Publisher
+from turbine.verdicts import Rejected
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -260,17 +261,34 @@ def test_another_input_and_back(bench: Bench) -> None:
     bench.check()
 
 
-def test_another_operator_is_refused_before_anything_stops(bench: Bench) -> None:
-    failures, stops = len(bench.said(SyncFailed)), len(bench.said(TaskStopped))
-    operator = "spark_streaming.operators.windows:sessionised"
-    bench.fleet.ask(JOB, bench.config(operator=operator, arguments=["--gap", "1 minute"]))
-    until(lambda: len(bench.said(SyncFailed)) > failures, "it is refused", 30, 0.1)
-    failed = bench.said(SyncFailed)[failures]
-    assert (failed.name, failed.cause) == ("check", "state-stays")
-    assert failed.explanation.startswith("operator: the job keeps state, and another operator")
+def test_arguments_that_lay_state_out_otherwise_fail_and_the_former_bring_it_back(
+    bench: Bench,
+) -> None:
+    failures = len(bench.refusals())
+    bench.fleet.ask(JOB, bench.config(arguments=[*arguments("1 minute"), "--sum", "at_ms"]))
+    bench.put()
+    until(lambda: len(bench.refusals()) > failures, "its tasks fail", 90, 0.2)
     bench.submit()
+    until(bench.runs, "the former run", 90, 0.2)
+    bench.check()
+
+
+SESSIONS: dict[str, Any] = {
+    "operator": "spark_streaming.operators.windows:sessionised",
+    "arguments": ["--gap", "1 minute"],
+}
+
+
+def test_another_operator_is_refused_at_the_change(bench: Bench) -> None:
+    plans, stops = len(bench.said(SyncPlanned)), len(bench.said(TaskStopped))
+    with Publisher(bench.fleet.site.settings) as publisher:
+        verdict = publisher.change(JOB, SESSIONS)
+    assert isinstance(verdict, Rejected)
+    assert (verdict.reason, verdict.path) == ("state-stays", "operator")
+    assert verdict.explanation.startswith("operator: the job keeps state, and another operator")
     bench.put()
     bench.check()
+    assert len(bench.said(SyncPlanned)) == plans, "nothing was planned"
     assert len(bench.said(TaskStopped)) == stops, "nobody was stopped"
 
 
@@ -282,3 +300,18 @@ def test_another_container(bench: Bench) -> None:
     bench.put()
     until(lambda: set(bench.containers().values()) == {there}, "they are elsewhere", 90, 0.2)
     bench.check()
+
+
+def test_state_is_given_up_by_a_reset_while_the_job_is_paused(bench: Bench) -> None:
+    """The way that the refusal names. Last, as it gives up what the others count."""
+    with Publisher(bench.fleet.site.settings) as publisher:
+        assert isinstance(publisher.pause(JOB, reason="another program"), Accepted)
+        until(lambda: bench.stands(PAUSED), "it stands still", 60, 0.1)
+        assert isinstance(publisher.change(JOB, SESSIONS), Rejected)
+        assert isinstance(publisher.reset(JOB, to="latest", reason="another program"), Accepted)
+        assert isinstance(publisher.change(JOB, SESSIONS), Accepted)
+        assert isinstance(publisher.resume(JOB, reason="another program"), Accepted)
+    until(bench.runs, "it runs", 90, 0.2)
+    assert bench.said(TaskStarted)[-1].keeps_state
+    bench.put()
+    until(lambda: lag(bench) == 0, "what comes is read", 60, 0.2)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.records import TaskSpecsPublished, TaskStarted
+from events.records import JobConfigRejected, TaskSpecsPublished, TaskStarted
 from simulation.checkers.returns import check_returns
 from tests.simulation.job_story import Script, Story, good, written
 
@@ -33,12 +33,12 @@ def failed_plan() -> Script:
 
 
 def other_program(*, keeps: bool = True, asked: bool = False, simple: bool = False) -> Script:
-    """What tasks keep, or do not, is given to another program, or read anew, as is asked."""
+    """What tasks keep, or do not, is given to another program, or read anew, as is asked. That
+    they keep it is heard once the change was accepted."""
     story = Story()
     story.is_created()
-    for task in range(2):
-        story.say(TaskStarted("orders", task, story_generation(story), "c1", 1, keeps_state=keeps))
     story.wants(**OTHER)
+    hear(story, keeps=keeps)
     if simple:
         story.commits("running", simple=True)
         return tuple(story.script)
@@ -49,6 +49,29 @@ def other_program(*, keeps: bool = True, asked: bool = False, simple: bool = Fal
         told: Any = body
         story.script[-1] = (place, with_reset(told))
     story.begins("stop")
+    return tuple(story.script)
+
+
+def hear(story: Story, *, keeps: bool) -> None:
+    for task in range(2):
+        story.say(TaskStarted("orders", task, story_generation(story), "c1", 1, keeps_state=keeps))
+
+
+def verdict(*, keeps: bool, accepts: bool, emptied: bool = False) -> Script:
+    """Tasks have said what they keep, and then another program is asked for."""
+    story = Story()
+    story.is_created()
+    hear(story, keeps=keeps)
+    if emptied:
+        story.commits("paused", simple=True)
+        place, body = story.script[-1]
+        told: Any = body
+        story.script[-1] = (place, with_reset(told))
+    if accepts:
+        story.wants(**OTHER)
+        return tuple(story.script)
+    no = JobConfigRejected("orders", "base", "9.9", "state-stays", "it stays", 1, "operator")
+    story.say(no)
     return tuple(story.script)
 
 
@@ -69,8 +92,14 @@ def with_reset(body: Any) -> Any:
         other_program(keeps=False),
         other_program(asked=True),
         other_program(keeps=False, simple=True),
+        verdict(keeps=True, accepts=False),
+        verdict(keeps=False, accepts=True),
+        verdict(keeps=True, accepts=True, emptied=True),
     ],
-    ids=["all of it", "a failed plan", "nothing is kept", "read anew", "nothing kept, copied"],
+    ids=[
+        *("all of it", "a failed plan", "nothing is kept", "read anew", "nothing kept, copied"),
+        *("refused", "accepted", "accepted, as it was reset while it stood still"),
+    ],
 )
 def test_a_good_history_is_accepted(script: Script) -> None:
     assert list(check_returns(written(script))) == []
@@ -93,6 +122,21 @@ BAD: list[tuple[str, Callable[[], Script], str]] = [
         "3 tasks are listed, and 2 ran before the plan that failed",
     ),
     ("another program", other_program, "its tasks keep what another program has made"),
+    (
+        "another program is accepted",
+        lambda: verdict(keeps=True, accepts=True),
+        "and its tasks keep what ('examples.counts:count', {'root': '/checkpoints'}) has made",
+    ),
+    (
+        "it is refused without need",
+        lambda: verdict(keeps=False, accepts=False),
+        "keeps a job to its program, and its tasks keep nothing",
+    ),
+    (
+        "it is refused after a reset",
+        lambda: verdict(keeps=True, accepts=False, emptied=True),
+        "keeps a job to its program, and its tasks keep nothing",
+    ),
     (
         "another program is copied",
         lambda: other_program(simple=True),

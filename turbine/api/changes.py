@@ -110,7 +110,8 @@ def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
 def _plan_change(desk: Desk, view: View, wanted: Change) -> Row:
     known = view.jobs.get(wanted.job)
     body = check_size(wanted)
-    trial = try_change(None if known is None else known.job, wanted.layer, body, now_ms())
+    job, sync = (None, None) if known is None else (known.job, known.sync)
+    trial = try_change(job, sync, wanted.layer, body, now_ms())
     made = differences(trial.before, trial.after)
     plain = trial.verdict.to_plain()
     row: Row = {

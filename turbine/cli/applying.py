@@ -39,6 +39,7 @@ class How:
 
 def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
     """Tries the changes of a file, tells what they cost, and sends them unless it is a dry run."""
+    from projections.keeping import STATE_STAYS
     from turbine.cli.changes import check_sizes, plan_of
     from turbine.cli.trials import trial_rows
     from turbine.cli.verdicts import show_verdicts
@@ -59,6 +60,8 @@ def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
     trials = trial_rows(due, jobs, terms, log)
     if how.dry_run:
         return show_verdicts(in_order(rows + trials, wishes), how.output, dry_run=True)
+    if wrong := [row for row in trials if row.get("reason") == STATE_STAYS]:
+        return show_verdicts(in_order(wrong + held_back(wishes, wrong), wishes), how.output)
     if how.output == "table":
         tell_costs(trials)
     rows += _send(log, due, terms)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from turbine.running import Sightings
     from turbine.trial import Request, Trial
 
+    Seen = Mapping[str, tuple[Sync, Sightings]]
+
 Row = dict[str, Any]
 
 WAITS = "its tasks are being started, which is brought to its end first"
@@ -25,10 +27,11 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
     from turbine.trial import try_change
 
     rows, verdicts = [], {}
+    seen = seen_in(log) if (plans := list(plans)) else {}
     for plan in plans:
         name, now = plan.wish.job, now_ms()
-        trial = try_change(jobs.get(name), terms.layer, terms.asked(plan, now), now)
-        job = jobs.get(name)
+        job, sync = jobs.get(name), seen[name][0] if name in seen else None
+        trial = try_change(job, sync, terms.layer, terms.asked(plan, now), now)
         row = _row_of_change(trial, terms)
         if not ((job is not None and job.alive) or terms.layer != "base" or plan.create):
             row = _unmade(row, plan)
@@ -37,7 +40,7 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
         if row["verdict"] == "accepted":
             verdicts[name] = trial.verdict
         rows.append(row)
-    found = costs_of(log, verdicts) if verdicts else {}
+    found = costs_of(log, seen, verdicts) if verdicts else {}
     return [row | {"cost": found.get(row["job"])} for row in rows]
 
 
@@ -66,15 +69,18 @@ def _row_of_change(trial: Trial, terms: Terms) -> Row:
     )
 
 
-def costs_of(log: Log, verdicts: Mapping[str, Body]) -> dict[str, Row]:
-    """What each verdict would cost, where there is anything to do."""
-    from turbine.costs import cost_of, steps_of, times_of
+def seen_in(log: Log) -> Seen:
+    """What runs now of each job, and where."""
     from turbine.running import Sightings
 
     sightings = Sightings()
-    seen: dict[str, tuple[Sync, Sightings]] = {
-        name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()
-    }
+    return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
+
+
+def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
+    """What each verdict would cost, where there is anything to do."""
+    from turbine.costs import cost_of, steps_of, times_of
+
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
     for name, verdict in verdicts.items():
@@ -110,7 +116,7 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
     left_out = ("change_id", "decision_id", "position")
     row = {field: value for field, value in row.items() if field not in left_out}
     if row["verdict"] != "rejected":
-        return row | {"cost": costs_of(log, {name: body}).get(name)}
+        return row | {"cost": costs_of(log, seen_in(log), {name: body}).get(name)}
     if row["reason"] == "no-such-job":
         row["explanation"] = _nearest(log, name, row["explanation"])
     return row

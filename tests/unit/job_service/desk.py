@@ -66,6 +66,10 @@ class Desk:
         self._fold(OPERATOR, name, body, None)
         return name
 
+    def hear(self, topic: str, body: Body) -> None:
+        """What another component or a task says."""
+        self._fold(topic, "?", body, None)
+
     def _fold(self, topic: str, name: str, body: Body, size: int | None) -> None:
         value = encode(body) if size is None else b"?" * size
         record = Record(self.name, name, type(body).__name__, value, body)

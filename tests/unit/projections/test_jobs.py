@@ -24,6 +24,7 @@ from events.records import (
 from events.topics import CHANGES, JOURNAL, LOADS, OPERATOR, rows_topic
 from projections.ingress import KNOWN, WHOLE_BYTES
 from projections.jobs import BASE, FOLDED_KINDS, Job, Layer, apply, dump, fold, load
+from projections.keeping import Kept
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 
 
@@ -153,7 +154,8 @@ def test_what_is_kept_comes_back() -> None:
     desk.ask("oncall", set_={"tasks": 3}, expires_ms=NOW_MS + 5_000, reason="ä \U0001f600 \x00")
     desk.put("scaler", set_={"tasks": 4}, clear=["tasks", "a\\.b"], expected_version=7)
     desk.put_deletion()
-    for job in (desk.job, Job("orders"), Job("ä")):
+    kept = Kept("{}", "a", "b", (7, True))
+    for job in (desk.job, Job("orders"), Job("ä"), desk.job._replace(kept=kept)):
         assert load(json.loads(json.dumps(dump(job)))) == job
 
 
@@ -164,7 +166,8 @@ def test_the_kinds_that_are_folded_are_all_that_move_the_row() -> None:
 def test_a_row_fits_into_a_message_however_many_ask() -> None:
     """All layers full, every door flooded, the longest ids there are, and nobody answers."""
     layer = Layer(2**53, '"' * LAYER_BYTES, "\U0001f600" * 256, "\U0001f600" * 4_096, "?" * 200)
-    job = Job("o" * 128, layers=(layer,) * 4, expected_json='"' * EXPECTED_BYTES)
+    kept = Kept('"' * EXPECTED_BYTES, "?" * 16, "?" * 16, (2**53, True))
+    job = Job("o" * 128, layers=(layer,) * 4, expected_json='"' * EXPECTED_BYTES, kept=kept)
     for topic in (*CHANGES.values(), OPERATOR):
         for number in range(KNOWN + 1):
             name = longest(f"{NOW_MS + 60_000}.{number:04}")
@@ -172,8 +175,8 @@ def test_a_row_fits_into_a_message_however_many_ask() -> None:
             record = Record("orders", name, type(body).__name__, encode(body), body)
             job = fold(job, Read(f"{topic}/0", topic, number, NOW_MS, record))
     assert {len(door.live) for door in job.ingress} == {KNOWN}
-    kept = len(dump_held(component, Held(row=job)))
-    assert kept < int(rows_topic("job-service").config["max.message.bytes"])
+    size = len(dump_held(component, Held(row=job)))
+    assert size < int(rows_topic("job-service").config["max.message.bytes"])
     assert VALUE_BYTES_MAX <= WHOLE_BYTES, "one request of any size is kept whole"
 
 

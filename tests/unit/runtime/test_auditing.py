@@ -115,11 +115,11 @@ def test_a_decision_of_an_older_logic_is_made_again_by_the_old_code() -> None:
 
 def test_what_rests_on_expired_records_is_not_checkable_and_nothing_else() -> None:
     audit = Audit(FAMILIES, 1, hearing())
-    audit.seal({"tasks.v1": "rests on turbine.tasks.v1, of which a part expired"})
+    audit.seal({"changes.base.v1": "rests on turbine.changes.base.v1, of which a part expired"})
     found = [*fed(audit, log()), *ended(audit)]
     verdicts = {(one.component, one.verdict) for one in found if one.sentence.startswith("rests")}
-    assert verdicts == {("state-syncer", "not checkable"), ("task-service", "not checkable")}
-    assert ("job-service", "same") in {(one.component, one.verdict) for one in found}
+    assert verdicts == {("job-service", "not checkable")}
+    assert ("state-syncer", "same") in {(one.component, one.verdict) for one in found}
 
 
 def test_decisions_before_a_position_get_no_verdict() -> None:

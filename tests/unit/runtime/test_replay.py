@@ -84,7 +84,7 @@ def test_every_decision_of_a_hostile_run_comes_out_again(
     """Standing and void ones, and the effects that were owed."""
     verdicts = Counter(finding.verdict for finding in audit(component, reads(author), author))
 
-    assert verdicts["same"] > 10
+    assert verdicts["same"] >= 10
     assert set(verdicts) == {"same"}
 
 

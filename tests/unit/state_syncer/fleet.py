@@ -23,6 +23,8 @@ from events.records import (
 )
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
+from projections.jobs import Job
+from projections.jobs import fold as fold_job
 from projections.syncs import Plan, Sync, fold
 
 NOW_MS = 1_000_000
@@ -39,7 +41,7 @@ class Fleet:
     """What is told and what is asked, in the log's order; `said` is all that was decided."""
 
     def __init__(self) -> None:
-        self.row = Sync("orders")
+        self.row, self.job = Sync("orders"), Job("orders")
         self.now_ms = NOW_MS
         self.said: list[Body] = []
         self._offsets = count()
@@ -48,10 +50,12 @@ class Fleet:
     # --- the log
 
     def tell(self, topic: str, body: Body, name: str = "") -> None:
-        """A record that is read."""
+        """A record that is read. Who judges changes knows the same of what is kept as who plans."""
         offset = next(self._offsets)
         record = Record("orders", name or f"r{offset}", type(body).__name__, encode(body), body)
-        self.row = fold(self.row, Read(f"{topic}/0", topic, offset, self.now_ms, record))
+        read = Read(f"{topic}/0", topic, offset, self.now_ms, record)
+        self.row, self.job = fold(self.row, read), fold_job(self.job, read)
+        assert self.job.kept == self.row.kept
 
     def decide(self) -> list[Body]:
         """What is said now; it stands at once, and nothing is left to say."""

@@ -16,8 +16,8 @@ from turbine.cli import asked_at
 from turbine.cli.commands import app
 from turbine.cli.failures import Code
 
-THEN_MS = 1_700_000
-THEN = "1970-01-01T00:28:20Z"
+THEN_MS = 1_767_000
+THEN = "1970-01-01T00:29:27Z"
 """A plan of the job is on its way."""
 
 READS = {

@@ -84,7 +84,7 @@ def test_a_part_is_sent_as_it_is(job: Job) -> None:
 def trial(job: Job | None, set_: dict[str, Any], layer: str = "base", **more: Any) -> Trial:
     name = change_id(NOW + 60_000, "dry-run")
     asked = ConfigChangeProposed(name, "clicks", "ana", set_json=json.dumps(set_), **more)
-    return try_change(job, layer, asked, NOW)
+    return try_change(job, None, layer, asked, NOW)
 
 
 def test_a_trial_of_a_good_change(job: Job) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -21,7 +22,7 @@ from events.strict_json import canonical_json
 from projections.reports import Report
 from projections.syncs import START, STOP, Sync
 from tests.unit.state_syncer.fleet import Fleet
-from turbine.costs import Steps, cost_of, sentences, steps_of, times_of
+from turbine.costs import GOES, LEFT, UNSURE, Steps, cost_of, sentences, steps_of, times_of
 from turbine.headline import tasks_of
 from turbine.log import Standing
 from turbine.running import Sightings
@@ -149,6 +150,50 @@ def test_a_plan_that_would_be_made_says_its_steps_itself() -> None:
     assert steps_of(row, plan(row.name, 9, STOP), row.name) == Steps((STOP,), 2, 0)
 
 
+# --- what becomes of state
+
+WISH = '{"at_ms":1,"id":"9.a","to":"earliest"}'
+
+
+def keeping() -> Sync:
+    fleet = Fleet().runs()
+    fleet.started(2, [0], keeps_state=True)
+    return fleet.row
+
+
+def state_of(row: Sync, verdict: Body) -> str:
+    steps = steps_of(row, verdict, row.name)
+    assert steps is not None
+    return steps.state
+
+
+@pytest.mark.parametrize(
+    ("change", "state"),
+    [
+        ({"tasks": 5}, GOES),
+        ({"priority": 9}, GOES),
+        ({"package": {"name": "counts", "version": "2.0.0"}}, UNSURE),
+        ({"tasks": 5, "arguments": ["--window", "1 hour"]}, UNSURE),
+    ],
+)
+def test_what_a_change_makes_of_state(change: dict[str, Any], state: str) -> None:
+    row = keeping()
+    assert state_of(row, changed(row, **change)) == state
+    assert state_of(Fleet().runs().row, changed(row, **change)) == ""
+
+
+def test_a_reset_leaves_state_behind_and_a_pause_does_not() -> None:
+    row = keeping()
+    assert state_of(row, plan(row.name, 9, STOP)) == GOES
+    assert state_of(row, replace(plan(row.name, 9, *RESTART), reset_json=WISH)) == LEFT
+
+
+def test_a_job_that_is_to_go_keeps_nothing_for_anyone() -> None:
+    row = keeping()
+    gone = JobDeleted(row.name, "9.x", LayerVersions(2, 1, 1, 1), author="ana")
+    assert state_of(row, gone) == ""
+
+
 # --- beside whom
 
 
@@ -179,7 +224,12 @@ def test_neighbours_are_tasks_of_others_on_the_same_containers() -> None:
 
 def told(**more: Any) -> list[str]:
     usual = {"steps": ["stop", "start"], "stops": 2, "starts": 1, "expected_ms": 12_400}
-    usual |= {"measured": {"plans": 3, "of": "job"}, "containers": [], "neighbours": {}}
+    usual |= {
+        "measured": {"plans": 3, "of": "job"},
+        "containers": [],
+        "neighbours": {},
+        "state": None,
+    }
     return list(sentences(usual | more))
 
 
@@ -200,6 +250,26 @@ def told(**more: Any) -> list[str]:
 )
 def test_a_cost_is_a_sentence(more: Any, lines: list[str]) -> None:
     assert told(**more) == lines
+
+
+UNSEEN = (
+    "the job keeps state, and whether other code or arguments can read it shows when tasks run:"
+    " where they lay it out otherwise the tasks fail, and the former ones bring it back"
+)
+
+
+@pytest.mark.parametrize(
+    ("state", "line"),
+    [
+        (GOES, "the job keeps state, which goes along"),
+        (LEFT, "the job keeps state, which is left behind"),
+        (UNSURE, UNSEEN),
+    ],
+)
+def test_what_becomes_of_state_is_told_where_it_may_matter(state: str, line: str) -> None:
+    assert told(state=state)[1:] == [line]
+    copied = told(state=state, steps=[])[1:]
+    assert copied == ([] if state == GOES else [line])
 
 
 def test_neighbours_are_named_and_then_counted() -> None:

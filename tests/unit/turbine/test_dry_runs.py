@@ -293,3 +293,45 @@ def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("turbine.local.ask_topics", plan)
     assert run("topics", "apply", "--dry-run").code == Code.OK
     assert asked == ["plan"]
+
+
+# --- what state could not go along to
+
+
+@pytest.fixture(scope="module")
+def whole_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """To its end, where `billing` runs and keeps state."""
+    return logs.write(tmp_path_factory.mktemp("whole") / "log.jsonl", logs.told())
+
+
+STAYS = (
+    "operator: the job keeps state, and another operator or query would take it for what it is not;"
+    " let the old one stand and bring new code as a version of its package, or make the new one a"
+    " job of another name; or give the state up: pause the job, have all inputs read anew (`turbine"
+    " reset job billing --to earliest`), and change it then"
+)
+
+
+@pytest.mark.parametrize("layer", ["base", "oncall"])
+def test_it_is_told_before_it_is_asked_for(layer: str, whole_log: Path) -> None:
+    line = ["publish", "change", "billing", "--set", 'operator="a.b:c"', "--layer", layer]
+    ended = run(*line, "--reason", "x", "--dry-run", "--log", str(whole_log))
+    assert ended.code == Code.FAILED
+    assert ended.out == f"billing: would be rejected, state-stays: {STAYS}\n"
+
+
+def test_of_a_file_with_such_a_change_nothing_is_sent(whole_log: Path, tmp_path: Path) -> None:
+    change = "job: billing\nset: {operator: a.b:c}\n"
+    (tmp_path / "job.yaml").write_text(f"{change}---\n{JOB_FILE.partition('---')[2]}")
+    ended = run("apply", "-f", "job.yaml", "--log", str(whole_log))
+    assert ended.code == Code.FAILED
+    assert ended.out == (
+        f"billing: rejected, state-stays: {STAYS}\nbrand-new: not sent, as billing is rejected\n"
+    )
+
+
+def test_other_arguments_of_a_job_that_keeps_state(whole_log: Path) -> None:
+    line = ["publish", "change", "billing", "--set", 'arguments=["--by","x"]', "--dry-run"]
+    ended = run(*line, "--log", str(whole_log))
+    assert ended.code == Code.OK
+    assert "  the job keeps state, and whether other code or arguments can read it " in ended.out

@@ -112,7 +112,7 @@ def test_of_other_components_it_is_what_they_had_read_since_they_spoke_last() ->
     accepted = [one for one in decisions if one.read.record.kind == "JobConfigChanged"][-1]
     root = tree(log, accepted)
     kinds = {node.value for node in root.nodes if node.name == "read"}
-    assert kinds == {"ConfigChangeProposed"}
+    assert kinds == {"ConfigChangeProposed", "SyncPlanned", "SyncCommitted"}
     [previous] = find(root, "previous decision")
     assert previous.value == "ScalingDecided"
     by_position = {f"{one.place}:{one.offset}": one.record for one in log.reads}

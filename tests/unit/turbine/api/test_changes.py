@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from events.records import DrainRequested
-from events.topics import OPERATOR
+from events.records import DrainRequested, Generation, TaskStarted
+from events.topics import OPERATOR, TASKS
 from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.world import CONFIG, NOW, TOKEN, Rejected, Unknown, World, world_of
 from turbine.api.plans import PLAN_MS, PLANS_MAX
@@ -104,6 +104,20 @@ def test_a_plan_of_a_new_job_is_refused_once_somebody_made_it(own: World) -> Non
     plan = planned(own, job="new", set=dict(CONFIG), create=True)["plan"]
     own.log.expect("new", CONFIG)
     assert post(own, f"/plans/{plan}/apply").status == 409
+
+
+def test_what_state_could_not_go_along_to_is_told_before_it_is_asked_for(own: World) -> None:
+    started = TaskStarted("orders", 0, Generation(1, 1), "container-0", 1, keeps_state=True)
+    own.log.say(TASKS, "orders", started, source="container-0")
+    found = planned(own, job="orders", set={"operator": "a.b:c"})
+    assert (found["verdict"], found["reason"], found["path"]) == (
+        "rejected",
+        "state-stays",
+        "operator",
+    )
+    assert found["explanation"].startswith("operator: the job keeps state, and another operator")
+    assert found["plan"] is None
+    assert planned(own, job="orders")["verdict"] == "accepted"
 
 
 @pytest.mark.parametrize("dry_run", [True, False])
