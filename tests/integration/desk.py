@@ -56,7 +56,7 @@ def lay_out(desk: Path) -> dict[str, str]:
 
 def found(address: str, decision: str, plan: str, place: str) -> dict[str, str]:
     """What the fleet calls its own, and what this machine has free."""
-    port = free_port()
+    port, other = free_port(), free_port()
     return {
         "http://127.0.0.1:8090": address,
         "ID": decision,
@@ -65,6 +65,8 @@ def found(address: str, decision: str, plan: str, place: str) -> dict[str, str]:
         "POSITION": place,
         "--metrics-port 9464": f"--metrics-port {port}",
         "localhost:9464/readyz": f"localhost:{port}/readyz",
+        "--metrics-port 9101": f"--metrics-port {other}",
+        "localhost:9101/metrics": f"localhost:{other}/metrics",
         "pytest": f"{shlex.quote(sys.executable)} -m pytest -p no:cacheprovider",
     }
 

@@ -28,7 +28,6 @@ FILLINGS = {
     "--at TIME": "--at '1m ago'",
     "--at …": "--at '1m ago'",
     "--days 14": "--days 1",  # the trace that is played here has two
-    "--metrics-port 9101": "--metrics-port 0",
     "--port 8081": "--port 0",
     "--port 8090": "--port 0",
     "--from TIME": "--from '5m ago'",
@@ -44,7 +43,6 @@ FILLINGS = {
     "OTHER": "visits",
     "get jobs NAME…": "get jobs clicks",
     "describe job NAME": "describe job clicks",
-    "release JOB": "release views",
     "TASK": "orders/0",
     "JOB/TASK": "orders/0",
     "container NAME": "container container-1",
@@ -68,6 +66,8 @@ FILLINGS = {
     "WORDS": "clicks",
     "--sort S": "--sort lag",
     "--policy P": "--policy flink",
+    "whatif --policy P": "whatif --policy turbine",
+    "placement show 'default!1f3a0c9e2b7d'": "placement show PLAN",  # that one is of another fleet
     "--scenario S": "--scenario step",
     "describe policy NAME": "describe policy turbine",
     "schema show NAME": "schema show ScalingDecided",
@@ -102,9 +102,7 @@ ADDED = {
     "turbine subscribe outcomes": "--from earliest --count 1",
     "turbine subscribe alerts": "--from earliest --count 1",
     "turbine generate": "--for 1s",
-    "turbine delete clicks --reason": "--yes",
-    "turbine delete clicks": "--dry-run",  # there is one of this name, to be deleted once
-    "turbine delete job clicks": "--dry-run",
+    "turbine delete": "--yes",
     "turbine get jobs --watch": "^C",
     "turbine log tail --topic T --job J -n N -f": "^C",
     "turbine logs JOB -n N -f": "^C",
@@ -112,21 +110,24 @@ ADDED = {
     "turbine schema serve": "--port 0 ^C",
     "turbine dashboard": "--port 0 ^C",
     "turbine serve webhooks": "^C",
-    "turbine serve exporter": "--metrics-port 0 ^C",
+    "turbine serve exporter": "--metrics-port 9464 ^C curl -i localhost:9464/readyz",
     "turbine serve exporter --metrics-port 9464": "^C curl -i localhost:9464/readyz",
-    "turbine serve clock": "--metrics-port 0 ^C",
+    "turbine serve clock": "--metrics-port 9101 ^C curl -i localhost:9101/metrics",
+    "turbine serve clock --metrics-port 9101": "^C curl -i localhost:9101/metrics",
     "curl": "--fail-with-body --silent --show-error",
 }
 """To what begins so: what goes on is told when to end, or interrupted (^C) once it has said
-something and what else is typed beside it has ended; what listens finds a free port; who would be
-asked at a terminal has said yes."""
+something, or what stands behind that and is typed beside it went well; what listens finds a free
+port; who would be asked at a terminal has said yes."""
 
 CODES = {
     "turbine contract check change.bin --key clicks --header": 0,
     "turbine contract check": 5,
     "turbine placement apply": 4,
+    "turbine release": 1,
 }
-"""Where the page promises another end than 0: findings, and a plan of which the world has moved."""
+"""Where the page promises another end than 0: findings, a plan of which the world has moved, and a
+job that is not in quarantine."""
 
 CHAINS = (
     (
@@ -141,10 +142,9 @@ CHAINS = (
         "curl -X", "turbine scale clicks", "turbine publish change clicks",
         "turbine rollback clicks", "turbine pause clicks", "turbine reset clicks",
         "turbine resume clicks", "turbine wait clicks --for=running",
-        "turbine publish change views", "turbine apply", "turbine wait clicks --for=quarantined",
-        "turbine wait views", "turbine subscribe alerts", "turbine release",
-        "turbine delete job clicks", "turbine delete clicks --dry", "turbine delete clicks --reas",
-        "turbine dashboard --port",
+        "turbine publish change views", "turbine apply", "turbine subscribe alerts",
+        "turbine release",
+        "turbine delete", "turbine dashboard --port",
     ),
     (
         "turbine scale orders", "turbine publish change orders", "turbine rollback job",

@@ -256,16 +256,12 @@ def test_the_commands_of_the_readme_can_be_typed_on_the_demos_fleet(played: Play
         assert done.code == 0, f"{typed}\n{done.text}"
 
 
-WAITED_FOR = [f"turbine wait {job} --for=quarantined --timeout 1m" for job in ("clicks", "views")]
-"""Beside what pages tell: their release is of a job that is in quarantine."""
-
-
 def test_each_further_line_of_the_pages_can_be_typed(played: Played) -> None:
     """On the same fleet, by somebody who has the pages' own files before them."""
     given = desk.lay_out(played.clone / "desk") | names_in(played)
-    [planned] = typed(played, [[pages.filled(desk.asked_as_plan(), given)]])
+    [planned] = typed(played, [[pages.filled(pages.added(desk.asked_as_plan()), given)]])
     given["$PLAN"] = desk.plan_in(planned["text"])
-    lines = [*pages.typed(given, {*SHOWN, *commands()}), *WAITED_FOR]
+    lines = pages.typed(given, {*SHOWN, *commands()})
     assert [one for one in lines if pages.LEFT.search(one)] == []
     ended = typed(played, pages.in_chains(lines))
     assert sorted(one["line"] for one in ended) == sorted(lines)
@@ -276,7 +272,7 @@ def test_each_further_line_of_the_pages_can_be_typed(played: Played) -> None:
 def names_in(played: Played) -> dict[str, str]:
     """For the pages' placeholders."""
     decision = played.client.read("turbine.journal.v1", "ScalingDecided")[0]
-    plan = played.client.read("turbine.tiers.v1", "PlacementPlanned")[-1].body["plan_id"]
+    plan = played.client.read("turbine.tiers.v1", "PlacementPlanned")[0].body["plan_id"]
     return desk.found(played.client.address, decision.id, plan, decision.place)
 
 

@@ -71,8 +71,7 @@ def text_of(output: Path) -> str:
 
 
 def start(line: str, output: Path) -> int:
-    """A process that types the line. Where `^C` stands behind it, it is interrupted, after what
-    stands behind that has been typed beside it."""
+    """A process that types the line. Where `^C` stands behind it, it is interrupted."""
     process = os.fork()
     if not process:
         begin(line, output)
@@ -93,12 +92,10 @@ def begin(line: str, output: Path) -> NoReturn:
 
 
 def interrupt(output: Path, beside: str) -> None:
-    """As soon as it has said something: what goes on until Ctrl-C has begun by then."""
+    """As soon as it has said something, or what is typed beside it goes well: it has begun then."""
     pause = threading.Event()
-    while not output.stat().st_size:
-        pause.wait(0.05)
-    if beside and (code := in_shell(beside)):
-        os._exit(code)
+    while in_shell(beside) if beside else not output.stat().st_size:
+        pause.wait(0.1)
     os.kill(os.getpid(), signal.SIGINT)
 
 
