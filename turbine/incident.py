@@ -130,7 +130,7 @@ def _text(chosen: Standing, incident: Incident, told: Json, number: int) -> str:
     when = show_time(record.tick_ms)
     return f'''"""{record.kind} about {incident.job}, decided {when}, as a test.
 
-Written by `turbine log export --as-test`. The records that the {incident.component} had read lie
+Written by `turbine log export`. The records that the {incident.component} had read lie
 in {incident.file.name}; it reads them again, and has to decide the same.
 """
 

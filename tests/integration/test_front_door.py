@@ -25,6 +25,7 @@ from confluent_kafka import (
 from confluent_kafka.admin import AdminClient
 
 from benchmarks.front_door import Ran, clone_into, commands, run
+from tests.integration import desk, pages
 from tests.integration.processes import ROOT, processes_in
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow, pytest.mark.timeout(1_500)]
@@ -73,6 +74,7 @@ class Said(NamedTuple):
     id: str
     at_ms: int
     body: dict[str, Any]
+    place: str
 
 
 class Client:
@@ -121,7 +123,9 @@ class Client:
         written = self._schemas[schema]
         body = fastavro.schemaless_reader(io.BytesIO(message.value()[5:]), written, None)
         assert isinstance(body, dict)
-        return Said(headers.get("ce_id", b"").decode(), message.timestamp()[1], body)
+        place = f"{message.topic().removeprefix('turbine.')}/{message.partition()}"
+        until = f"{place}:{message.offset() + 1}"
+        return Said(headers.get("ce_id", b"").decode(), message.timestamp()[1], body, until)
 
     def committed(self, group: str) -> dict[tuple[str, int], int]:
         """How far a job has come, as every lag tool sees it."""
@@ -241,7 +245,7 @@ def test_the_commands_of_the_readme_can_be_typed_on_the_demos_fleet(played: Play
     export = re.findall(r"^ {4}(export \S+)", README, re.MULTILINE)
     assert len(export) == 1
     (clone / "long-words.yaml").write_text(JOB)
-    minutes = [f"{at},{600 + 300 * (at > 10)}\n" for at in range(20)]
+    minutes = [f"{at},{600 + 300 * (at > 2)}\n" for at in range(5)]
     (clone / "site.csv").write_text("minute_index,rate\n" + "".join(minutes))
     run(clone, "gzip site.csv")
     decision = played.client.read("turbine.journal.v1", "ScalingDecided")[0].id
@@ -250,3 +254,36 @@ def test_the_commands_of_the_readme_can_be_typed_on_the_demos_fleet(played: Play
         typed = shown.replace(" ID", f" {decision}") + GOES_ON.get(shown, "")
         done = run(clone, f". .venv/bin/activate && {export[0]} && {typed}")
         assert done.code == 0, f"{typed}\n{done.text}"
+
+
+def test_each_further_line_of_the_pages_can_be_typed(played: Played) -> None:
+    """On the same fleet, by somebody who has the pages' own files before them."""
+    given = desk.lay_out(played.clone / "desk") | names_in(played)
+    [planned] = typed(played, [[pages.filled(pages.added(desk.asked_as_plan()), given)]])
+    given["$PLAN"] = desk.plan_in(planned["text"])
+    lines = pages.typed(given, {*SHOWN, *commands()})
+    assert [one for one in lines if pages.LEFT.search(one)] == []
+    ended = typed(played, pages.in_chains(lines))
+    assert sorted(one["line"] for one in ended) == sorted(lines)
+    wrong = [one for one in ended if one["code"] not in pages.expected(one["line"])]
+    assert wrong == [], "\n".join(f"{one['line']}: {one['code']}\n{one['text']}" for one in wrong)
+
+
+def names_in(played: Played) -> dict[str, str]:
+    """For the pages' placeholders."""
+    decision = played.client.read("turbine.journal.v1", "ScalingDecided")[0]
+    plan = played.client.read("turbine.tiers.v1", "PlacementPlanned")[0].body["plan_id"]
+    return desk.found(played.client.address, decision.id, plan, decision.place)
+
+
+def typed(played: Played, chains: list[list[str]]) -> list[dict[str, Any]]:
+    """Types all of it at the desk, in a Python that is there already."""
+    (played.clone / "desk" / "chains.json").write_text(json.dumps(chains))
+    done = run(
+        played.clone,
+        "cd desk && . ../.venv/bin/activate && export TURBINE_DIRECTORY=../.turbine/demo"
+        " && export TOKEN=$(cat ../.turbine/demo/api-token)"
+        " && python -P ../tests/integration/typist.py < chains.json",
+    )
+    assert done.code == 0, done.text
+    return [json.loads(line.text) for line in done.lines]

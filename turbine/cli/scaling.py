@@ -146,7 +146,7 @@ def layer_at(
                 raise Failed(
                     Code.USAGE,
                     f"version {version} of {layer} is the deletion of {job};"
-                    f" name one before it, or use `turbine delete {job}`",
+                    f" name one before it, or use `turbine delete {job} --reason R`",
                 )
     if 0 < version <= newest:
         raise Failed(

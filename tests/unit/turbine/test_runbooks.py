@@ -35,10 +35,12 @@ def wrong(line: str) -> str:
     group = ENTRIES.get(words[0])
     words = words if group is None else [words[0], *spelled(group, words[1:])]
     while words and hasattr(command, "commands"):
+        if words[0].startswith("-") and command.invoke_without_command:
+            break
         if words[0] not in command.commands:
             return f"there is no {words[0]}"
         command = command.commands[words.pop(0)]
-    if hasattr(command, "commands"):
+    if hasattr(command, "commands") and not words:
         return "it names a group of commands"
     options = {name: one for one in command.params for name in one.opts if name.startswith("-")}
     places = [one for one in command.params if not one.opts[0].startswith("-")]
@@ -77,6 +79,8 @@ def test_its_commands_can_be_typed(path: Path) -> None:
         ("turbine get", "it names a group of commands"),
         ("turbine why ID --at", "--at lacks its value"),
         ("turbine get lag A B --by=task", ""),
+        ("turbine diff --from A", ""),
+        ("turbine get --from A", "there is no --from"),
     ],
 )
 def test_a_command_that_cannot_be_typed_is_found(line: str, why: str) -> None:
