@@ -44,6 +44,8 @@ class Facts:
         bad = {"quarantined": 2, "failing": 1}.get(state, 0)
         running = 0 if state == "paused" else tasks - bad
         lag = None if at % 29 == 5 else round(2 + at % 7 + (240 if at % 31 == 2 else 0), 1)
+        late = lag is not None and lag > 60
+        state = "lagging" if late and state == "running" else state
         paused = [row for row in self.applied if row["job"] == name]
         return {
             "job": name,
@@ -51,7 +53,7 @@ class Facts:
             "tasks": tasks,
             "running": running,
             "not_running": tasks - running,
-            "lagging": 3 if lag is not None and lag > 60 else 0,
+            "lagging": 3 if late else 0,
             "unhealthy": bad,
             "lag_seconds": lag,
             "lag_records": None if lag is None else int(lag * 1850),

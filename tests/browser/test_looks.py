@@ -17,7 +17,7 @@ from tests.browser.routes import FACTS
 
 WIDTHS = (1440, 1280, 400)
 SCHEMES = {1440: "light", 1280: "dark", 400: "light"}
-FAULTS = """width => {
+FAULTS = r"""width => {
   const DRAWN = ".hidden-text, .track, svg, canvas, .u-wrap, .skip, select, option";
   const PLACES = "td, th, .scroll, pre, section, main, header";
   const found = [];
@@ -40,6 +40,20 @@ FAULTS = """width => {
       const place = one.closest(PLACES)?.getBoundingClientRect();
       const scrolls = one.closest(".scroll, pre, nav");
       if (place && !scrolls && box.right > place.right + 1) say("out of its place", one);
+    }
+  }
+  // A word that is short is never taken apart, whatever room there is.
+  for (const cell of document.querySelectorAll("main td, main th")) {
+    if (!shown(cell) || cell.clientWidth > 160) continue;
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      for (const word of node.data.matchAll(/\p{L}{2,14}/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(one => one.top));
+        if (lines.size > 1) say("a broken word", cell);
+      }
     }
   }
   // A column that is too narrow for a word folds to a letter a line.
@@ -87,6 +101,7 @@ def test_nothing_runs_out_of_its_place_on_any_page(sized: Watched, tmp_path: Pat
         ("main table { table-layout: fixed } main td { width: 9px }", "a column of"),
         ("main h2 { display: inline-block; width: 3px; overflow: hidden }", "cut: h2"),
         ("main { width: 2000px }", "the page is"),
+        ("main th { max-width: 20px; white-space: normal; word-break: break-all }", "a broken"),
         ("main td:first-child { position: relative; left: 60px }", "overlaps the next"),
     ],
 )  # fmt: skip

@@ -173,11 +173,11 @@ export function Pager({ shown, total, next, first }) {
   </nav>`;
 }
 
-/** One of a few, in the URL. */
-export function Choice({ label, options, value, name }) {
+/** One of a few, in the URL; `also` is what else of it changes with that. */
+export function Choice({ label, options, value, name, also }) {
   return html`<nav class="choice" aria-label=${label}>
     ${options.map(
-      ([key, text], at) => html`<a key=${key} href=${changed({ [name]: at === 0 ? "" : key, cursor: "" })}
+      ([key, text], at) => html`<a key=${key} href=${changed({ [name]: at === 0 ? "" : key, cursor: "", ...also })}
         aria-current=${value === key ? "true" : undefined}>${text}</a>`,
     )}
   </nav>`;

@@ -57,8 +57,8 @@ function Offenders({ of }) {
   const columns = [
     { key: "job", label: "Job", cell: (one) => html`<${JobLink} job=${one.job} />` },
     { key: "state", label: "State", fit: true, cell: (one) => html`<${State} of=${one.state} />` },
-    { key: "why", label: "Why", wide: true, cell: (one) => html`<bdi>${one.why}</bdi>` },
     { key: "lag", label: "Lag", num: true, fit: true, cell: (one) => seconds(one.lag_seconds) },
+    { key: "why", label: "Why", wide: true, cell: (one) => html`<bdi>${one.why}</bdi>` },
   ];
   return html`<${Section} id="offenders" title="Worst offenders"
     acts=${html`<a class="small" href=${link(["jobs"])}>All jobs</a>`}>

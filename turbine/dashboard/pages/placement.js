@@ -120,7 +120,7 @@ function Moves({ tier, container }) {
     ${(body) => {
       const rows = body.items.filter((one) => !container || one.from === container || one.to === container).reverse();
       return rows.length
-        ? html`<${Table} label="Moves" columns=${MOVE_COLUMNS} rows=${rows} keyOf=${(one) => `${one.shard} ${one.asked_ms} ${one.position}`} />`
+        ? html`<${Table} kind="stack flow" label="Moves" columns=${MOVE_COLUMNS} rows=${rows} keyOf=${(one) => `${one.shard} ${one.asked_ms} ${one.position}`} />`
         : html`<${Nothing}>No shard was moved up to this instant.<//>`;
     }}
   <//>`;
