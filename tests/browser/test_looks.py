@@ -101,7 +101,7 @@ def test_nothing_runs_out_of_its_place_on_any_page(sized: Watched, tmp_path: Pat
         ("main table { table-layout: fixed } main td { width: 9px }", "a column of"),
         ("main h2 { display: inline-block; width: 3px; overflow: hidden }", "cut: h2"),
         ("main { width: 2000px }", "the page is"),
-        ("main th { max-width: 20px; white-space: normal; word-break: break-all }", "a broken"),
+        ("main .dot { width: 24px; white-space: normal; word-break: break-all }", "a broken word"),
         ("main td:first-child { position: relative; left: 60px }", "overlaps the next"),
     ],
 )  # fmt: skip

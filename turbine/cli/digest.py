@@ -19,7 +19,8 @@ Row = dict[str, Any]
 
 SHOWN = 5
 """Of one sort of one job: the newest, with how many there are beside them."""
-TEXT_MAX = 160
+TEXT_MAX = 240
+"""A sentence, which is cut at 200 already, and its time."""
 
 
 def digest(

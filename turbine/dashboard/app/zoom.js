@@ -27,8 +27,12 @@ export function zoomText() {
   return found && `${clock(found[0])} to ${clock(found[1])} ${clockName()}`;
 }
 
-/** By keys what a drag and a double click do: the later half of the span, and all of it again. */
-export function Zoom({ from, to }) {
+/**
+ * By keys what a drag and a double click do: the later half of the span, and all of it again.
+ * @param {{whole: [number, number]}} props what is drawn where nothing is chosen
+ */
+export function Zoom({ whole }) {
+  const [from, to] = zoomed() || whole;
   return html`<button type="button" class="plain" title="The later half; or drag over a chart" disabled=${to - from < 2 * LEAST_MS}
       onClick=${() => zoom(from + (to - from) / 2, to)}>Closer</button>
     ${zoomed() && html`<button type="button" class="plain" title="Or double-click a chart" onClick=${leave}>Whole span</button>`}`;

@@ -29,7 +29,7 @@ export function FleetDay() {
   const asked = part ? { from: iso(part[0]), to: iso(part[1]) } : at.value ? {} : { to: to && iso(to) };
   const answer = useAnswer(to ? ["fleet", "series"] : null, { ...asked, buckets: BUCKETS }, { live: false });
   const long = answer.body ? answer.body.end_ms - answer.body.t_ms[0] : 0;
-  return html`<${Section} id="day" title=${part ? "A part of the day" : "The last day"} acts=${long > 0 && html`<${Zoom} from=${answer.body.t_ms[0]} to=${answer.body.end_ms} />`}
+  return html`<${Section} id="day" title=${part ? "A part of the day" : "The last day"} acts=${long > 0 && html`<${Zoom} whole=${[answer.body.t_ms[0], answer.body.end_ms]} />`}
     note=${zoomText() || (long && long < 24 * HOUR_MS - MINUTE_MS ? `${span(long)} of it: before that no task reported` : "")}>
     <${Shown} answer=${answer}>${(body) => html`<${Day} body=${body} now=${instant(at.value) ?? head.value?.now_ms ?? body.end_ms} />`}<//>
   <//>`;

@@ -32,7 +32,7 @@ export function JobPlots({ job, slo }) {
     [decisions.body, to, begin],
   );
   return html`<${Section} id="over-time" title="Over time" note=${zoomText() || `the last ${span(Math.min(range[2], to - begin))}${seen ? " before the instant" : ""}`}
-    acts=${html`<${Zoom} from=${begin} to=${to} /><${Choice} label="Span" name="range" value=${part ? null : range[0]} also=${{ zoom: "" }} options=${RANGES} />`}>
+    acts=${html`<${Zoom} whole=${[begin, to]} /><${Choice} label="Span" name="range" value=${part ? null : range[0]} also=${{ zoom: "" }} options=${RANGES} />`}>
     <${Shown} answer=${series}>${(body) => html`<${Plots} body=${body} slo=${slo} marks=${marks} seen=${seen} now=${now} />`}<//>
     <${MarkList} marks=${marks} />
   <//>`;
