@@ -52,7 +52,7 @@ class Facts:
             "state": "paused" if paused else state,
             "tasks": tasks,
             "running": running,
-            "not_running": tasks - running,
+            "not_running": 0 if state == "paused" else tasks - running,
             "lagging": 3 if late else 0,
             "unhealthy": bad,
             "lag_seconds": lag,
@@ -84,7 +84,7 @@ class Facts:
     def fleet(self, at_ms: int) -> Row:
         """The three numbers and who makes them bad."""
         rows = self.lines(at_ms)
-        wanted = sum(row["tasks"] for row in rows)
+        wanted = sum(row["tasks"] for row in rows if row["state"] != "paused")
 
         def share(name: str) -> Row:
             many = sum(row[name] for row in rows)
