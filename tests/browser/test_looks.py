@@ -64,7 +64,8 @@ FAULTS = r"""width => {
       const text = one.textContent.trim();
       if (text.length > 12 && one.clientWidth < 40) say(`a column of ${one.clientWidth} px`, one);
       const own = one.getBoundingClientRect(), next = cells[at + 1]?.getBoundingClientRect();
-      const beside = next && next.top < own.bottom - 1;  // and not below it, as on a telephone
+      // And not below it or above, as on a telephone.
+      const beside = next && next.top < own.bottom - 1 && next.bottom > own.top + 1;
       if (beside && next.left < own.right - 1) say("overlaps the next", one);
     });
     if (row.clientHeight > 220) say(`a row of ${row.clientHeight} px`, row);

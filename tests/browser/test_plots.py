@@ -4,6 +4,7 @@ of marks is one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -58,7 +59,7 @@ def test_the_series_of_a_job_begins_where_it_reports(seen: Watched, fake: Fake) 
 
 def test_the_value_is_beside_the_cursor(seen: Watched) -> None:
     page = seen.go("jobs/clicks.000")
-    seen.reads("Over time")
+    seen.reads("Over time", "scale-up to 8 tasks")
     plot = page.locator(".plot-box").first
     box = plot.bounding_box()
     assert box is not None
@@ -79,7 +80,7 @@ def test_the_value_is_beside_the_cursor(seen: Watched) -> None:
     page.locator(".tip").first.wait_for(state="detached")
 
 
-def dragged(page: Page, plot: Locator, begin: float, end: float) -> None:
+def dragged(page: Page, plot: Locator, begin: float, end: float, amid: Callable[[], None]) -> None:
     """From one share of a chart's width to another, by the mouse."""
     box = plot.locator(".u-over").bounding_box()
     assert box is not None
@@ -87,6 +88,7 @@ def dragged(page: Page, plot: Locator, begin: float, end: float) -> None:
     page.mouse.move(box["x"] + begin * box["width"], y)
     page.mouse.down()
     page.mouse.move(box["x"] + (begin + end) / 2 * box["width"], y)
+    amid()
     page.mouse.move(box["x"] + end * box["width"], y)
     page.mouse.up()
 
@@ -100,8 +102,13 @@ def span_of(url: str) -> tuple[float, float]:
 
 def test_a_drag_over_one_chart_chooses_a_span_for_all(seen: Watched, fake: Fake) -> None:
     page = seen.go("jobs/clicks.000?range=6h")
-    seen.reads("the last 6 h")
-    dragged(page, page.locator(".plot").nth(1), 0.5, 0.75)
+    seen.reads("the last 6 h", "scale-up to 8 tasks")
+
+    def goes_on() -> None:
+        with page.expect_response("**/series?*"):  # a live fleet is looked at again and again
+            fake.say("view", fake.view(), 1)
+
+    dragged(page, page.locator(".plot").nth(1), 0.5, 0.75, goes_on)
     page.wait_for_url("**zoom=**")
     begin, end = span_of(page.url)
     assert abs(end - begin - 1.5 * HOUR_MS) < 6 * 60_000
@@ -146,7 +153,8 @@ def test_the_day_of_the_fleet_is_asked_for_by_the_logs_own_time(seen: Watched, f
 def test_the_digest_is_of_the_span_that_is_chosen(seen: Watched, fake: Fake) -> None:
     page = seen.go("")
     seen.reads("needs you, 1 to look at, 1 changed, 97 quiet")
-    page.get_by_label("Shift").get_by_role("link", name="1 d").click()
+    with page.expect_response("**/digest?*"):
+        page.get_by_label("Shift").get_by_role("link", name="1 d").click()
     page.wait_for_url("**shift=1d**")
     seen.reads("needs you, 1 to look at")
     spans = {query["from"] for path, query in fake.asked if path == "digest"}

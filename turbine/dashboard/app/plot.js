@@ -5,7 +5,7 @@ import { link } from "./place.js";
 import { local, shown } from "./settings.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { UNKNOWN, clock, clockName, time } from "./words.js";
-import { leave, zoom, zoomed } from "./zoom.js";
+import { dragging, drags, leave, zoom, zoomed } from "./zoom.js";
 
 const HEIGHT = 148;
 /** Of what there are no halves. */
@@ -21,7 +21,8 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
  *   marks?: Mark[], limit?: number, group?: string, seen?: number | null, steps?: number[], note?: string}} props
  *   `end` is where the last bucket ends, `known` how far the log itself was heard; `steps` are what an axis may count by
  */
-export function Plot({ title, times, end, known = end, lines, write, marks = [], limit, group = "time", seen = null, steps, note = "" }) {
+export function Plot(props) {
+  const { title, times, end, known = end, lines, write, marks = NONE, limit, group = "time", seen = null, steps, note = "" } = useStill(props);
   const ref = useRef(null);
   const [pointed, point] = useState(null);
   const part = within(times, end);
@@ -47,6 +48,15 @@ export function Plot({ title, times, end, known = end, lines, write, marks = [],
       ${pointed && html`<${Tip} at=${pointed} times=${times} lines=${lines} write=${write} />`}
     </div>
   </figure>`;
+}
+
+const NONE = []; // the same each time, or all would be drawn anew
+
+/** While one drags, all stands still: a chart that is made anew forgets where the drag began. */
+function useStill(props) {
+  const kept = useRef(props);
+  if (!dragging.value) kept.current = props;
+  return kept.current;
 }
 
 /** What the lines are where the cursor is, beside the cursor. */
@@ -114,7 +124,10 @@ function dragged() {
   let own = false;
   return {
     ready: [({ over }) => {
-      over.addEventListener("mousedown", () => (own = true));
+      over.addEventListener("mousedown", () => {
+        own = true;
+        drags();
+      });
       over.addEventListener("dblclick", leave);
     }],
     setSelect: [(plot) => {

@@ -2,11 +2,19 @@
 // keys; it stands in the address, and holds for all charts of the page.
 
 import { change, place } from "./place.js";
-import { html } from "./ui.js";
+import { html, signal } from "./ui.js";
 import { clock, clockName, instant, iso } from "./words.js";
 
 const LEAST_MS = 60_000; // tasks report once a minute: a shorter span shows nothing more
 const SECOND_MS = 1_000;
+
+/** Whether one drags over a chart just now. */
+export const dragging = signal(false);
+
+export function drags() {
+  dragging.value = true;
+  addEventListener("mouseup", () => (dragging.value = false), { once: true });
+}
 
 /** @returns {[number, number] | null} from when to when; null where all is drawn */
 export function zoomed() {
