@@ -146,6 +146,8 @@ def test_a_file_says_that_it_is_one_and_is_not_behind(seen: Watched, fake: Fake)
     page = seen.go("jobs/clicks.000")
     page.get_by_role("button", name="Pause…").wait_for()
     assert page.get_by_role("button", name="Pause…").is_disabled()
+    seen.go("jobs/clicks.000?tab=config")
+    seen.reads("ends in 47 min")
     seen.go("placement")
     assert page.get_by_role("button", name="Drain c-00").is_disabled()
 
