@@ -1,7 +1,8 @@
 """What changed in a span of the log, job by job, for who takes over a shift. Pure.
 
 A job is told of once, with all that happened to it: who wanted what, what the scaler did and
-whether it helped, which alerts are open. What needs somebody comes first.
+whether it helped, which alerts are open. What needs somebody comes first. What a record says is its
+one sentence, as everywhere.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from events.sentences import sentence
 from turbine.log import Standing
 from turbine.monitoring.alerts import SEVERITIES
 from turbine.scaled import body_of
@@ -109,7 +111,7 @@ def digest(
 
 def tell(story: Story, one: Standing, body: Body, *, within: bool) -> None:
     """Adds a decision; of what was before the span only what it left behind is kept."""
-    at: Row = {"at_ms": one.read.at_ms, "id": one.read.record.id}
+    at: Row = {"at_ms": one.read.at_ms, "id": one.read.record.id, "text": sentence(body)}
     match body:
         case AlertRaised() | AlertCleared():
             _alert(story, at, body, within=within)
@@ -191,7 +193,8 @@ def _scaling(
             tasks = story.expected.get("tasks", 1) if story.expected else None
             told = _some(body, "policy", "mode", "action", "diagnosis")
             size = {"tasks": body.final_tasks, "tasks_before": tasks}
-            story.scaling[body.change_id] = at | told | size | {"outcome": None, "because": ""}
+            end = {"outcome": None, "because": "", "became": None}
+            story.scaling[body.change_id] = at | told | size | end
         return
     known = story.scaling.get(body.change_id)
     if known is None:
@@ -202,7 +205,7 @@ def _scaling(
             body.change_id, at | {"action": "", "explanation": "", "tasks": None}
         )
     known["outcome"] = "verified" if isinstance(body, ScalingVerified) else "reverted"
-    known["because"] = body.explanation
+    known["because"], known["became"] = body.explanation, at["text"]
 
 
 def _sync(story: Story, at: Row, body: SyncCommitted | SyncFailed, *, within: bool) -> None:

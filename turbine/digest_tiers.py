@@ -105,7 +105,8 @@ def turns(
 
 
 def _alert(turn: Turn, read: Read, body: AlertRaised | AlertCleared, *, within: bool) -> None:
-    at: Row = {"at_ms": read.at_ms, "id": read.record.id, "alert": body.alert}
+    at: Row = {"at_ms": read.at_ms, "id": read.record.id, "text": sentence(body)}
+    at |= {"alert": body.alert}
     if isinstance(body, AlertRaised):
         before = turn.open.get(body.alert)
         told = {"severity": body.severity, "cause": body.cause, "runbook": body.runbook}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-WORDS = ("password", "secret", "token", "pem", "key", "jaas", "credential")
+WORDS = ("password", "secret", "token", "pem", "key", "jaas", "credential", "url")
+"""A URL may hold a password, and the path of a webhook's is a secret to many receivers."""
 HIDDEN = "(not shown)"
 CHARS_LEAST = 4
 """What is shorter stands in half of all words."""

@@ -44,14 +44,16 @@ class Facts:
         bad = {"quarantined": 2, "failing": 1}.get(state, 0)
         running = 0 if state == "paused" else tasks - bad
         lag = None if at % 29 == 5 else round(2 + at % 7 + (240 if at % 31 == 2 else 0), 1)
+        late = lag is not None and lag > 60
+        state = "lagging" if late and state == "running" else state
         paused = [row for row in self.applied if row["job"] == name]
         return {
             "job": name,
             "state": "paused" if paused else state,
             "tasks": tasks,
             "running": running,
-            "not_running": tasks - running,
-            "lagging": 3 if lag is not None and lag > 60 else 0,
+            "not_running": 0 if state == "paused" else tasks - running,
+            "lagging": 3 if late else 0,
             "unhealthy": bad,
             "lag_seconds": lag,
             "lag_records": None if lag is None else int(lag * 1850),
@@ -82,7 +84,7 @@ class Facts:
     def fleet(self, at_ms: int) -> Row:
         """The three numbers and who makes them bad."""
         rows = self.lines(at_ms)
-        wanted = sum(row["tasks"] for row in rows)
+        wanted = sum(row["tasks"] for row in rows if row["state"] != "paused")
 
         def share(name: str) -> Row:
             many = sum(row[name] for row in rows)

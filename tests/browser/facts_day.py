@@ -47,7 +47,7 @@ def digest_of(facts: Facts, since_ms: int, at_ms: int) -> Row:
 
 def _job(facts: Facts, name: str, at: int, at_ms: int) -> Row:
     then = at_ms - 20 * MINUTE_MS
-    said: Row = {"at_ms": then, "id": "decision-1", "explanation": facts.text}
+    said: Row = {"at_ms": then, "id": "decision-1", "explanation": facts.text, "text": facts.text}
     change = said | {
         "what": "changed", "layer": "base", "version": 4, "author": facts.author,
         "reason": facts.text, "expires_ms": None, "more": 0,
@@ -55,7 +55,7 @@ def _job(facts: Facts, name: str, at: int, at_ms: int) -> Row:
     }  # fmt: skip
     scaled = said | {
         "action": "scale-up", "tasks": 8, "tasks_before": 4, "mode": "act", "because": facts.text,
-        "outcome": "reverted" if at == 1 else "verified",
+        "outcome": "reverted" if at == 1 else "verified", "became": f"kept: {facts.text}",
     }  # fmt: skip
     alert = said | {"alert": "job-quarantined", "severity": "critical", "cause": facts.text}
     held = said | {"cause": "operator-error"}

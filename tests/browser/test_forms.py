@@ -143,6 +143,13 @@ def test_a_file_says_that_it_is_one_and_is_not_behind(seen: Watched, fake: Fake)
     assert page.locator(".chip").inner_text() == "a file"
     assert "incident.turbine" in (page.locator(".chip").get_attribute("title") or "")
     assert page.locator(".is-behind").count() == 0
+    page = seen.go("jobs/clicks.000")
+    page.get_by_role("button", name="Pause…").wait_for()
+    assert page.get_by_role("button", name="Pause…").is_disabled()
+    seen.go("jobs/clicks.000?tab=config")
+    seen.reads("ends in 47 min")
+    seen.go("placement")
+    assert page.get_by_role("button", name="Drain c-00").is_disabled()
 
 
 def test_a_copy_is_called_what_it_is(seen: Watched) -> None:

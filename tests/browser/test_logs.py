@@ -43,9 +43,12 @@ def test_boxes_are_bounded_and_can_be_scrolled_by_keys(seen: Watched) -> None:
     tall, whole = box.evaluate("one => [one.clientHeight, one.scrollHeight]")
     assert tall < whole
     assert tall < 960
+    left = "() => { const one = document.querySelector('[role=log]');"
+    left += " return one.scrollHeight - one.scrollTop - one.clientHeight }"
+    page.wait_for_function(f"() => ({left})() < 2")  # the newest are what one looks for
     box.focus()
-    page.keyboard.press("End")
-    page.wait_for_function("() => document.querySelector('[role=log]').scrollTop > 0")
+    page.keyboard.press("Home")
+    page.wait_for_function("() => document.querySelector('[role=log]').scrollTop === 0")
 
 
 def test_what_its_container_does_not_tell_the_log_still_does(seen: Watched) -> None:

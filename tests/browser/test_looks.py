@@ -17,7 +17,7 @@ from tests.browser.routes import FACTS
 
 WIDTHS = (1440, 1280, 400)
 SCHEMES = {1440: "light", 1280: "dark", 400: "light"}
-FAULTS = """width => {
+FAULTS = r"""width => {
   const DRAWN = ".hidden-text, .track, svg, canvas, .u-wrap, .skip, select, option";
   const PLACES = "td, th, .scroll, pre, section, main, header";
   const found = [];
@@ -42,6 +42,20 @@ FAULTS = """width => {
       if (place && !scrolls && box.right > place.right + 1) say("out of its place", one);
     }
   }
+  // A word that is short is never taken apart, whatever room there is.
+  for (const cell of document.querySelectorAll("main td, main th")) {
+    if (!shown(cell) || cell.clientWidth > 160) continue;
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      for (const word of node.data.matchAll(/\p{L}{2,14}/gu)) {
+        const range = document.createRange();
+        range.setStart(node, word.index);
+        range.setEnd(node, word.index + word[0].length);
+        const lines = new Set([...range.getClientRects()].map(one => one.top));
+        if (lines.size > 1) say("a broken word", cell);
+      }
+    }
+  }
   // A column that is too narrow for a word folds to a letter a line.
   for (const row of document.querySelectorAll("main table tr")) {
     if (!shown(row)) continue;
@@ -50,7 +64,8 @@ FAULTS = """width => {
       const text = one.textContent.trim();
       if (text.length > 12 && one.clientWidth < 40) say(`a column of ${one.clientWidth} px`, one);
       const own = one.getBoundingClientRect(), next = cells[at + 1]?.getBoundingClientRect();
-      const beside = next && next.top < own.bottom - 1;  // and not below it, as on a telephone
+      // And not below it or above, as on a telephone.
+      const beside = next && next.top < own.bottom - 1 && next.bottom > own.top + 1;
       if (beside && next.left < own.right - 1) say("overlaps the next", one);
     });
     if (row.clientHeight > 220) say(`a row of ${row.clientHeight} px`, row);
@@ -87,6 +102,7 @@ def test_nothing_runs_out_of_its_place_on_any_page(sized: Watched, tmp_path: Pat
         ("main table { table-layout: fixed } main td { width: 9px }", "a column of"),
         ("main h2 { display: inline-block; width: 3px; overflow: hidden }", "cut: h2"),
         ("main { width: 2000px }", "the page is"),
+        ("main .dot { width: 24px; white-space: normal; word-break: break-all }", "a broken word"),
         ("main td:first-child { position: relative; left: 60px }", "overlaps the next"),
     ],
 )  # fmt: skip

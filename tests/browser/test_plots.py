@@ -4,10 +4,15 @@ of marks is one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+from playwright.sync_api import Locator, Page
 
 from tests.browser.conftest import Watched
-from tests.browser.fake_api import Fake
+from tests.browser.fake_api import Fake, instant
 
 HOUR_MS = 3_600_000
 
@@ -54,7 +59,7 @@ def test_the_series_of_a_job_begins_where_it_reports(seen: Watched, fake: Fake) 
 
 def test_the_value_is_beside_the_cursor(seen: Watched) -> None:
     page = seen.go("jobs/clicks.000")
-    seen.reads("Over time")
+    seen.reads("Over time", "scale-up to 8 tasks")
     plot = page.locator(".plot-box").first
     box = plot.bounding_box()
     assert box is not None
@@ -75,14 +80,72 @@ def test_the_value_is_beside_the_cursor(seen: Watched) -> None:
     page.locator(".tip").first.wait_for(state="detached")
 
 
+def dragged(page: Page, plot: Locator, begin: float, end: float, amid: Callable[[], None]) -> None:
+    """From one share of a chart's width to another, by the mouse."""
+    box = plot.locator(".u-over").bounding_box()
+    assert box is not None
+    y = box["y"] + 40
+    page.mouse.move(box["x"] + begin * box["width"], y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + (begin + end) / 2 * box["width"], y)
+    amid()
+    page.mouse.move(box["x"] + end * box["width"], y)
+    page.mouse.up()
+
+
+def span_of(url: str) -> tuple[float, float]:
+    """What part the address says is drawn, in milliseconds."""
+    fragment = parse_qs(urlsplit(url).fragment.partition("?")[2])
+    begin, end = (datetime.fromisoformat(one) for one in fragment["zoom"][0].split("/"))
+    return begin.timestamp() * 1000, end.timestamp() * 1000
+
+
+def test_a_drag_over_one_chart_chooses_a_span_for_all(seen: Watched, fake: Fake) -> None:
+    page = seen.go("jobs/clicks.000?range=6h")
+    seen.reads("the last 6 h", "scale-up to 8 tasks")
+
+    def goes_on() -> None:
+        with page.expect_response("**/series?*"):  # a live fleet is looked at again and again
+            fake.say("view", fake.view(), 1)
+
+    dragged(page, page.locator(".plot").nth(1), 0.5, 0.75, goes_on)
+    page.wait_for_url("**zoom=**")
+    begin, end = span_of(page.url)
+    assert abs(end - begin - 1.5 * HOUR_MS) < 6 * 60_000
+    assert abs(fake.facts.now_ms - end - 1.5 * HOUR_MS) < 6 * 60_000
+    first = datetime.fromtimestamp(begin / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    drawn = page.locator(f".plot [role=img][aria-label*='{first}']")
+    drawn.nth(3).wait_for()
+    assert drawn.count() == page.locator(".plot").count(), "every chart shows that span"
+    asked = [query for path, query in fake.asked if path == "jobs/clicks.000/series"][-1]
+    assert (instant(asked["from"]), instant(asked["to"])) == (begin, end), "as finely as is known"
+    page.locator(".u-over").first.dblclick()
+    seen.reads("the last 6 h")
+    assert "zoom=" not in page.url
+
+
+def test_a_span_is_chosen_and_left_by_keys(seen: Watched) -> None:
+    for route, whole in (("jobs/clicks.000", "the last 1 h"), ("", "The last day")):
+        page = seen.go(route)
+        seen.reads(whole)
+        closer = page.get_by_role("button", name="Closer")
+        for _ in range(2):
+            before = page.evaluate("location.hash")
+            closer.focus()
+            page.keyboard.press("Enter")
+            page.wait_for_function("before => location.hash !== before", arg=before)
+        page.get_by_text(whole, exact=True).wait_for(state="detached")
+        page.get_by_role("button", name="Whole span").focus()
+        page.keyboard.press("Enter")
+        seen.reads(whole)
+
+
 def test_the_day_of_the_fleet_is_asked_for_by_the_logs_own_time(seen: Watched, fake: Fake) -> None:
     fake.facts.now_ms -= 2 * HOUR_MS
     seen.go("")
     seen.reads("The last day", "3 jobs whose lag nobody knows", "35 in all")
     asked = [query for path, query in fake.asked if path == "fleet/series"]
     assert asked
-    from datetime import datetime
-
     ends = {datetime.fromisoformat(query["to"]).timestamp() * 1000 for query in asked}
     assert all(0 <= end - fake.facts.now_ms <= 31_000 for end in ends)
 
@@ -90,7 +153,8 @@ def test_the_day_of_the_fleet_is_asked_for_by_the_logs_own_time(seen: Watched, f
 def test_the_digest_is_of_the_span_that_is_chosen(seen: Watched, fake: Fake) -> None:
     page = seen.go("")
     seen.reads("needs you, 1 to look at, 1 changed, 97 quiet")
-    page.get_by_label("Shift").get_by_role("link", name="1 d").click()
+    with page.expect_response("**/digest?*"):
+        page.get_by_label("Shift").get_by_role("link", name="1 d").click()
     page.wait_for_url("**shift=1d**")
     seen.reads("needs you, 1 to look at")
     spans = {query["from"] for path, query in fake.asked if path == "digest"}
@@ -98,8 +162,6 @@ def test_the_digest_is_of_the_span_that_is_chosen(seen: Watched, fake: Fake) -> 
 
 
 def test_the_day_and_the_digest_are_of_the_instant(seen: Watched, fake: Fake) -> None:
-    from datetime import UTC, datetime
-
     then = datetime.fromtimestamp(fake.facts.now_ms / 1000 - 60, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     seen.go(f"?at={then}")
     seen.reads("The last day", "needs you")

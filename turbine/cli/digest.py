@@ -19,7 +19,8 @@ Row = dict[str, Any]
 
 SHOWN = 5
 """Of one sort of one job: the newest, with how many there are beside them."""
-TEXT_MAX = 160
+TEXT_MAX = 240
+"""A sentence, which is cut at 200 already, and its time."""
 
 
 def digest(
@@ -152,18 +153,16 @@ def _about_job(row: Row) -> Iterator[tuple[str, str]]:
     from turbine.cli.moments import show_time
 
     yield from _open(row["open"])
-    if held := row["quarantine"]:
-        yield "held", f"{show_time(held['at_ms'])} {held['cause']}: {held['explanation']}"
-    if failed := row["failed"]:
-        where = f"{failed['name'] or 'the plan'}: {failed['cause']}: {failed['explanation']}"
-        yield "failed", f"{show_time(failed['at_ms'])} {where}"
+    for name, one in (("held", row["quarantine"]), ("failed", row["failed"])):
+        if one:
+            yield name, _dated(one)
     if row["waits_ms"] is not None:
         yield "waits", f"{show_time(row['waits_ms'])} what is expected since then is not in effect"
     yield from _newest("scaling", row["scaling"], _scaling)
     yield from _newest("config", row["config"], _config)
-    yield from _newest("rejected", row["rejected"], _rejected)
-    yield from _newest("released", row["released"], _released)
-    yield from _cleared(row["cleared"])
+    yield from _newest("rejected", row["rejected"], _said)
+    yield from _newest("released", row["released"], _said)
+    yield from _newest("cleared", row["cleared"], _said)
     if row["syncs"]:
         text = ", ".join(f"{count} {what}" for what, count in row["syncs"].items())
         yield "plans", text
@@ -177,73 +176,51 @@ def _about_tier(row: Row) -> Iterator[tuple[str, str]]:
         yield "moves", f"{sum(row['moves'].values())}: {', '.join(parts)}"
     if row["plans"]:
         yield "plans", str(row["plans"])
-    yield from _newest("event", row["events"], lambda one: iter([one["text"]]))
-    yield from _cleared(row["cleared"])
+    yield from _newest("event", row["events"], _said)
+    yield from _newest("cleared", row["cleared"], _said)
 
 
 def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
-    from turbine.cli.moments import show_time
-
     for one in alerts:
-        text = f"{one['severity']} {one['alert']} since {show_time(one['at_ms'])}: {one['cause']}"
-        yield "open", text
+        yield "open", _dated(one)
         yield "", one["runbook"]
 
 
-def _cleared(alerts: list[Row]) -> Iterator[tuple[str, str]]:
-    def about(one: Row) -> Iterator[str]:
-        yield f"{one['alert']}: {one['explanation']}"
+def _dated(row: Row) -> str:
+    from turbine.cli.moments import show_time
 
-    yield from _newest("cleared", alerts, about)
+    return f"{show_time(row['at_ms'])} {row['text']}"
+
+
+def _said(row: Row) -> Iterator[str]:
+    yield row["text"]
 
 
 def _newest(name: str, rows: list[Row], about: Any) -> Iterator[tuple[str, str]]:
     """The newest first: what was decided last holds."""
-    from turbine.cli.moments import show_time
-
     for row in reversed(rows[-SHOWN:]):
-        first, *rest = about(row)
-        yield name, f"{show_time(row['at_ms'])} {first}"
+        _, *rest = about(row)
+        yield name, _dated(row)
         yield from (("", f"  {line}") for line in rest)
     if len(rows) > SHOWN:
         yield "", f"and {len(rows) - SHOWN} before them; -o json tells all"
 
 
 def _scaling(row: Row) -> Iterator[str]:
-    from turbine.scaled import count_text
-
+    yield row["text"]
     if row["tasks"] is None:
-        yield f"{row['outcome']}, decided earlier: {row['because']}"
-        return
-    mode = "" if row["mode"] == "act" else f" ({row['mode']})"
-    before = "?" if row["tasks_before"] is None else row["tasks_before"]
-    size = f"{before} -> {count_text(row['tasks'], 'task')}"
-    yield f"{row['action']}, {size}{mode}: {row['explanation']}"
-    yield f"{row['outcome']}: {row['because']}" if row["outcome"] else "no outcome yet"
+        yield "decided before the shift began"
+    else:
+        yield row["became"] or "no outcome yet"
 
 
 def _config(row: Row) -> Iterator[str]:
     from turbine.cli.differences import ABSENT, Difference
-    from turbine.cli.moments import show_time
 
-    layer = "" if row["layer"] is None else f" {row['layer']} {row['version']}"
-    who = f" by {row['author']}" if row["author"] else ""
-    until = f", until {show_time(row['expires_ms'])}" if row["expires_ms"] else ""
-    why = f": {row['reason']}" if row["reason"] else ""
-    yield f"{row['what']}{layer}{who}{until}{why}"
+    yield row["text"]
     if row["what"] not in ("created", "deleted"):
         for one in row["differences"]:
             before, after = one.get("before", ABSENT), one.get("after", ABSENT)
             yield str(Difference(one["path"], before, after))
         if row["more"]:
             yield f"and {row['more']} more paths"
-
-
-def _rejected(row: Row) -> Iterator[str]:
-    who = f" by {row['author']}" if row["author"] else ""
-    yield f"{row['ingress']}{who}, {row['reason']}: {row['explanation']}"
-
-
-def _released(row: Row) -> Iterator[str]:
-    who = f"by {row['author']}: {row['reason']}" if row["author"] else row["explanation"]
-    yield who

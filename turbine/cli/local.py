@@ -19,8 +19,6 @@ Row = dict[str, Any]
 Port = Annotated[
     int | None, typer.Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
 ]
-SECRETS = ("password", "secret", "token", "pem", "key", "jaas", "url")
-"""The path of a webhook's URL is a secret to many receivers."""
 
 
 # --- broker
@@ -290,13 +288,14 @@ def view_config(
     ] = "table",
 ) -> int:
     """Show the settings in force. Secrets are not shown."""
+    from components.runtime.secrets import HIDDEN
     from components.runtime.settings import NAMES
     from turbine.cli.output import Column, show_value, table_text, write
 
     settings = chosen(context).settings()
     values: Row = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
-    values["api_token"] = settings.api_token and "(not shown)"
+    values["api_token"] = settings.api_token and HIDDEN
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
     values |= {
         f"webhooks.{name}.{key}": value if key == "secret_file" else _shown(key, value)
@@ -318,7 +317,9 @@ def view_config(
 
 
 def _shown(key: str, value: str) -> str:
-    return "(not shown)" if any(word in key for word in SECRETS) else value
+    from components.runtime.secrets import HIDDEN, is_secret
+
+    return HIDDEN if is_secret(key) else value
 
 
 def version(context: typer.Context) -> int:

@@ -27,6 +27,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from events.sentences import sentence
 from tests.unit.turbine import logs
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import NOWHERE, run
@@ -113,7 +114,9 @@ def test_a_change_is_told_with_its_author_and_difference(shift: Shift) -> None:
     assert (change["author"], change["reason"]) == ("ben", "backlog")
     assert change["differences"] == [{"path": "tasks", "before": 2, "after": 8}]
     told = shift.text()
-    assert "changed oncall 1 by ben, until 2027-01-15T20:00:00.000Z: backlog" in told
+    assert (
+        "version 1 of oncall by ben, which sets tasks 8 until 2027-01-15T20:00:00Z: backlog" in told
+    )
     assert "~ tasks: 2 -> 8" in told
 
 
@@ -127,10 +130,10 @@ def test_what_is_expected_and_not_in_effect_is_to_be_looked_at(shift: Shift) -> 
 
 def test_an_action_is_told_with_its_outcome(shift: Shift) -> None:
     shift.say(UP, 2)
-    assert "scale-up, 2 -> 8 tasks: 9,000/s are needed" in shift.text()
+    assert "resized: to 8 tasks, as 9,000/s are needed" in shift.text()
     assert "no outcome yet" in shift.text()
     shift.say(ScalingVerified("clicks", CHANGE, "7,900/s are read"), 3)
-    assert "verified: 7,900/s are read" in shift.text()
+    assert "kept: 7,900/s are read" in shift.text()
     assert shift.row()["stands"] == FINE
 
 
@@ -138,14 +141,15 @@ def test_an_action_that_was_taken_back_is_to_be_looked_at(shift: Shift) -> None:
     shift.say(UP, 0.5)
     shift.say(ScalingReverted("clicks", CHANGE, "nothing gained"), 3)
     assert shift.row()["stands"] == LOOK
-    assert "reverted, decided earlier: nothing gained" in shift.text()
+    assert "did not help, and is left as it is: nothing gained" in shift.text()
+    assert "decided before the shift began" in shift.text()
 
 
 def test_an_alert_that_was_raised_before_is_still_open(shift: Shift) -> None:
     shift.say(RAISED, 0.5)
     row = shift.row()
     assert (row["stands"], row["open"][0]["at_ms"]) == (NEEDS, NOW + HOUR // 2)
-    assert "critical tasks-failing since 2027-01-15T08:30:00.000Z: task 0" in shift.text()
+    assert "2027-01-15T08:30:00.000Z critical alert tasks-failing: task 0" in shift.text()
     assert "docs/runbooks/tasks-failing.md" in shift.text()
     assert "1 job needs you" in shift.text()
 
@@ -193,7 +197,7 @@ def test_what_is_void_or_later_is_not_told(shift: Shift) -> None:
 
 def test_a_refusal_and_a_deletion_are_told(shift: Shift) -> None:
     shift.change({"tasks": 99}, 2, author="eve")
-    assert "base by eve, invalid: tasks: expected at most limits.tasks" in shift.text()
+    assert "rejected as invalid, asked by eve: tasks: expected at most limits.tasks" in shift.text()
     before = len(shift.journal.decisions)
     shift.journal.delete("no longer needed")
     shift._mark(before, 3)
@@ -209,6 +213,30 @@ def test_much_of_a_kind_is_shortened(shift: Shift) -> None:
     assert told.index("priority: 6 -> 7") < told.index("priority: 5 -> 6"), "the newest first"
     shift.change({"priority": 1}, 4, "oncall", reason="x" * 500)
     assert max(map(len, shift.text().splitlines())) <= TEXT_MAX + 12
+
+
+def test_what_a_record_says_is_its_one_sentence(shift: Shift) -> None:
+    shift.say(UP, 1.1)
+    shift.say(ScalingVerified("clicks", CHANGE, "7,900/s are read"), 1.2)
+    shift.change({"tasks": 4}, 1.3, "oncall", author="ben")
+    shift.change({"tasks": 99}, 1.4, author="eve")
+    shift.say(replace(RAISED, alert="straggler"), 1.5)
+    shift.say(AlertCleared("clicks", "straggler", "none stands out"), 1.6)
+    shift.say(RAISED, 1.7)
+    shift.say(failed(), 1.8)
+    shift.say(JobReleased("clicks", "released", author="ben", reason="mended"), 1.9)
+    told = {
+        one.read.record.id: sentence(one.read.record.body)
+        for one in shift.told()
+        if one.read.at_ms >= SINCE
+    }
+    row = shift.row()
+    kinds = ("open", "scaling", "config", "rejected", "cleared", "released")
+    rows = [one for kind in kinds for one in row[kind]] + [row["failed"]]
+    assert len(rows) == len(kinds) + 1
+    assert [one["text"] for one in rows] == [told[one["id"]] for one in rows]
+    assert row["scaling"][0]["became"] in told.values()
+    assert all(one["text"] in shift.text() for one in rows)
 
 
 def test_jobs_stand_the_worst_first() -> None:
@@ -260,7 +288,7 @@ def test_a_tier_is_told_by_what_happened_to_it() -> None:
     ]
     told = "\n".join(text_of(digest([], [tier, asked], SINCE, UNTIL)))
     assert "moves     2: 2 drain, 1 killed" in told
-    assert "critical tier-short since" in told
+    assert "critical alert tier-short: short of memory" in told
     assert "ben asks to empty c1: disk" in told
 
 

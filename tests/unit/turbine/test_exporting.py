@@ -215,13 +215,13 @@ def test_secrets_stay_here(folder: Path, tmp_path: Path) -> None:
     settings = Settings(
         bootstrap="far:9092",
         kafka={"sasl.username": "ana", "sasl.password": "hunter2", "ssl.key.pem": "hunter3"},
-        spark={"hadoop.fs.s3a.secret.key": "hunter4", "master": "local[2]"},
+        spark={"db.url": "db://ana:hunter5@far", "s3a.secret.key": "hunter4", "master": "local[2]"},
     )
     shown = dict(shown_settings(settings))
     assert shown["kafka.sasl.username"] == "ana"
     assert shown["spark.master"] == "local[2]"
     assert [name for name, value in shown.items() if value == "(not shown)"] == [
-        "kafka.sasl.password", "kafka.ssl.key.pem", "spark.hadoop.fs.s3a.secret.key",
+        "kafka.sasl.password", "kafka.ssl.key.pem", "spark.db.url", "spark.s3a.secret.key",
     ]  # fmt: skip
     source = LogFile(whole(folder, logs.SEED))
     told = Installation(source, settings)

@@ -88,6 +88,7 @@ def test_facts() -> None:
 def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("turbine.toml").write_text(
         'partitions = 4\n[kafka]\n"client.id" = "me"\n"sasl.password" = "hidden"\n'
+        '"credentials.of" = "hidden too"\n'
     )
     monkeypatch.setenv("TURBINE_DIRECTORY", "/elsewhere")
     shown = run("config", "view", "--show-origin", "-o", "json", "--bootstrap", "b:1")
@@ -99,6 +100,7 @@ def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:
         {"setting": "api", "value": "", "origin": "default"},
         {"setting": "api_token", "value": "", "origin": "default"},
         {"setting": "kafka.client.id", "value": "me", "origin": "turbine.toml"},
+        {"setting": "kafka.credentials.of", "value": "(not shown)", "origin": "turbine.toml"},
         {"setting": "kafka.sasl.password", "value": "(not shown)", "origin": "turbine.toml"},
     ]
     for form in ("table", "json", "yaml"):

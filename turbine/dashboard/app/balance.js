@@ -20,6 +20,7 @@ export function Balance({ of }) {
   return html`<div class="balance">
     ${resources.map((resource) => html`<${Resource} key=${resource} name=${resource} most=${most}
       rows=${of.items.filter((one) => one.resource === resource)} before=${of.before?.[resource]} after=${of.after?.[resource]} />`)}
+    <div class="balance-row scale small quiet" aria-hidden="true"><span></span><div><span>0</span><span style=${{ left: `${100 / most}%` }}>the mean</span><span>${number(most)} × the mean</span></div></div>
     ${of.plan && html`<p class="small quiet">Last plan <code>${of.plan}</code>${of.plan_at_ms && html`, <${Time} ms=${of.plan_at_ms} full />`}: <bdi>${of.explanation}</bdi></p>`}
   </div>`;
 }

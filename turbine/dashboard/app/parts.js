@@ -90,10 +90,10 @@ export function Ago({ ms }) {
   return html`<time class="nowrap" datetime=${iso(ms)} title=${`${time(ms)} ${clockName()}`}>${ago(ms, now)}</time>`;
 }
 
-/** Until when something holds, counting down. */
+/** Until when something holds, counting down; in the past and in a file by the time of what is shown. */
 export function Countdown({ ms }) {
   if (!ms) return html`<span class="quiet">never ends</span>`;
-  const left = ms - wall.value;
+  const left = ms - (instant(at.value) ?? (head.value?.file ? head.value.now_ms : wall.value));
   return html`<span title=${`${time(ms)} ${clockName()}`} class=${left < 600_000 ? "warn nowrap" : "nowrap"}>
     ${left > 0 ? `ends in ${span(left)}` : "has ended"}</span>`;
 }
@@ -173,11 +173,11 @@ export function Pager({ shown, total, next, first }) {
   </nav>`;
 }
 
-/** One of a few, in the URL. */
-export function Choice({ label, options, value, name }) {
+/** One of a few, in the URL; `also` is what else of it changes with that. */
+export function Choice({ label, options, value, name, also }) {
   return html`<nav class="choice" aria-label=${label}>
     ${options.map(
-      ([key, text], at) => html`<a key=${key} href=${changed({ [name]: at === 0 ? "" : key, cursor: "" })}
+      ([key, text], at) => html`<a key=${key} href=${changed({ [name]: at === 0 ? "" : key, cursor: "", ...also })}
         aria-current=${value === key ? "true" : undefined}>${text}</a>`,
     )}
   </nav>`;

@@ -5,6 +5,7 @@ import { link } from "./place.js";
 import { local, shown } from "./settings.js";
 import { html, useEffect, useMemo, useRef, useState } from "./ui.js";
 import { UNKNOWN, clock, clockName, time } from "./words.js";
+import { dragging, drags, leave, zoom, zoomed } from "./zoom.js";
 
 const HEIGHT = 148;
 /** Of what there are no halves. */
@@ -20,13 +21,15 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
  *   marks?: Mark[], limit?: number, group?: string, seen?: number | null, steps?: number[], note?: string}} props
  *   `end` is where the last bucket ends, `known` how far the log itself was heard; `steps` are what an axis may count by
  */
-export function Plot({ title, times, end, known = end, lines, write, marks = [], limit, group = "time", seen = null, steps, note = "" }) {
+export function Plot(props) {
+  const { title, times, end, known = end, lines, write, marks = NONE, limit, group = "time", seen = null, steps, note = "" } = useStill(props);
   const ref = useRef(null);
   const [pointed, point] = useState(null);
+  const part = within(times, end);
   const gaps = useMemo(() => unknown(times, end, known, lines), [times, end, known, lines]);
   useEffect(() => {
     const box = ref.current;
-    const made = new uPlot(options({ box, times, end, lines, write, marks, limit, group, seen, steps, gaps, point }), [times.map((ms) => ms / 1000), ...lines.map((one) => one.values)], box);
+    const made = new uPlot(options({ box, part, lines, write, marks, limit, group, seen, steps, gaps, point }), [times.map((ms) => ms / 1000), ...lines.map((one) => one.values)], box);
     const watch = new ResizeObserver(() => made.setSize({ width: box.clientWidth, height: HEIGHT }));
     watch.observe(box);
     return () => {
@@ -34,7 +37,7 @@ export function Plot({ title, times, end, known = end, lines, write, marks = [],
       made.destroy();
       point(null);
     };
-  }, [times, lines, marks, shown.value, local.value, seen, gaps.join()]);
+  }, [times, lines, marks, shown.value, local.value, seen, gaps.join(), part.join()]);
   return html`<figure class="plot">
     <figcaption><span class="strong">${title}</span>
       ${lines.map((one) => html`<${Legend} key=${one.label} line=${one} write=${write} />`)}
@@ -45,6 +48,15 @@ export function Plot({ title, times, end, known = end, lines, write, marks = [],
       ${pointed && html`<${Tip} at=${pointed} times=${times} lines=${lines} write=${write} />`}
     </div>
   </figure>`;
+}
+
+const NONE = []; // the same each time, or all would be drawn anew
+
+/** While one drags, all stands still: a chart that is made anew forgets where the drag began. */
+function useStill(props) {
+  const kept = useRef(props);
+  if (!dragging.value) kept.current = props;
+  return kept.current;
 }
 
 /** What the lines are where the cursor is, beside the cursor. */
@@ -101,11 +113,39 @@ const CSS = { "plot-1": "--plot-1", "plot-2": "--plot-2", "plot-3": "--plot-3" }
 const once = (texts) => texts.map((text, at) => (texts.indexOf(text) === at ? text : ""));
 const DAY_S = 86_400;
 
-function options({ box, times, end, lines, write, marks, limit, group, seen, steps, gaps, point }) {
+/** From when to when is drawn: what was chosen of what there is. */
+function within(times, end) {
+  const [from, to] = zoomed() || [times[0], end];
+  return from < end && to > times[0] ? [Math.max(from, times[0]), Math.min(to, end)] : [times[0], end];
+}
+
+/** A drag over one chart chooses for all: the others of its group are told of the drag, too, and keep still. */
+function dragged() {
+  let own = false;
+  return {
+    ready: [({ over }) => {
+      over.addEventListener("mousedown", () => {
+        own = true;
+        drags();
+      });
+      over.addEventListener("dblclick", leave);
+    }],
+    setSelect: [(plot) => {
+      const { left, width } = plot.select;
+      if (own && width > 0) zoom(...[left, left + width].map((at) => plot.posToVal(at, "x") * 1000));
+      own = false;
+      plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    }],
+  };
+}
+
+const DRAG_PX = 6; // less is a click
+
+function options({ box, part, lines, write, marks, limit, group, seen, steps, gaps, point }) {
   const ink = colour("--ink-3");
   const grid = { stroke: colour("--line"), width: 1 };
   const font = '11px "Inter", sans-serif';
-  const span = [times[0] / 1000, end / 1000];
+  const span = part.map((ms) => ms / 1000);
   const when = (one) => (span[1] - span[0] > 2 * DAY_S ? time(one * 1000).slice(5, 10) : clock(one * 1000).slice(0, span[1] - span[0] < 300 ? 8 : 5));
   return {
     width: box.clientWidth || 600,
@@ -113,7 +153,7 @@ function options({ box, times, end, lines, write, marks, limit, group, seen, ste
     // A day later is a day later, whatever clocks were put back: instants are UTC but for their text.
     padding: [8, 20, 0, 0],
     legend: { show: false },
-    cursor: { sync: { key: group }, points: { size: 6 }, drag: { x: false, y: false } },
+    cursor: { sync: { key: group }, points: { size: 6 }, drag: { x: true, y: false, setScale: false, dist: DRAG_PX } },
     scales: {
       x: { range: () => span },
       y: { range: (_, low, high) => [Math.min(0, low ?? 0), Math.max(high ?? 0, limit || 0) * 1.08 || 1] },
@@ -137,6 +177,7 @@ function options({ box, times, end, lines, write, marks, limit, group, seen, ste
       })),
     ],
     hooks: {
+      ...dragged(),
       drawClear: [(plot) => hatch(plot, gaps)],
       draw: [(plot) => draw(plot, { marks, limit, seen })],
       setCursor: [(plot) => point(plot.cursor.left < 0 ? null : { idx: plot.cursor.idx, left: plot.cursor.left + plot.over.offsetLeft, width: box.clientWidth })],

@@ -16,6 +16,10 @@ const RECONNECT_MS = 3_000;
 
 /** Rises when it is worth looking again. */
 export const pulse = signal(0);
+/** Why nothing can be changed from here; "" where it can. */
+export const fixed = () =>
+  head.value?.file ? "Nothing can be changed in a file" : at.value ? "Only now can be changed: press n to go back to it" : "";
+
 /** The end of the log, as told last: `{now_ms, heard_ms}`, and the `file` that it lies in, if it does. */
 export const head = signal(null);
 /** The last decisions that were heard, newest first. */

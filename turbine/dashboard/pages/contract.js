@@ -72,7 +72,7 @@ function Schema({ name, message, schema }) {
   if (!schema) return html`<${Nothing}>It has no schema: its bytes are what somebody sent.<//>`;
   const columns = [
     { key: "name", label: "Field", fit: true, cell: (one) => html`<code>${one.name}</code>` },
-    { key: "type", label: "Type", cell: (one) => html`<span class="break">${typeText(one.type)}</span>` },
+    { key: "type", label: "Type", cell: (one) => typeText(one.type) },
     { key: "default", label: "Default", fit: true, cell: (one) => ("default" in one ? html`<code>${JSON.stringify(one.default)}</code>` : html`<span class="quiet">required</span>`) },
     { key: "doc", label: "Meaning", cell: (one) => one.doc },
   ];

@@ -22,7 +22,7 @@ export function FleetPage() {
 function Fleet({ fleet }) {
   const { totals } = fleet;
   if (!totals.jobs && !fleet.tiers.length) {
-    return html`<${Nothing}>No job was ever asked for, and no tier was made.
+    return html`<${Nothing}>No job was ever asked for, and no tier was made.${" "}
       <code>make demo</code> starts a fleet to look at; <code>turbine apply -f job.yaml</code> makes a job.<//>`;
   }
   return html`
@@ -57,8 +57,8 @@ function Offenders({ of }) {
   const columns = [
     { key: "job", label: "Job", cell: (one) => html`<${JobLink} job=${one.job} />` },
     { key: "state", label: "State", fit: true, cell: (one) => html`<${State} of=${one.state} />` },
-    { key: "why", label: "Why", wide: true, cell: (one) => html`<bdi>${one.why}</bdi>` },
     { key: "lag", label: "Lag", num: true, fit: true, cell: (one) => seconds(one.lag_seconds) },
+    { key: "why", label: "Why", wide: true, cell: (one) => html`<bdi>${one.why}</bdi>` },
   ];
   return html`<${Section} id="offenders" title="Worst offenders"
     acts=${html`<a class="small" href=${link(["jobs"])}>All jobs</a>`}>
@@ -110,7 +110,7 @@ function Tiers({ of }) {
   return html`<${Section} id="tiers" title="Tiers">
     ${of.length
       ? html`<${Table} kind="stack" label="Tiers" columns=${columns} rows=${of} keyOf=${(one) => one.tier} />`
-      : html`<${Nothing}>No tier is defined, so nothing can be placed.
+      : html`<${Nothing}>No tier is defined, so nothing can be placed.${" "}
           <code>turbine tier create default --shards 64</code> makes one.<//>`}
   <//>`;
 }

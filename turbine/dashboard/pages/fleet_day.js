@@ -8,6 +8,7 @@ import { Plot, TIMES, WHOLE } from "../app/plot.js";
 import { head } from "../app/stream.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, count, instant, iso, lane, plural, rate, span, value } from "../app/words.js";
+import { Zoom, zoomText, zoomed } from "../app/zoom.js";
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
@@ -24,10 +25,12 @@ const known = (values) => values.some((one) => one !== null);
 
 export function FleetDay() {
   const to = useNow(STEP_MS);
-  const asked = at.value ? { buckets: BUCKETS } : { to: to && iso(to), buckets: BUCKETS };
-  const answer = useAnswer(to ? ["fleet", "series"] : null, asked, { live: false });
+  const part = zoomed();
+  const asked = part ? { from: iso(part[0]), to: iso(part[1]) } : at.value ? {} : { to: to && iso(to) };
+  const answer = useAnswer(to ? ["fleet", "series"] : null, { ...asked, buckets: BUCKETS }, { live: false });
   const long = answer.body ? answer.body.end_ms - answer.body.t_ms[0] : 0;
-  return html`<${Section} id="day" title="The last day" note=${long && long < 24 * HOUR_MS - MINUTE_MS ? `${span(long)} of it: before that no task reported` : ""}>
+  return html`<${Section} id="day" title=${part ? "A part of the day" : "The last day"} acts=${long > 0 && html`<${Zoom} whole=${[answer.body.t_ms[0], answer.body.end_ms]} />`}
+    note=${zoomText() || (long && long < 24 * HOUR_MS - MINUTE_MS ? `${span(long)} of it: before that no task reported` : "")}>
     <${Shown} answer=${answer}>${(body) => html`<${Day} body=${body} now=${instant(at.value) ?? head.value?.now_ms ?? body.end_ms} />`}<//>
   <//>`;
 }
@@ -37,7 +40,7 @@ function Day({ body, now }) {
     () => ({
       rate: [{ label: "in", values: body.rate_in, colour: "plot-1" }],
       lag: [{ label: "the worst job", values: body.lag_seconds, colour: "plot-2" }],
-      cores: [{ label: "used", values: body.cores, colour: "plot-3" }],
+      cores: [{ label: "cores used", values: body.cores, colour: "plot-3" }],
       // Of a day without any there is nothing to draw, and 0 to say.
       restarts: [{ label: "tasks", values: body.restarts, colour: "plot-2", bars: true }],
     }),
@@ -140,36 +143,35 @@ const Lines = ({ of }) => html`
   ${of.slice(0, LINES_SHOWN).map(([word, ms, text], at) => html`<p key=${at} class="small soft break"><span class="quiet">${word}</span> ${ms ? html`<${Time} ms=${ms} /> ` : ""}<bdi>${text}</bdi></p>`)}
   ${of.length > LINES_SHOWN && html`<p class="small quiet">and ${count(of.length - LINES_SHOWN)} more</p>`}`;
 
-const change = (one) => `${one.path} ${value(one.before)} → ${value(one.after)}`;
-
 /** What happened to a job, what is open first, the newest of each sort first: word, instant, text. */
 export function linesOf(one) {
-  const newest = (word, rows, text) => [...rows].reverse().map((row) => [word, row.at_ms, text(row)]);
   return [
-    ...one.open.map((row) => ["open", row.at_ms, `${row.alert}: ${row.cause}`]),
-    ...(one.quarantine ? [["held", one.quarantine.at_ms, `${one.quarantine.cause}: ${one.quarantine.explanation}`]] : []),
-    ...(one.failed ? [["failed", one.failed.at_ms, `${one.failed.name || "the plan"}: ${one.failed.explanation}`]] : []),
+    ...dated("open", one.open),
+    ...dated("held", [one.quarantine].filter(Boolean)),
+    ...dated("failed", [one.failed].filter(Boolean)),
     ...(one.waits_ms ? [["waits", one.waits_ms, "what is expected since then is not in effect"]] : []),
-    ...newest("scaling", one.scaling, (row) =>
-      row.tasks === null
-        ? `${row.outcome}, decided earlier: ${row.because}`
-        : `${row.action}, ${row.tasks_before ?? "?"} → ${plural(row.tasks, "task")}: ${row.outcome ? `${row.outcome}, ${row.because}` : "no outcome yet"}`),
-    ...newest("config", one.config, (row) =>
-      [`${row.what}${row.layer ? ` ${row.layer} ${row.version}` : ""}${row.author ? ` by ${row.author}` : ""}`,
-        row.what === "changed" && row.differences.map(change).join(", "), row.reason].filter(Boolean).join(": ")),
-    ...newest("refused", one.rejected, (row) => row.explanation),
-    ...newest("released", one.released, (row) => row.explanation || row.reason),
-    ...newest("over", one.cleared, (row) => `${row.alert}: ${row.explanation}`),
+    ...newest("scaling", one.scaling, outcome),
+    ...newest("config", one.config, (row) => row.what === "changed" && row.differences.map(change).join(", ")),
+    ...newest("rejected", one.rejected),
+    ...newest("released", one.released),
+    ...newest("over", one.cleared),
   ];
 }
+
+/** The sentence of each record, with its instant; below it what `more` adds. */
+const dated = (word, rows, more = () => "") =>
+  rows.flatMap((row) => [[word, row.at_ms, row.text], ["", null, more(row)]].filter(([, , text]) => text));
+const newest = (word, rows, more) => dated(word, [...rows].reverse(), more);
+const outcome = (row) => row.tasks !== null && (row.became || "no outcome yet");
+const change = (one) => `${one.path} ${value(one.before)} → ${value(one.after)}`;
 
 function tierLines(one) {
   const moved = Object.entries(one.moves);
   return [
-    ...one.open.map((row) => ["open", row.at_ms, `${row.alert}: ${row.cause}`]),
+    ...dated("open", one.open),
     ...(moved.length ? [["moves", null, moved.map(([why, many]) => `${many} ${why}`).join(", ")]] : []),
     ...(one.killed ? [["killed", null, plural(one.killed, "shard")]] : []),
-    ...[...one.events].reverse().map((row) => ["event", row.at_ms, row.text]),
-    ...one.cleared.map((row) => ["over", row.at_ms, `${row.alert}: ${row.explanation}`]),
+    ...newest("event", one.events),
+    ...dated("over", one.cleared),
   ];
 }

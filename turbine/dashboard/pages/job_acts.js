@@ -1,7 +1,7 @@
 // Knows what a person can do about a job from here, each as a plan first.
 
 import { doIt } from "../app/dialogs.js";
-import { at } from "../app/place.js";
+import { fixed } from "../app/stream.js";
 import { html } from "../app/ui.js";
 
 const REASON = { name: "reason", label: "Reason, for whoever reads the journal", required: true, hint: "INC-123: the sink is slow" };
@@ -31,7 +31,6 @@ const unpin = (job, paths) => ({
 export function JobActs({ job }) {
   const { job: name, line, sync } = job;
   if (!job.alive) return null;
-  const past = Boolean(at.value);
   const paused = line.state === "paused" || job.expected.paused;
   const pinned = line.overrides.filter((one) => one.layer === "oncall").map((one) => one.path);
   const acts = [
@@ -42,8 +41,8 @@ export function JobActs({ job }) {
     sync?.quarantine && ["Release…", wish(name, "release", "Release", "The syncer plans the refused config once more.")],
     pinned.length > 0 && ["Take back override…", unpin(name, pinned)],
   ].filter(Boolean);
-  const title = past ? "Only now can be changed: press n to go back to it" : undefined;
+  const why = fixed();
   return html`<span class="acts-row">
-    ${acts.map(([text, what]) => html`<button key=${text} type="button" disabled=${past} title=${title} onClick=${() => doIt(what)}>${text}</button>`)}
+    ${acts.map(([text, what]) => html`<button key=${text} type="button" disabled=${Boolean(why)} title=${why || undefined} onClick=${() => doIt(what)}>${text}</button>`)}
   </span>`;
 }

@@ -37,7 +37,7 @@ export function WhyNot({ job }) {
     <${Shown} answer=${answer}>
       ${(body) => html`<p class="lead">Policy <b>${body.policy}</b>, mode <b>${body.mode}</b>.</p>
         ${body.reasons.length
-          ? html`<${Table} label="Reasons" columns=${COLUMNS} rows=${body.reasons} keyOf=${(one) => one.id} />`
+          ? html`<${Table} kind="stack flow" label="Reasons" columns=${COLUMNS} rows=${body.reasons} keyOf=${(one) => one.id} />`
           : html`<${Nothing}>The policy said nothing about ${action} of this job. It says a word whenever its verdict changes; is the
               auto scaler running?<//>`}
         <${Copies} command=${`turbine why-not ${job} --action ${action}`} />`}

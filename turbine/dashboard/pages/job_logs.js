@@ -4,11 +4,12 @@
 import { useAnswer } from "../app/api.js";
 import { at, change, link, place } from "../app/place.js";
 import { Copies, Facts, Nothing, Section, Shown, State, Time } from "../app/parts.js";
-import { html } from "../app/ui.js";
+import { html, useEffect, useRef } from "../app/ui.js";
 import { count, time } from "../app/words.js";
 
 const LIMIT = 1_000; // tasks to choose from; any other by its number in the address
 const TAIL = 200;
+const NEAR_PX = 8; // from the end: nobody scrolls to the pixel
 const TROUBLED = ["failed", "restarting"];
 
 export function JobLogs({ job }) {
@@ -72,10 +73,21 @@ function Printed({ job, task }) {
       ${(body) => html`
         <p class="quiet small">In <bdi>${body.container}</bdi>${body.host && html` on <bdi>${body.host}</bdi>`}, the last ${count(body.lines.length)} lines${body.cut ? "; longer ones before them are left out" : ""}.</p>
         ${body.lines.length
-          ? html`<pre class="lines" tabindex="0" role="log" aria-live="off" aria-label="Lines">${body.lines.map(line)}</pre>`
+          ? html`<${Lines} of=${body.lines} />`
           : html`<${Nothing}>It has printed nothing there.<//>`}`}
     <//>
   <//>`;
+}
+
+/** The newest are in sight, until one scrolls up to read: then they stand still. */
+function Lines({ of }) {
+  const ref = useRef(null);
+  const follows = useRef(true);
+  useEffect(() => {
+    if (follows.current) ref.current.scrollTop = ref.current.scrollHeight;
+  }, [of]);
+  const scrolled = ({ currentTarget: box }) => (follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR_PX);
+  return html`<pre ref=${ref} class="lines" tabindex="0" role="log" aria-live="off" aria-label="Lines" onScroll=${scrolled}>${of.map(line)}</pre>`;
 }
 
 const line = (one, index) => html`<span key=${index} class=${one.stream === "stderr" ? "warn" : ""}><span class="quiet">${time(one.at_ms)} ${one.stream.padEnd(6)} </span><bdi>${one.text}</bdi>${"\n"}</span>`;

@@ -8,6 +8,7 @@ import { MarkList, Plot, TIMES, WHOLE, folded } from "../app/plot.js";
 import { head, wall } from "../app/stream.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, count, instant, iso, plural, rate, span } from "../app/words.js";
+import { Zoom, zoomText, zoomed } from "../app/zoom.js";
 
 const RANGES = [["", "1 h", 3_600_000], ["6h", "6 h", 21_600_000], ["1d", "1 d", 86_400_000], ["14d", "14 d", 1_209_600_000]];
 const BUCKETS = 180;
@@ -20,16 +21,18 @@ export function JobPlots({ job, slo }) {
   const now = seen ?? head.value?.now_ms ?? wall.value;
   // The end moves by whole buckets: a plot that creeps by pixels cannot be read.
   const grain = range[2] / BUCKETS;
-  const to = Math.ceil(now / grain) * grain;
-  const series = useAnswer(["jobs", job, "series"], { from: iso(Math.round(to - range[2])), to: iso(Math.round(to)), buckets: BUCKETS, trim: true });
+  const end = Math.ceil(now / grain) * grain;
+  const part = zoomed();
+  const [from, to] = part || [Math.round(end - range[2]), Math.round(end)];
+  const series = useAnswer(["jobs", job, "series"], { from: iso(from), to: iso(to), buckets: BUCKETS, trim: !part });
   const decisions = useAnswer(["jobs", job, "decisions"], { limit: DECISIONS });
-  const begin = series.body?.t_ms[0] ?? to - range[2];
+  const begin = series.body?.t_ms[0] ?? from;
   const marks = useMemo(
-    () => folded((decisions.body?.items || []).filter((one) => one.stands && one.at_ms >= begin).flatMap(mark), (to - begin) / APART),
+    () => folded((decisions.body?.items || []).filter((one) => one.stands && one.at_ms >= begin && one.at_ms <= to).flatMap(mark), (to - begin) / APART),
     [decisions.body, to, begin],
   );
-  return html`<${Section} id="over-time" title="Over time" note=${`the last ${span(Math.min(range[2], to - begin))}${seen ? " before the instant" : ""}`}
-    acts=${html`<${Choice} label="Span" name="range" value=${range[0]} options=${RANGES.map(([key, text]) => [key, text])} />`}>
+  return html`<${Section} id="over-time" title="Over time" note=${zoomText() || `the last ${span(Math.min(range[2], to - begin))}${seen ? " before the instant" : ""}`}
+    acts=${html`<${Zoom} whole=${[begin, to]} /><${Choice} label="Span" name="range" value=${part ? null : range[0]} also=${{ zoom: "" }} options=${RANGES} />`}>
     <${Shown} answer=${series}>${(body) => html`<${Plots} body=${body} slo=${slo} marks=${marks} seen=${seen} now=${now} />`}<//>
     <${MarkList} marks=${marks} />
   <//>`;

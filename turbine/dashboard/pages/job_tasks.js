@@ -4,7 +4,7 @@
 import { useAnswer } from "../app/api.js";
 import { Heat } from "../app/heat.js";
 import { link, place } from "../app/place.js";
-import { Choice, Nothing, Pager, Section, Shown, State, Table, Time } from "../app/parts.js";
+import { Ago, Choice, Nothing, Pager, Section, Shown, State, Table } from "../app/parts.js";
 import { html, useMemo } from "../app/ui.js";
 import { brief, bytes, count, number, percent, plural, rate, seconds } from "../app/words.js";
 
@@ -40,12 +40,14 @@ function Tasks({ items, total, slo }) {
   const outliers = scored.filter((one) => Math.abs(one.score) >= OUTLIER).length;
   const label = `${plural(total, "task")} by ${measure[1]}${outliers ? `, ${count(outliers)} far from the others` : ""}; the deeper the more, a frame where nobody knows`;
   const worst = [...scored].sort((one, other) => rank(one.task) - rank(other.task) || (other.found ?? -1) - (one.found ?? -1));
+  // Of a job that keeps no state there is nothing to say in that column.
+  const columns = COLUMNS.filter((one) => one.key !== "state-size" || items.some((task) => task.state_bytes));
   return html`
     <${Section} id="heat" title="All tasks" acts=${html`<${Choice} label="Measure" name="measure" value=${of} options=${MEASURES} />`}>
       <${Heat} cells=${cells} label=${label} />
     <//>
     <${Section} id="tasks" title="The worst first" note=${`by state, then ${measure[1]}`}>
-      <${Table} label="Tasks" columns=${COLUMNS} rows=${worst.slice(0, SHOWN)} keyOf=${(one) => String(one.task.task)} />
+      <${Table} label="Tasks" columns=${columns} rows=${worst.slice(0, SHOWN)} keyOf=${(one) => String(one.task.task)} />
       <${Pager} shown=${Math.min(SHOWN, worst.length)} total=${total} />
     <//>`;
 }
@@ -86,11 +88,11 @@ const COLUMNS = [
   { key: "busy", label: "Busy", num: true, fit: true, cell: ({ task }) => percent(task.busy_share) },
   { key: "cpu", label: "Cores", num: true, fit: true, cell: ({ task }) => number(task.cpu_cores) },
   { key: "memory", label: "Memory", num: true, fit: true, cell: ({ task }) => bytes(task.memory_bytes) },
-  { key: "state-size", label: "State", num: true, fit: true, cell: ({ task }) => bytes(task.state_bytes) },
+  { key: "state-size", label: "State size", num: true, fit: true, cell: ({ task }) => bytes(task.state_bytes) },
   { key: "partitions", label: "Partitions", num: true, fit: true, hint: "That it reads", cell: ({ task }) => html`<span title=${partitions(task)}>${count(task.partitions?.length)}</span>` },
   { key: "generation", label: "Gen.", num: true, fit: true, hint: "Of its specs, and of its shard", cell: ({ task }) => (task.generation === null ? "–" : `${task.generation}/${task.shard_generation}`) },
   { key: "attempt", label: "Attempt", num: true, fit: true, cell: ({ task }) => count(task.attempt) },
-  { key: "since", label: "Since", fit: true, cell: ({ task }) => html`<${Time} ms=${task.since_ms} full />` },
+  { key: "since", label: "Since", fit: true, cell: ({ task }) => html`<${Ago} ms=${task.since_ms} />` },
   { key: "why", label: "Says", wide: true, cell: ({ task }) => html`<bdi class="break">${task.explanation || task.cause}</bdi>` },
 ];
 

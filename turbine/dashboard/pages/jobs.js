@@ -23,7 +23,7 @@ const COLUMNS = [
   { key: "job", label: "Job", sort: "name", cell: (one) => html`<${JobLink} job=${one.job} />` },
   { key: "state", label: "State", sort: "state", fit: true, cell: (one) => html`<${State} of=${one.state} />` },
   { key: "tasks", label: "Tasks", sort: "tasks", num: true, fit: true, hint: "Running of those that should run",
-    cell: (one) => html`<span class=${one.running < one.tasks ? "bad" : ""}>${count(one.running)}</span> / ${count(one.tasks)}` },
+    cell: (one) => html`<span class=${one.running < one.tasks && one.state !== "paused" ? "bad" : ""}>${count(one.running)}</span> / ${count(one.tasks)}` },
   { key: "lag", label: "Lag", sort: "lag", num: true, fit: true, hint: "Age of the oldest record that is not read yet",
     cell: (one) => seconds(one.lag_seconds) },
   { key: "records", label: "Records behind", num: true, fit: true, cell: (one) => brief(one.lag_records) },

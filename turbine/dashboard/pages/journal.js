@@ -66,10 +66,10 @@ export function collapsed(items) {
 export function Entries({ items, plain = false }) {
   const groups = useMemo(() => collapsed(items), [items]);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="Decisions">
-    <table class="entries">
+    <table class="entries stack flow">
       <thead><tr>
         <th scope="col" class="fit">Decided</th><th scope="col" class="fit">Kind</th>
-        ${!plain && html`<th scope="col">About</th>`}<th scope="col">Says</th><th scope="col" class="fit">By</th>
+        ${!plain && html`<th scope="col" class="fit">About</th>`}<th scope="col">Says</th><th scope="col" class="fit">By</th>
       </tr></thead>
       <tbody>${groups.map((group) => html`<${Group} key=${group[0].position} of=${group} plain=${plain} />`)}</tbody>
     </table>
@@ -83,7 +83,7 @@ function Group({ of, plain }) {
     (one, at) => html`<tr key=${one.position} class=${classes(!one.stands && "void")}>
       <td class="fit"><${Time} ms=${one.at_ms} full /></td>
       <td class="fit"><a href=${link(["decisions", one.id])} class=${`kind is-${lane(one.kind)}`}>${one.kind}</a>${!one.stands && html` <span class="tag">void</span>`}</td>
-      ${!plain && html`<td><${About} of=${one} /></td>`}
+      ${!plain && html`<td class="fit"><${About} of=${one} /></td>`}
       <td class="wide"><bdi>${one.summary}</bdi>
         ${at === 0 && of.length > 1 && html`${" "}<button type="button" class="word" aria-expanded=${open} onClick=${() => set(!open)}>
           same reason × ${count(of.length)}</button>`}</td>

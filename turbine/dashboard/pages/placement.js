@@ -4,8 +4,9 @@
 import { useAnswer } from "../app/api.js";
 import { Balance } from "../app/balance.js";
 import { doIt } from "../app/dialogs.js";
-import { at, change, link, place } from "../app/place.js";
+import { change, link, place } from "../app/place.js";
 import { Choice, Copies, Head, JobLink, Nothing, Pager, Section, Shown, State, Table, Time } from "../app/parts.js";
+import { fixed } from "../app/stream.js";
 import { html } from "../app/ui.js";
 import { brief, bytes, count, number, span } from "../app/words.js";
 import { Capacity, Meter } from "./fleet.js";
@@ -100,7 +101,7 @@ function ContainerActs({ of }) {
       body: {},
       fields: [{ name: "reason", label: "Reason, for whoever reads the log", required: true, hint: "its disk is failing" }],
     });
-  return html`<button type="button" class="plain" disabled=${Boolean(at.value)} onClick=${act} aria-label=${`${word} ${of.container}`}>${word}…</button>`;
+  return html`<button type="button" class="plain" disabled=${Boolean(fixed())} title=${fixed() || undefined} onClick=${act} aria-label=${`${word} ${of.container}`}>${word}…</button>`;
 }
 
 const MOVE_COLUMNS = [
@@ -120,7 +121,7 @@ function Moves({ tier, container }) {
     ${(body) => {
       const rows = body.items.filter((one) => !container || one.from === container || one.to === container).reverse();
       return rows.length
-        ? html`<${Table} label="Moves" columns=${MOVE_COLUMNS} rows=${rows} keyOf=${(one) => `${one.shard} ${one.asked_ms} ${one.position}`} />`
+        ? html`<${Table} kind="stack flow" label="Moves" columns=${MOVE_COLUMNS} rows=${rows} keyOf=${(one) => `${one.shard} ${one.asked_ms} ${one.position}`} />`
         : html`<${Nothing}>No shard was moved up to this instant.<//>`;
     }}
   <//>`;

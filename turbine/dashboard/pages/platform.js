@@ -76,7 +76,7 @@ function Topics({ of }) {
     { key: "topic", label: "Topic", fit: true, cell: (one) => html`<code>${one.topic}</code>` },
     { key: "kind", label: "Kind", fit: true },
     { key: "by", label: "Written by", cell: (one) => one.written_by },
-    { key: "partitions", label: "Partitions", num: true, fit: true, cell: (one) => (one.partitions ? count(one.partitions) : html`<span class="bad">not there</span>`) },
+    { key: "partitions", label: "Partitions", num: true, fit: true, cell: (one) => (one.partitions ? count(one.partitions) : html`<span class=${head.value?.file ? "quiet" : "bad"}>${head.value?.file ? "not in the file" : "not there"}</span>`) },
     { key: "ends", label: "Records written", num: true, fit: true, hint: "The sum of where its partitions end",
       cell: (one) => html`<span title=${Object.entries(one.ends).map(([place, end]) => `${place} ends at ${end}`).join("\n")}>${count(ends(one))}</span>` },
   ];

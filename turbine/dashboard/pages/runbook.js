@@ -63,8 +63,8 @@ function block({ kind, lines }, key) {
       return html`<${/^\d/.test(lines[0]) ? "ol" : "ul"} key=${key}>${lines.map((line, at) => html`<li key=${at}>${inline(line.replace(/^(\d+\.|-) +/, ""))}</li>`)}<//>`;
     case "table": {
       const rows = lines.filter((line) => !/^\|[\s|:-]+\|$/.test(line)).map((line) => line.slice(1, -1).split("|").map((one) => one.trim()));
-      return html`<table key=${key}><thead><tr>${rows[0].map((one, at) => html`<th key=${at} scope="col">${inline(one)}</th>`)}</tr></thead>
-        <tbody>${rows.slice(1).map((row, at) => html`<tr key=${at}>${row.map((one, column) => html`<td key=${column}>${inline(one)}</td>`)}</tr>`)}</tbody></table>`;
+      return html`<div key=${key} class="scroll" tabindex="0" role="region" aria-label=${rows[0].join(", ")}><table><thead><tr>${rows[0].map((one, at) => html`<th key=${at} scope="col">${inline(one)}</th>`)}</tr></thead>
+        <tbody>${rows.slice(1).map((row, at) => html`<tr key=${at}>${row.map((one, column) => html`<td key=${column}>${inline(one)}</td>`)}</tr>`)}</tbody></table></div>`;
     }
     default:
       return html`<p key=${key}>${inline(lines.join(" "))}</p>`;

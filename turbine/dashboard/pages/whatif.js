@@ -8,6 +8,7 @@ import { Copies, Head, Marked, Nothing, Section, Table, Waiting } from "../app/p
 import { Plot, TIMES, WHOLE } from "../app/plot.js";
 import { classes, html, useMemo, useState } from "../app/ui.js";
 import { clockName, count, number, rate, seconds, span, time, value } from "../app/words.js";
+import { Zoom, zoomText } from "../app/zoom.js";
 
 const HOURS = [["1h ago", "1 hour"], ["6h ago", "6 hours"], ["24h ago", "1 day"], ["7d ago", "7 days"], ["14d ago", "14 days"]];
 const NAMES = { recorded: "as it was", replayed: "its own policy, played again", other: "the other policy" };
@@ -153,7 +154,7 @@ function Series({ of }) {
     return { rate: [{ label: "in", values: of.series.rate_in, colour: "plot-1" }], lag: each("lag_s"), tasks: each("tasks", { stepped: true }) };
   }, [of]);
   const times = of.series.at_ms;
-  return html`<${Section} id="series" title="Over time"><div class="plots">
+  return html`<${Section} id="series" title="Over time" note=${zoomText()} acts=${html`<${Zoom} whole=${[times[0], of.to_ms]} />`}><div class="plots">
     <${Plot} end=${of.to_ms} title="Input" times=${times} lines=${lines.rate} write=${rate} group="whatif" />
     <${Plot} end=${of.to_ms} title="Behind" times=${times} lines=${lines.lag} write=${(one) => span(one * 1000)} steps=${TIMES} limit=${of.slo_s} group="whatif" />
     <${Plot} end=${of.to_ms} title="Tasks" times=${times} lines=${lines.tasks} write=${count} steps=${WHOLE} group="whatif" />
