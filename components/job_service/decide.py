@@ -87,7 +87,7 @@ def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
     if job.alive:
         remedy = (
             "; or give the state up: pause the job, have all inputs read anew (`turbine reset job"
-            f" {job.name} --to earliest`), and change it then"
+            f" {job.name} --to earliest --reason R`), and change it then"
         )
     return Refusal(STATE_STAYS, found.sentence + remedy, found.path)
 

@@ -258,8 +258,8 @@ def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
     if found is None:
         return _next(row, plan, now_ms)
     remedy = (
-        f"; or have all inputs read anew (`turbine reset job {row.name} --to earliest`), and the"
-        " job begins so without its state"
+        f"; or have all inputs read anew (`turbine reset job {row.name} --to earliest --reason R`),"
+        " and the job begins so without its state"
     )
     said = (found.sentence + remedy)[:TEXT_CHARS]
     return replace(failed(row, plan, STATE_STAYS, said, now_ms), name=CHECK)

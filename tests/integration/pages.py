@@ -68,6 +68,7 @@ FILLINGS = {
     "--policy P": "--policy flink",
     "whatif --policy P": "whatif --policy turbine",
     "placement show 'default!1f3a0c9e2b7d'": "placement show PLAN",  # that one is of another fleet
+    "--to alerts.v1/4:17": "--to alerts.v1/4:0",  # nobody knows how many a young fleet has
     "--scenario S": "--scenario step",
     "describe policy NAME": "describe policy turbine",
     "schema show NAME": "schema show ScalingDecided",

@@ -40,7 +40,7 @@ ASSIGNMENT = (
 )
 REMEDY = (
     "; or give the state up: pause the job, have all inputs read anew (`turbine reset job orders"
-    " --to earliest`), and change it then"
+    " --to earliest --reason R`), and change it then"
 )
 
 

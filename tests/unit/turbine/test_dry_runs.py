@@ -308,7 +308,7 @@ STAYS = (
     "operator: the job keeps state, and another operator or query would take it for what it is not;"
     " let the old one stand and bring new code as a version of its package, or make the new one a"
     " job of another name; or give the state up: pause the job, have all inputs read anew (`turbine"
-    " reset job billing --to earliest`), and change it then"
+    " reset job billing --to earliest --reason R`), and change it then"
 )
 
 

@@ -19,12 +19,8 @@ from turbine.cli.table import ENTRIES
 
 ROOMS = ("components", "events", "infra", "projections", "spark_streaming", "tasks", "turbine")
 EVERYWHERE = {"--help", "--watch", "--from-log", "--verbose"}
-DECIDED = {
-    ("turbine placement apply X", "components/shard_manager/going.py"),
-    ("turbine reset job X --to earliest", "components/job_service/decide.py"),
-    ("turbine reset job X --to earliest", "components/state_syncer/decide.py"),
-}
-"""They lack `--reason R`. They are texts of decisions, which are made again byte by byte, so that
+DECIDED = {("turbine placement apply X", "components/shard_manager/going.py")}
+"""It lacks `--reason R`. It is the text of a decision, which is made again byte by byte, so that
 another text is another logic; it is for the next one."""
 
 
