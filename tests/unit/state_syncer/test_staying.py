@@ -20,8 +20,8 @@ from tests.unit.state_syncer.fleet import Fleet
 SQL = {"sql": "SELECT key, count(*) FROM clicks GROUP BY key"}
 TWO = [{"topic": "clicks", "partitions": 4}, {"topic": "views", "partitions": 4}]
 REMEDY = (
-    "; or have all inputs read anew (`turbine reset job orders --to earliest --reason R`), and the job"
-    " begins so without its state"
+    "; or have all inputs read anew (`turbine reset job orders --to earliest --reason R`), and the"
+    " job begins so without its state"
 )
 
 
