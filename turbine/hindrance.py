@@ -80,6 +80,8 @@ def _found(
             return _syncing(sync, decisions)
         case "failing":
             return _failing(sync, line, decisions)
+        case "starting":
+            return _starting(line)
         case "behind" if not job.alive:
             return Found("it is deleted, and what runs of it is not stopped yet")
         case "behind":
@@ -200,16 +202,20 @@ def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
 
 
 def _unheard(line: Row) -> Found:
-    """Nothing is heard of their container, it is given up and no other runs them yet, or none of
-    them has been started."""
+    """Nothing is heard of their container, or it is given up and no other runs them yet."""
     states, todo = line["tasks_by_state"], f"turbine get tasks --job {line['job']}"
     told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
-    if not told:
-        return Found(
-            f"{line['not_running']} of {counted(line['tasks'], 'task')} do not run", todo=todo
-        )
     return Found(
         f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran", todo=todo
+    )
+
+
+def _starting(line: Row) -> Found:
+    """Containers have not started them yet, or end those of an older list first."""
+    told = " and ".join(f"{count} {state}" for state, count in line["tasks_by_state"].items())
+    return Found(
+        f"none of {counted(line['tasks'], 'task')} runs yet ({told}), and nothing has failed",
+        todo=f"turbine get tasks --job {line['job']}",
     )
 
 

@@ -217,6 +217,27 @@ def test_a_job_fails_whose_containers_are_not_heard() -> None:
     assert told["todo"] == "turbine get tasks --job clicks"
 
 
+def test_a_job_of_which_nothing_has_run_yet_starts_and_does_not_fail() -> None:
+    desk = Desk()
+    assert desk.seen.sync is not None
+    stopped = desk.seen.sync.tasks[0]._replace(stopped=True)
+    desk.sync(desk.seen.sync._replace(tasks=Map({0: stopped})))
+    told = desk.why()
+    assert (told["state"], told["running"]) == ("starting", 0)
+    assert told["because"] == (
+        "none of 4 tasks runs yet (1 stopped and 3 waiting), and nothing has failed"
+    )
+    assert told["todo"] == "turbine get tasks --job clicks"
+
+
+def test_a_job_none_of_whose_tasks_run_fails_where_one_of_them_has_failed() -> None:
+    desk = Desk()
+    assert desk.seen.sync is not None
+    failed = Report(1, 1, False, 2, True, False, False, "operator-error", "no table x", -NOW)
+    desk.sync(desk.seen.sync._replace(tasks=Map({1: failed})))
+    assert desk.why()["state"] == "failing"
+
+
 def test_lagging_tells_by_how_much() -> None:
     desk = Desk(Case("clicks", 4, lag_ms=500_000).view())
     told = desk.why()
@@ -248,6 +269,8 @@ def test_the_gravest_word_that_is_true_is_said() -> None:
     assert standing(sync, alive=True) == "running"
     assert standing(sync, alive=True, lagging=1) == "lagging"
     assert standing(sync, alive=True, lagging=1, unhealthy=1) == "failing"
+    assert standing(sync, alive=True, lagging=1, unhealthy=1, idle=True) == "failing"
+    assert standing(sync, alive=True, lagging=1, idle=True) == "starting"
     assert sync.running is not None
     paused = sync._replace(held=True, running=sync.running._replace(state="paused"))
     assert standing(paused, alive=True, lagging=1, unhealthy=1) == "paused"
