@@ -20,8 +20,8 @@ from simulation.plant.deeds import Deed, Played
 
 MATCH_INTERVALS = 15
 """Of the job's policy, a minute each by default: two decisions within so many are the same one. A
-smaller size is held against stretches of minutes, and one minute that is read a little sooner moves its
-end by as much."""
+smaller size is held against stretches of minutes, and one minute that is read a little sooner
+moves its end by as much."""
 SIZE_SHARE = 0.15
 """Of threads: as much more or less is the same size; one thread always is."""
 COST_OFF, SAME_SIZE, AGREED, LATE_OFF = 0.10, 0.80, 0.70, 0.05
