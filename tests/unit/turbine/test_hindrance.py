@@ -143,6 +143,18 @@ def test_quarantined_says_since_when_which_version_step_and_cause() -> None:
     assert told["todo"] == "turbine release clicks --reason R, once that is put right"
 
 
+def test_a_remedy_is_told_to_its_end() -> None:
+    long = "operator a:b: " + 200 * "there is no module x, " + "or correct the name"
+    desk = Desk()
+    desk.say(JobQuarantined("clicks", "p", "s", VERSIONS, 1, "start", "task-failed", long, 3))
+    assert desk.why()["because"].endswith(f": {long}")
+    desk = Desk()
+    desk.say(planned("change", "stop", "start"))
+    desk.say(replace(FAILURE, explanation=long))
+    desk.sync(desk.seen.sync._replace(versions=NEWER) if desk.seen.sync else Sync("x"))
+    assert desk.why()["because"].endswith(f": {long}")
+
+
 def test_paused_by_an_operator_names_who_and_why() -> None:
     desk = Desk()
     desk.ask(PauseRequested("9.x", "clicks", "ana", "the disk is full"))
