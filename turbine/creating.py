@@ -8,6 +8,10 @@ from typing import Any
 
 from components.job_service.decide import REQUIRED
 
+LISTS = "`turbine get jobs --deleted` lists all"
+"""The remedy for a job that is not there."""
+MAKES = "a base change creates it"
+"""The end of what deciders say of one."""
 NAME_CHARS = 128
 """Of what is compared: no job's name is longer, and comparing takes the square of it."""
 
@@ -27,6 +31,12 @@ def with_nearest(sentence: str, name: str, names: Iterable[str]) -> str:
     """A sentence about a job that is not there, with the name that may have been meant."""
     absent, found = f"there is no job {name}", nearest(name, names)
     return sentence.replace(absent, f"{absent}, perhaps {found}", 1) if found else sentence
+
+
+def in_words(sentence: str, name: str, names: Iterable[str]) -> str:
+    """The same of a verdict, with the remedy that every command has for it: who pauses or deletes a
+    job wants none made."""
+    return with_nearest(sentence.replace(MAKES, LISTS), name, names)
 
 
 def not_meant(name: str) -> str:

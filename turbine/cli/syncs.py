@@ -291,12 +291,12 @@ def existing(
 ) -> Sync:
     """The job's row; Failed where there never was one, with the nearest of the `names` there are
     besides those of these rows."""
-    from turbine.creating import with_nearest
+    from turbine.creating import LISTS, with_nearest
 
     if job in syncs and syncs[job].versions.base:
         return syncs[job]
     when = f" at {at}" if at else ""
-    sentence = f"there is no job {job}{when}; `turbine get jobs --deleted` lists all"
+    sentence = f"there is no job {job}{when}; {LISTS}"
     known = {name for name, sync in syncs.items() if sync.alive}
     others = () if at else names()  # those of now may not have been there then
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(others)))
