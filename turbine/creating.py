@@ -27,10 +27,16 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return next(iter(get_close_matches(name[:NAME_CHARS], others, 1)), "")
 
 
+def perhaps(name: str, names: Iterable[str]) -> str:
+    """What follows a name that is not there: the one that may have been meant."""
+    found = nearest(name, names)
+    return f", perhaps {found}" if found else ""
+
+
 def with_nearest(sentence: str, name: str, names: Iterable[str]) -> str:
     """A sentence about a job that is not there, with the name that may have been meant."""
-    absent, found = f"there is no job {name}", nearest(name, names)
-    return sentence.replace(absent, f"{absent}, perhaps {found}", 1) if found else sentence
+    absent = f"there is no job {name}"
+    return sentence.replace(absent, absent + perhaps(name, names), 1)
 
 
 def in_words(sentence: str, name: str, names: Iterable[str]) -> str:

@@ -206,7 +206,7 @@ def test_containers_are_named(tiers_log: Path) -> None:
     assert (ended.code, ended.out.split()) == (Code.OK, ["c0", "c2"])
     unknown = run("get", "containers", "c99", "--log", str(tiers_log))
     assert unknown.code == Code.NOT_FOUND
-    assert unknown.sentence.startswith("tier default has no container c99; ")
+    assert unknown.sentence.startswith("tier default has no container c99, perhaps c9; ")
 
 
 WHOLE = [
