@@ -14,7 +14,7 @@ from simulation.plant.backtest import DAY_MINUTES, Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
 from turbine.backtest import case_of_trace
-from turbine.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_MINUTES, SAME_SIZE
+from turbine.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
 from turbine.recorded import Recorded
 from turbine.scoreboard import files_in
 from turbine.whatif import what_if
@@ -119,7 +119,7 @@ s_per_day: seconds of one core for a day of one job: reading, learning and both 
 def _notes(directory: Path, days: int) -> list[str]:
     where = "" if directory.is_dir() else f"; there are no traces in {directory.name}/"
     told = NOTES.format(
-        minutes=MATCH_MINUTES, agreed=AGREED, same=SAME_SIZE, cost=COST_OFF, late=LATE_OFF
+        minutes=MATCH_INTERVALS, agreed=AGREED, same=SAME_SIZE, cost=COST_OFF, late=LATE_OFF
     )
     last = f"the last {days} days of each trace, those before are its usual days{where}"
     return [last, *told.replace("\n ", " ").splitlines()]

@@ -8,6 +8,10 @@ from typing import Any
 
 from components.job_service.decide import REQUIRED
 
+LISTS = "`turbine get jobs --deleted` lists all"
+"""The remedy for a job that is not there."""
+MAKES = "a base change creates it"
+"""The end of what deciders say of one."""
 NAME_CHARS = 128
 """Of what is compared: no job's name is longer, and comparing takes the square of it."""
 
@@ -23,10 +27,22 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return next(iter(get_close_matches(name[:NAME_CHARS], others, 1)), "")
 
 
+def perhaps(name: str, names: Iterable[str]) -> str:
+    """What follows a name that is not there: the one that may have been meant."""
+    found = nearest(name, names)
+    return f", perhaps {found}" if found else ""
+
+
 def with_nearest(sentence: str, name: str, names: Iterable[str]) -> str:
     """A sentence about a job that is not there, with the name that may have been meant."""
-    absent, found = f"there is no job {name}", nearest(name, names)
-    return sentence.replace(absent, f"{absent}, perhaps {found}", 1) if found else sentence
+    absent = f"there is no job {name}"
+    return sentence.replace(absent, absent + perhaps(name, names), 1)
+
+
+def in_words(sentence: str, name: str, names: Iterable[str]) -> str:
+    """The same of a verdict, with the remedy that every command has for it: who pauses or deletes a
+    job wants none made."""
+    return with_nearest(sentence.replace(MAKES, LISTS), name, names)
 
 
 def not_meant(name: str) -> str:

@@ -20,7 +20,7 @@ from events.records import (
     SyncPlanned,
     SyncStepStarted,
 )
-from events.sentences import sentence
+from events.sentences import in_full
 from events.sentences.words import counted
 from events.topics import LAYERS
 from projections.jobs import Job
@@ -80,6 +80,8 @@ def _found(
             return _syncing(sync, decisions)
         case "failing":
             return _failing(sync, line, decisions)
+        case "starting":
+            return _starting(line)
         case "behind" if not job.alive:
             return Found("it is deleted, and what runs of it is not stopped yet")
         case "behind":
@@ -111,7 +113,7 @@ def _said(decisions: Sequence[Standing], kind: type, todo: str) -> Found:
     one = _last(decisions, kind)
     if one is None:
         return Found("", todo=todo)
-    return Found(sentence(one.read.record.body), one.read.at_ms, todo, one.read.record.id)
+    return Found(in_full(one.read.record.body), one.read.at_ms, todo, one.read.record.id)
 
 
 def _last(decisions: Sequence[Standing], *kinds: type) -> Standing | None:
@@ -130,7 +132,7 @@ def _paused(job: Job, sync: Sync, decisions: Sequence[Standing], asked: Asked) -
         todo = f"turbine resume {job.name} --reason R"
         wish = _wish(decisions, asked)
         body: Any = None if wish is None else wish.record.body
-        said = "an operator has paused it" if body is None else sentence(body)
+        said = "an operator has paused it" if body is None else in_full(body)
         return Found(said, since_ms, todo, decision)
     configs = [json.loads(layer.config_json) for layer in job.layers]
     at = origins(configs).get("paused")
@@ -179,7 +181,7 @@ def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Found:
     tasks = f", for tasks {', '.join(waits[:WAITS_TOLD])}{more}" if waits else ""
     step = f"in step {plan.step}, {plan.at + 1} of {len(plan.steps)}" if plan.step else "to begin"
     planned = _last(decisions, SyncPlanned)
-    what = plan.intent if planned is None else sentence(planned.read.record.body)
+    what = plan.intent if planned is None else in_full(planned.read.record.body)
     todo = f"turbine get syncs --job {sync.name}"
     return Found(f"it waits {step}{tasks}; the plan {what}", since_ms, todo, decision)
 
@@ -200,16 +202,20 @@ def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
 
 
 def _unheard(line: Row) -> Found:
-    """Nothing is heard of their container, it is given up and no other runs them yet, or none of
-    them has been started."""
+    """Nothing is heard of their container, or it is given up and no other runs them yet."""
     states, todo = line["tasks_by_state"], f"turbine get tasks --job {line['job']}"
     told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
-    if not told:
-        return Found(
-            f"{line['not_running']} of {counted(line['tasks'], 'task')} do not run", todo=todo
-        )
     return Found(
         f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran", todo=todo
+    )
+
+
+def _starting(line: Row) -> Found:
+    """Containers have not started them yet, or end those of an older list first."""
+    told = " and ".join(f"{count} {state}" for state, count in line["tasks_by_state"].items())
+    return Found(
+        f"none of {counted(line['tasks'], 'task')} runs yet ({told}), and nothing has failed",
+        todo=f"turbine get tasks --job {line['job']}",
     )
 
 

@@ -14,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from components.auto_scaler.seen import MINUTE_MS
 from simulation.plant.backtest import cost
 from simulation.plant.deeds import Deed, Played
 
-MATCH_MINUTES = 15
-"""Of the job: two decisions within so many are the same one. A smaller size is held against
-stretches of minutes, and one minute that is read a little sooner moves its end by as much."""
+MATCH_INTERVALS = 15
+"""Of the job's policy, a minute each by default: two decisions within so many are the same one. A
+smaller size is held against stretches of minutes, and one minute that is read a little sooner
+moves its end by as much."""
 SIZE_SHARE = 0.15
 """Of threads: as much more or less is the same size; one thread always is."""
 COST_OFF, SAME_SIZE, AGREED, LATE_OFF = 0.10, 0.80, 0.70, 0.05
@@ -31,6 +33,7 @@ found again, in time and direction, and late at the same time but for one minute
 class Honesty:
     """The plant under the policy that ran, beside what really happened."""
 
+    match_minutes: float  # within which two decisions are the same one
     real: int  # decisions
     played: int
     matched: int
@@ -42,9 +45,9 @@ class Honesty:
     same_size: float  # share of the time
     threads_off: float  # mean difference, in parts of the mean
     cost_off: float  # of all cores and memory, with its sign
-    lag_off_s_median: float  # absolute, minute by minute
+    lag_off_s_median: float  # absolute, interval by interval
     lag_off_s_p95: float
-    late_off: float  # share of minutes that are late, by the SLO, on one side alone
+    late_off: float  # share of intervals that are late, by the SLO, on one side alone
 
     @property
     def within(self) -> bool:
@@ -59,10 +62,11 @@ class Honesty:
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self).items()
         }
+        match_minutes = found.pop("match_minutes")
         return found | {
             "within_tolerance": self.within,
             "tolerance": {
-                "match_minutes": MATCH_MINUTES,
+                "match_minutes": match_minutes,
                 "size_share": SIZE_SHARE,
                 "cost_off": COST_OFF,
                 "same_size": SAME_SIZE,
@@ -80,10 +84,10 @@ def hold(
     slo_s: float,
 ) -> Honesty:
     """The one against the other."""
-    minute_ms = real[1].at_ms - real[0].at_ms
-    pairs = matched(real_deeds, played_deeds, MATCH_MINUTES * minute_ms)
+    match_ms = MATCH_INTERVALS * (real[1].at_ms - real[0].at_ms)
+    pairs = matched(real_deeds, played_deeds, match_ms)
     alike = [(one, other) for one, other in pairs if way(one) == way(other)]
-    offs = [abs(one.at_ms - other.at_ms) / minute_ms for one, other in alike]
+    offs = [abs(one.at_ms - other.at_ms) / MINUTE_MS for one, other in alike]
     most = max(len(real_deeds), len(played_deeds))
     ours, theirs = (np.array([one.lag_s for one in side]) for side in (played, real))
     lags = np.abs(ours - theirs)
@@ -91,6 +95,7 @@ def hold(
     mean = sum(one for one, _ in threads) / len(threads)
     costs = [sum(_price(one) for one in side) for side in (real, played)]
     return Honesty(
+        match_ms / MINUTE_MS,
         len(real_deeds),
         len(played_deeds),
         len(pairs),

@@ -20,21 +20,23 @@ class Ambiguous(ValueError):
 
 def may_begin(text: str) -> bool:
     """Could an id begin with this?"""
-    return len(text) >= LEAST and _BEGINNING.fullmatch(text) is not None
+    return len(text) >= LEAST and _BEGINNING.fullmatch(text.lower()) is not None
 
 
 def full_id(log: Log, text: str) -> str:
     """The one id that begins so, of a decision or of a request; the text itself where none does.
 
-    Of a request it may be its token that begins so, as requests of one minute begin alike.
+    Of a request it may be its token that begins so, as requests of one minute begin alike. Capitals
+    are the same letters: some tools write ids in them.
     """
     if not may_begin(text):
         return text
-    found: dict[str, str] = {}
+    begun, found = text.lower(), dict[str, str]()
     for name, about in _ids(log):
         if name == text:
             return text
-        if name.startswith(text) or name.partition(".")[2].startswith(text):
+        low = name.lower()
+        if low.startswith(begun) or low.partition(".")[2].startswith(begun):
             found.setdefault(name, about)
     if len(found) > 1:
         told = [f"{name} ({about})" for name, about in list(found.items())[:SHOWN]]

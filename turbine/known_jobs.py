@@ -9,7 +9,7 @@ from dataclasses import replace
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings
-from turbine.creating import not_meant, unseen, with_nearest
+from turbine.creating import in_words, not_meant, unseen
 from turbine.log import Log
 from turbine.subscribe import Outcome
 from turbine.verdicts import Rejected, Verdict, verdict_of
@@ -45,5 +45,5 @@ def hinted(settings: Settings, verdict: Verdict) -> Verdict:
     try:
         names = [one.name for one in Log(settings).jobs().values() if one.alive]
     except UNSEEN:
-        return verdict
-    return replace(verdict, explanation=with_nearest(verdict.explanation, verdict.job, names))
+        names = []
+    return replace(verdict, explanation=in_words(verdict.explanation, verdict.job, names))

@@ -256,7 +256,7 @@ def to_plain(one: Behind, by: By) -> Iterator[Row]:
     """A job's rows as JSON, the worst first."""
     match by:
         case "job":
-            row = {"job": one.sync.name, "state": state_of(one.sync), "tasks": one.tasks}
+            row = {"job": one.sync.name}
             # Every job has an input; where no partition of it is known, nothing is.
             unknown: Row = {} if one.shares else {"lag_records": None}
             told = _told(one, range(one.tasks))

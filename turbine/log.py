@@ -15,7 +15,7 @@ from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.judging import Finding
 from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.settings import BadSettings, Settings, given_settings
 from components.runtime.step import Owner
 from components.runtime.store import Restored
 from components.shard_manager.decide import PLACEMENT
@@ -79,8 +79,14 @@ class Log:
     Of the installation that the settings name, or of another source, such as a file.
     """
 
-    def __init__(self, settings: Settings | None = None, *, source: Source | None = None) -> None:
-        self.source = source or BrokerSource(settings or load_settings())
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        source: Source | None = None,
+        bootstrap: str | None = None,
+    ) -> None:
+        self.source = source or BrokerSource(given_settings(settings, bootstrap))
         self.counts = self.source.counts()
         if JOURNAL not in self.counts:
             raise BadSettings(

@@ -108,8 +108,14 @@ def draw(picture: Picture) -> str:
     return "\n".join([*parts, "</svg>", ""])
 
 
-def draw_beside(title: str, rates: Sequence[float], courses: Sequence[Course], slo_s: float) -> str:
-    """The whole file, of runs beside each other."""
+def draw_beside(
+    title: str,
+    rates: Sequence[float],
+    courses: Sequence[Course],
+    slo_s: float,
+    pace: float = 1.0,
+) -> str:
+    """The whole file, of runs beside each other; each number is of so many minutes."""
     if not rates:
         raise ValueError("runs of no minutes have no picture")
     colours = dict(zip([one.name for one in courses], COURSES, strict=True))
@@ -121,23 +127,26 @@ def draw_beside(title: str, rates: Sequence[float], courses: Sequence[Course], s
         ("lag in seconds, by powers of ten", lags, by_tens, slo_s),
     ]
     marks = [mark for one in courses for mark in one.marks]
-    parts = _framed(title, len(rates), panels, marks, colours)
+    parts = _framed(title, len(rates), panels, marks, colours, pace=pace)
     return "\n".join([*parts, "</svg>", ""])
 
 
 def _framed(
     title: str,
-    minutes: int,
+    count: int,
     panels: Sequence[Panel],
     marks: Sequence[Mark],
     lanes: Mapping[str, str],
+    *,
+    pace: float = 1.0,
 ) -> list[str]:
     """Panels under each other, then the actions by their lanes, and the time."""
+    minutes = max(1, round(count * pace))
     parts = [_head(title, f"{minutes:,} minutes, {len(marks):,} actions", TOP + 4 * (PANEL + GAP))]
     for at, (name, lines, scale, limit) in enumerate(panels):
         parts += _panel(TOP + at * (PANEL + GAP), name, lines, scale, limit)
     top = TOP + 3 * (PANEL + GAP)
-    parts += _actions(top, marks, minutes, lanes)
+    parts += _actions(top, marks, count, lanes, pace)
     parts += _time(minutes, top + PANEL)
     return parts
 
@@ -184,14 +193,14 @@ def _panel(
 
 
 def _actions(
-    top: int, marks: Sequence[Mark], minutes: int, lanes: Mapping[str, str]
+    top: int, marks: Sequence[Mark], count: int, lanes: Mapping[str, str], pace: float
 ) -> Iterator[str]:
     """A lane for each kind; what falls into one place has one mark."""
     yield from _frame(top, "actions")
     each = PANEL / len(lanes)
     places: dict[tuple[str, int], list[Mark]] = {}
     for mark in marks:
-        column = mark.minute * MARK_COLUMNS // minutes
+        column = mark.minute * MARK_COLUMNS // count
         places.setdefault((mark.lane, column), []).append(mark)
     for at, lane in enumerate(lanes):
         count = sum(1 for mark in marks if mark.lane == lane)
@@ -202,13 +211,13 @@ def _actions(
         yield (
             f'<rect x="{LEFT + column * 3}" y="{heights[lane]:g}" width="3"'
             f' height="{each - 10:g}" fill="{lanes[lane]}">'
-            f"<title>{_escaped(_told(ones, most))}</title></rect>"
+            f"<title>{_escaped(_told(ones, most, pace))}</title></rect>"
         )
 
 
-def _told(ones: Sequence[Mark], most: int) -> str:
+def _told(ones: Sequence[Mark], most: int, pace: float) -> str:
     """The first of them, and how many more there are."""
-    text = f"{moment(ones[0].minute)} {ones[0].text}"
+    text = f"{moment(int(ones[0].minute * pace))} {ones[0].text}"
     text = text if len(text) <= most else text[: most - 1] + "…"
     return text + (f" (and {len(ones) - 1} more here)" if len(ones) > 1 else "")
 

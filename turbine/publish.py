@@ -14,7 +14,7 @@ from typing import Any
 
 from components.runtime.clients import partitions_of, producer
 from components.runtime.emitter import Emitter, Refused
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.settings import BadSettings, Settings, given_settings
 from events.codec import Record, encode
 from events.errors import Unreadable
 from events.identity import change_id as name_change
@@ -92,8 +92,14 @@ class Publisher:
     request sends it again under the same id, or asks.
     """
 
-    def __init__(self, settings: Settings | None = None, *, author: str = "") -> None:
-        self._settings = settings or load_settings()
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        author: str = "",
+        bootstrap: str | None = None,
+    ) -> None:
+        self._settings = given_settings(settings, bootstrap)
         self._author = author
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:

@@ -15,6 +15,8 @@ from projections.waits import missing
 
 Row = dict[str, Any]
 
+STARTING = "starting"
+"""Its config is in effect, and none of its tasks runs yet, though nothing has failed."""
 FAILURES_KEPT = 5
 """Of each job: the last ones tell what is wrong now."""
 
@@ -105,11 +107,13 @@ def state_of(sync: Sync) -> str:
     return "none" if sync.running is None else sync.running.state
 
 
-def standing(sync: Sync | None, *, alive: bool, unhealthy: int = 0, lagging: int = 0) -> str:
+def standing(
+    sync: Sync | None, *, alive: bool, unhealthy: int = 0, lagging: int = 0, idle: bool = False
+) -> str:
     """One word for how the job is, the gravest that is true: for lists, pages and metrics alike.
 
-    What stands between expected and running comes first, then tasks that fail or lag. A job that
-    lags is not "running" to who looks for what is wrong.
+    What stands between expected and running comes first, then tasks that fail, that none runs, and
+    tasks that lag. A job that lags is not "running" to who looks for what is wrong.
     """
     if sync is None:
         return "behind" if alive else DELETED
@@ -121,7 +125,9 @@ def standing(sync: Sync | None, *, alive: bool, unhealthy: int = 0, lagging: int
     state = state_of(sync)
     if state != RUNNING:
         return state
-    return "failing" if unhealthy else "lagging" if lagging else RUNNING
+    if unhealthy:
+        return "failing"
+    return STARTING if idle else "lagging" if lagging else RUNNING
 
 
 def sync_to_plain(sync: Sync, sightings: Sightings) -> Row:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from components.auto_scaler.seen import MINUTE_MS
 from simulation.plant.backtest import cost
 from simulation.plant.deeds import Deed, Played
 from simulation.plant.learnt import Told
@@ -75,7 +76,8 @@ class WhatIf:
             "job": self.job,
             "from_ms": self.begin_ms,
             "to_ms": self.end_ms,
-            "minutes": len(self.sides[0].played),
+            "intervals": (count := len(self.sides[0].played)),
+            "minutes": round(count * self.interval_ms / MINUTE_MS, 2),
             "interval_ms": self.interval_ms,
             "slo_s": self.slo_s,
             "sides": [self._side(one) for one in self.sides],
@@ -118,7 +120,7 @@ class WhatIf:
 
 
 def _hours(played: Sequence[Played]) -> float:
-    """That one of its minutes lasts."""
+    """That one of its intervals lasts."""
     return (played[1].at_ms - played[0].at_ms) / 3_600_000
 
 
@@ -144,8 +146,8 @@ def _deed(deed: Deed) -> Row:
 # --- drawn
 
 
-def picture_of(found: WhatIf) -> tuple[str, list[float], list[Course], float]:
-    """What is drawn: the three beside each other."""
+def picture_of(found: WhatIf) -> tuple[str, list[float], list[Course], float, float]:
+    """What is drawn: the three beside each other; the minutes of an interval come last."""
     title = f"{found.job}: {found.sides[1].policy['name']} and {found.sides[2].policy['name']}"
     courses = [
         Course(
@@ -156,7 +158,8 @@ def picture_of(found: WhatIf) -> tuple[str, list[float], list[Course], float]:
         )
         for side in found.sides
     ]
-    return title, [one.rate for one in found.sides[0].played], courses, found.slo_s
+    rates = [one.rate for one in found.sides[0].played]
+    return title, rates, courses, found.slo_s, found.interval_ms / MINUTE_MS
 
 
 def _mark(found: WhatIf, lane: str, deed: Deed) -> Mark:

@@ -19,6 +19,7 @@ import numpy as np
 from components.auto_scaler.decide import AUTHOR, component
 from components.auto_scaler.facts import Facts
 from components.auto_scaler.row import Scale, Told
+from components.auto_scaler.seen import MINUTE_MS
 from components.auto_scaler.verdict import Size
 from events.codec import Read
 from events.config import Invalid, validate_config
@@ -55,6 +56,14 @@ WORDS = (
     ScalingDecided, ScalingDeclined, ScalingVerified, ScalingReverted, SyncPlanned, SyncCommitted,
 )  # fmt: skip
 WISHES = (JobConfigChanged, OverrideExpired, JobDeleted)
+
+
+def stretch(count: int, interval_ms: int) -> str:
+    """So many rounds of a job's policy, in words: minutes only where it is asked each minute."""
+    if interval_ms == MINUTE_MS:
+        return f"{count:,} minute{'' if count == 1 else 's'}"
+    plural = "" if count == 1 else "s"
+    return f"{count:,} interval{plural} of {interval_ms / 1000:g} s"
 
 
 class BadSpan(ValueError):
@@ -255,15 +264,16 @@ def _begun(span: Span, first_ms: int) -> Span:
     count = len(span.steps()) if ends else 0
     if count < LEAST:
         raise BadSpan(
-            f"{span.name} has {count} minutes of reports to play between {_time(span.begin_ms)} and"
+            f"{span.name} has {stretch(count, span.interval_ms)} of reports to play between"
+            f" {_time(span.begin_ms)} and"
             f" {'the end of the log' if span.end_ms is None else _time(span.end_ms)}, and at least"
             f" {LEAST} are needed; its reports begin at {_time(first_ms)}"
             + (f" and end at {_time(ends[-1])}" if ends else "")
         )
     if count > STEPS_MOST:
         raise BadSpan(
-            f"{span.name}: {count:,} minutes are to be played, and {STEPS_MOST:,} can be; name a"
-            " shorter span with --from and --to"
+            f"{span.name}: {stretch(count, span.interval_ms)} are to be played, and"
+            f" {STEPS_MOST:,} can be; name a shorter span with --from and --to"
         )
     rounds = span.row.learnt.rounds
     # A round that is half told is of the minute that is played first.

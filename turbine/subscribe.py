@@ -10,7 +10,7 @@ from typing import Any
 from components.runtime.clients import partitions_of
 from components.runtime.intake import DeadLetter, take_in
 from components.runtime.reading import Follower, ends_now, times_now
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.settings import BadSettings, Settings, given_settings
 from events.codec import SKIPPED, Read
 from events.records import Body
 from events.sentences import sentence
@@ -94,8 +94,9 @@ class Subscriber:
         kinds: Iterable[str] | None = None,
         job: str | None = None,
         resume: Path | None = None,
+        bootstrap: str | None = None,
     ) -> None:
-        self._settings = settings or load_settings()
+        self._settings = given_settings(settings, bootstrap)
         topic = WORDS.get(topic, topic)
         if topic not in WORDS.values():
             raise ValueError(f"topic is {' or '.join(WORDS)}, not {topic!r}")

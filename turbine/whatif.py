@@ -25,7 +25,7 @@ from simulation.plant.stage import Stage
 from turbine.backtest import BadBackTest, chosen_policy, settings_of
 from turbine.honesty import hold
 from turbine.sides import OTHER, RECORDED, REPLAYED, Side, WhatIf
-from turbine.span import BadSpan, Reads, Span, plain_settings, span_of
+from turbine.span import BadSpan, Reads, Span, plain_settings, span_of, stretch
 
 __all__ = ["BadWhatIf", "WhatIf", "what_if"]
 
@@ -126,12 +126,13 @@ def _notes(span: Span, steps: Sequence[int]) -> list[str]:
     unknown = sum(one.minute.arrived is None for one in span.minutes[1:])
     if unknown:
         told.append(
-            f"of {unknown} minutes nobody knows what came in: what was read is taken for it"
+            f"of {stretch(unknown, span.interval_ms)} nobody knows what came in: what was read is"
+            " taken for it"
         )
     if gaps := span.gaps():
         told.append(f"{gaps} times nobody reported for long: what came then is taken as even")
     if any(one.minute.lag_s is None for one in span.covering(steps)):
-        told.append("of some minutes nobody knows the lag: it is taken from what was left to read")
+        told.append("at some instants nobody knows the lag: it is taken from what was left to read")
     if span.facts.mode != "act":
         told.append(f"the job's policy was in mode {span.facts.mode}: it changed nothing")
     if span.others:
@@ -144,7 +145,7 @@ def _notes(span: Span, steps: Sequence[int]) -> list[str]:
         (sum(one.stuck > 0 for one in minutes), "nothing was read of a partition"),
     ):
         if count:
-            told.append(f"in {count} minutes {what}: that is not played again")
+            told.append(f"in {stretch(count, span.interval_ms)} {what}: that is not played again")
     if span.gone_ms is not None:
         told.append("the job was deleted: it is played until then")
     return told

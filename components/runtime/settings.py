@@ -12,7 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,13 @@ class Settings:
     webhooks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     # Where each comes from, "kafka.sasl.username" as well; what is not named here is a default.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+
+def given_settings(settings: Settings | None, bootstrap: str | None) -> Settings:
+    """Those that a program hands over, or those in force; with the broker that it names, if any."""
+    if settings is None:
+        return load_settings({"bootstrap": bootstrap})
+    return settings if bootstrap is None else replace(settings, bootstrap=bootstrap)
 
 
 def load_settings(

@@ -24,10 +24,15 @@ Said = jobs.Said | syncs.Said | scaling.Said | tiers.Said | tasks.Said | asked.S
 
 
 def sentence(body: Body | None) -> str:
-    """The sentence of a record; None is one that this build cannot read."""
+    """The sentence of a record, for a line of a list; None is one that this build cannot read."""
+    return brief(in_full(body), LINE)
+
+
+def in_full(body: Body | None) -> str:
+    """The same with all of its last words, where remedies stand: for whoever asks about one."""
     if body is None or body is SKIPPED:
         return UNREAD
-    return brief(printable(_said(cast("Said", body))), LINE)
+    return printable(_said(cast("Said", body)))
 
 
 def _said(body: Said) -> str:

@@ -138,7 +138,8 @@ def _committed(body: SyncCommitted) -> str:
     match body.state:
         case "running" if body.kind == "simple":
             tasks = counted(body.tasks, "task")
-            return f"version {at} is in effect, without a stop of its {tasks}"
+            # Whether they stand still all the same, as a deletion has told them to, it cannot say.
+            return f"version {at} is in effect, and for it none of its {tasks} had to stop"
         case "running":
             return f"runs {counted(body.tasks, 'task')} with version {at}"
         case "paused":

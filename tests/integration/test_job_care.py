@@ -45,7 +45,7 @@ def test_a_job_is_scaled_rolled_back_and_waited_for(
     assert described["expected"]["tasks"] == 5
     assert described["sync"]["condition"] == "behind"
     [row] = json.loads(command("get", "syncs", "--job", "oncall", "-o", "json").out)
-    assert (row["state"], row["running_versions"]) == ("none", None)
+    assert (row["in_effect"], row["running_versions"]) == ("none", None)
     before = run("get", "syncs", "--job", "oncall", "--at", "journal.v1/0:0")
     assert before.code == Code.NOT_FOUND
     different = run("diff", "job", "oncall", "--running", "--exit-code")

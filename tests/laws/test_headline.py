@@ -228,6 +228,14 @@ def test_all_who_count_come_to_the_same_digits(seed: int, number: int) -> None:
         assert sum(row[name] for row in lines) == digits[total]
     for name in ("not_running", "lagging", "unhealthy"):
         assert sum(row[name] for row in lines) == digits[name][0]
+    told_of = {row["job"]: (row["state"], row["tasks"], row["running"]) for row in lines}
+    for row in said(seed, end, "get", "lag"):
+        assert (row["state"], row["tasks"], row["running"]) == told_of[row["job"]]
+    of_syncs = {
+        row["job"]: (row["state"], row["tasks"], row["tasks_running"])
+        for row in said(seed, end, "get", "syncs")
+    }
+    assert of_syncs.items() >= told_of.items()
     # Metrics
     text = exposition(view_at(log, end))
     assert told(text, "turbine_tasks_wanted") == {(): digits["wanted"]}

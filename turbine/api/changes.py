@@ -17,6 +17,7 @@ from events.strict_json import Malformed, parse_json, shorten, split_path
 from events.topics import LAYERS
 from projections.fleet import Fleet
 from turbine.api.asking import AtDesk, Desk
+from turbine.api.jobs import meant
 from turbine.api.plans import Fingerprint
 from turbine.api.problems import Refusal, told
 from turbine.api.reading import Row
@@ -25,7 +26,7 @@ from turbine.api.writing import Change, Wish
 from turbine.cli.differences import differences
 from turbine.cli.failures import Failed
 from turbine.cli.moments import now_ms, parse_span
-from turbine.creating import makes_a_job, not_meant, with_nearest
+from turbine.creating import makes_a_job, not_meant, perhaps, with_nearest
 from turbine.publish import encoded
 from turbine.scaled import flat
 from turbine.trial import try_change
@@ -215,7 +216,10 @@ def _ask(desk: Desk, response: Response, wish: Wish, asked: WishAsked) -> Any:
     known = view.jobs.get(checked_job(wish.subject, "path.job"))
     if known is None or not known.existed:
         raise Refusal(
-            404, "no-such-job", f"there is no job {wish.subject}; GET jobs lists all", "path.job"
+            404,
+            "no-such-job",
+            f"there is no job {wish.subject}{meant(view, wish.subject)}; GET jobs lists all",
+            "path.job",
         )
     wish = replace(wish, author=wish.author or user())
     if not asked.dry_run:
@@ -251,6 +255,7 @@ def undrain(desk: AtDesk, container: ContainerName, asked: WishAsked) -> Any:
 
 def _tell(desk: Desk, wish: Wish, asked: WishAsked) -> Any:
     view, name = desk.reading.view(None), wish.subject
+    names = {one for row in view.tiers.values() for one in row.lives if _is_in(row, one)}
     tier = next(
         (tier for tier, row in view.tiers.items() if name in row.lives and _is_in(row, name)), None
     )
@@ -258,7 +263,8 @@ def _tell(desk: Desk, wish: Wish, asked: WishAsked) -> Any:
         raise Refusal(
             404,
             "no-such-container",
-            f"there is no container {shorten(name)}; GET tiers/TIER/containers lists those of one",
+            f"there is no container {shorten(name)}{perhaps(name, names)};"
+            " GET tiers/TIER/containers lists those of one",
             "path.container",
         )
     wish = replace(wish, author=wish.author or user())

@@ -28,6 +28,7 @@ from turbine.api.shapes import (
 from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
 from turbine.cli.why_not import asked_again
+from turbine.creating import perhaps
 from turbine.headline import lives_of, tasks_to_plain
 from turbine.log import Standing
 from turbine.monitoring.figures import figure_in
@@ -35,7 +36,7 @@ from turbine.running import sync_to_plain
 from turbine.scaled import ACTIONS, SHOWN, scaling_of
 from turbine.scaled import why_not as reasons_of
 from turbine.views.decisions import Wanted
-from turbine.views.view import JobView
+from turbine.views.view import JobView, View
 
 HOUR_MS = 3_600_000
 
@@ -50,10 +51,16 @@ def job_of(seen: Looked, name: str) -> JobView:
         raise Refusal(
             404,
             "no-such-job",
-            f"there is no job {shorten(name)} at this position; GET jobs lists all",
+            f"there is no job {shorten(name)} at this position{meant(seen.view, name)};"
+            " GET jobs lists all",
             "path.job",
         )
     return found
+
+
+def meant(view: View, name: str) -> str:
+    """The nearest name of a job that there is, for who has mistyped one."""
+    return perhaps(name, (one.job.name for one in view.jobs.values() if one.job.alive))
 
 
 def about(seen: Looked, job: str) -> Wanted:

@@ -82,8 +82,8 @@ class JobLine(Shape):
 
     job: str
     state: str = Field(
-        description="running, paused or deleted; or what is in the way of it: lagging, syncing,"
-        " behind, failing, quarantined."
+        description="running, paused or deleted; or what is in the way of it: lagging, starting,"
+        " syncing, behind, failing, quarantined."
     )
     tasks: int = Field(description="By config; none of a job that is paused.")
     running: int

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from events.strict_json import shorten
 from turbine.api.asking import AtDesk, Desk, time_of
 from turbine.api.changes import invalid, strict
+from turbine.api.jobs import meant
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
 from turbine.whatif import BadWhatIf, what_if
@@ -27,12 +28,13 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
     settings = strict(asked.settings, "settings")
     if asked.policy is None and not settings:
         raise invalid("nothing would be otherwise; name a policy or a setting", "body.policy")
-    known = desk.reading.view(None).jobs.get(asked.job)
+    view = desk.reading.view(None)
+    known = view.jobs.get(asked.job)
     if known is None or not known.existed:
         raise Refusal(
             404,
             "no-such-job",
-            f"there is no job {shorten(asked.job)}; GET jobs lists all",
+            f"there is no job {shorten(asked.job)}{meant(view, asked.job)}; GET jobs lists all",
             "body.job",
         )
     span = _time(desk, asked.since, "from"), _time(desk, asked.until, "to")

@@ -68,6 +68,8 @@ def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
     code = show_verdicts(in_order(rows, wishes), how.output)
     if how.wait and code == Code.OK:
         await_all(log, [wish.job for wish in wishes], limit_s, how.output)
+    if how.output == "table":
+        tell_next(rows)
     return code
 
 
@@ -206,6 +208,16 @@ def tell_costs(rows: Iterable[Row]) -> None:
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
             tell(printable(f"{row['job']}: {sentence}"))
+
+
+def tell_next(rows: Iterable[Row]) -> None:
+    """Says to a person, and to no program, where to look at what was accepted."""
+    from turbine.cli.terminal import terminal
+
+    accepted = [row["job"] for row in rows if row["verdict"] == "accepted"]
+    if accepted and terminal().tty:
+        name = accepted[0] if len(accepted) == 1 else ""
+        tell("look: " + (f"`turbine why {name}`" if name else "`turbine get jobs`"))
 
 
 # --- waiting

@@ -91,13 +91,15 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
 
 def known_container(row: Fleet, name: str) -> Row:
     """The container as JSON; Failed where nobody has heard of it."""
+    from turbine.creating import perhaps
     from turbine.shards import container_to_plain
 
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
+        names = [one for one, known in row.lives.items() if known.tier == row.tier]
         raise Failed(
             Code.NOT_FOUND,
-            f"tier {row.tier} has no container {name};"
+            f"tier {row.tier} has no container {name}{perhaps(name, names)};"
             " `turbine get containers --gone` lists all that ever were",
         )
     return container_to_plain(row, life)

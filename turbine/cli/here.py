@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
+from difflib import get_close_matches
 
 import typer
 
+from turbine.cli import FLAGS, LOCAL, VALUED, WATCH
 from turbine.cli.commands import app
 from turbine.cli.failures import Code, Failed, known_failure
 from turbine.cli.moments import shown_in
@@ -43,6 +45,17 @@ def invoke(line: Sequence[str], chosen: Chosen | None = None) -> int:
         return _failed(failure)
 
 
+def _meant(option: str, context: typer.Context | None) -> str:
+    """The option that somebody may have meant, those of every line with them: a parser of one
+    command knows its own alone."""
+    own = [] if context is None else [one for found in context.command.params for one in found.opts]
+    path = "" if context is None else context.command_path
+    every = [*VALUED, *FLAGS, LOCAL, *([WATCH] if path.startswith("turbine get ") else [])]
+    names = [one for one in (*own, *every) if one.startswith("--")]
+    found = get_close_matches(option, names, 1)
+    return f". Did you mean {found[0]}?" if found else ""
+
+
 def _failed(failure: Failed) -> int:
     tell(f"turbine: {failure}")
     return failure.code
@@ -51,6 +64,9 @@ def _failed(failure: Failed) -> int:
 def _wrong_usage(wrong: typer.TyperException) -> int:
     context = getattr(wrong, "ctx", None)
     command = context.command_path if context is not None else "turbine"
+    if (option := getattr(wrong, "option_name", "")) and hasattr(wrong, "possibilities"):
+        wrong.possibilities = None  # of this command alone
+        wrong.message += _meant(option, context)
     sentence = wrong.format_message().rstrip(".").replace("Value error, ", "")
     tell(f"turbine: {sentence}; see `{command} --help`")
     return Code.USAGE

@@ -104,12 +104,12 @@ def existing(
     job: Job | None, name: str, at: str | None, names: Callable[[], Iterable[str]] = tuple
 ) -> Job:
     """The job; Failed where there never was one, with the nearest of the `names` there are."""
-    from turbine.creating import with_nearest
+    from turbine.creating import LISTS, with_nearest
 
     if job is not None and existed(job):
         return job
     when = f" at {at}" if at else ""
-    remedy = "`turbine get jobs --deleted` lists all"
+    remedy = LISTS
     if job is not None:
         remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
     sentence = f"there is no job {name}{when}; {remedy}"

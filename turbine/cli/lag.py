@@ -10,7 +10,9 @@ from turbine.cli.failures import Code
 from turbine.cli.options import At, Listed, check_job, open_log
 
 if TYPE_CHECKING:
+    from turbine.cli.moments import Moment
     from turbine.cli.output import Column
+    from turbine.log import Log
 
 Row = dict[str, Any]
 
@@ -55,11 +57,25 @@ def get_lag(
     for name in names or ():
         existing(syncs, name, at, lambda: names_in(log))
     rows = [row for one in found for row in to_plain(one, by)]
+    if by == "job" and rows:
+        rows = _standing(rows, log, moment)
     if not rows and output in ("table", "wide"):
         tell("there are no jobs that read anything; `turbine apply` makes one")
         return Code.OK
     show_rows(rows, output, _columns(by), name="job" if by == "job" else "name")
     return Code.OK
+
+
+def _standing(rows: list[Row], log: Log, moment: Moment | None) -> list[Row]:
+    """The same with how each job stands, as every list says it: what a list of task specs says is
+    no word of what runs."""
+    from turbine.cli.viewing import jobs_view, lines_of
+
+    lines = lines_of(jobs_view(log, moment))
+    said = ("state", "tasks", "running")
+    return [
+        {"job": row["job"]} | {one: lines[row["job"]][one] for one in said} | row for row in rows
+    ]
 
 
 def _columns(by: str) -> list[Column]:
@@ -87,7 +103,7 @@ def _columns(by: str) -> list[Column]:
         ahead = [
             Column("JOB", lambda row: row["job"]),
             Column("STATE", lambda row: row["state"]),
-            Column("TASKS", lambda row: row["tasks"]),
+            Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
         ]
     return [
         *ahead,

@@ -22,8 +22,10 @@ def is_group(name: str) -> bool:
 
 def spelled(group: Entry, words: Sequence[str]) -> list[str]:
     """What stands behind a group's name, with the usual command where none is named: `delete NAME`
-    is `delete job NAME`."""
+    is `delete job NAME`, and `delete` alone lacks a name."""
     first = words[0] if words else ""
+    if group.usual and not group.where and not words:
+        return [group.usual]
     if not (group.usual and first) or first == "--help" or first in below(group.name):
         return list(words)
     if first.startswith("-") and not group.options:

@@ -124,15 +124,14 @@ def _why_decided(log: Log, name: str, output: str) -> int:
 
 def _unknown(name: str, log: Log) -> str:
     from turbine.cli.jobs import names_in
-    from turbine.creating import nearest
+    from turbine.creating import perhaps
 
     where = "`turbine log tail -o wide` shows ids"
     if _is_id(name):
         return f"no decision and no request has the id {name}; {where}"
-    meant = nearest(name, names_in(log))
-    perhaps = f", perhaps {meant}" if meant else ""
+    meant = perhaps(name, names_in(log))
     return (
-        f"no decision and no request has the id {name}, and no job the name{perhaps}; {where},"
+        f"no decision and no request has the id {name}, and no job the name{meant}; {where},"
         " `turbine get jobs` names"
     )
 

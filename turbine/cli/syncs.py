@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from turbine.cli.moments import Moment
     from turbine.log import Log
     from turbine.running import Sightings
-    from turbine.views.view import JobView
+    from turbine.views.view import JobView, View
 
 Row = dict[str, Any]
 Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
@@ -37,11 +37,23 @@ def get_syncs(
 ) -> int:
     """List how far each job's running config has followed its expected one, or those named."""
     from turbine.cli.output import show_rows
-    from turbine.running import sync_to_plain
+    from turbine.cli.viewing import lines_of
 
-    rows = [sync_to_plain(*one) for one in _named(context, names, job, at)]
+    view, syncs = _named(context, names, job, at)
+    lines = lines_of(view)
+    rows = [_sync_row(sync, view.jobs[name].sightings, lines[name]) for name, sync in syncs.items()]
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
+
+
+def _sync_row(sync: Sync, sightings: Sightings, line: Row) -> Row:
+    """The way from expected to running, with how the job stands as every list says it: what was
+    brought into effect is no word of what runs now."""
+    from turbine.running import sync_to_plain
+
+    row = sync_to_plain(sync, sightings)
+    now = {"state": line["state"], "tasks": line["tasks"], "tasks_running": line["running"]}
+    return row | now | {"in_effect": row["state"]}
 
 
 def get_tasks(
@@ -53,24 +65,15 @@ def get_tasks(
     output: Listed = "table",
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
-    from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows
-    from turbine.cli.viewing import jobs_view
     from turbine.headline import lives_of, tasks_to_plain
 
-    wanted = [*(names or ()), *([] if job is None else [job])]
-    for name in wanted:
-        check_job(name)
-    view = jobs_view(open_log(context), given_moment(at))
-    known = {name: one for name, one in sorted(view.jobs.items()) if one.existed}
-    syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
-    if wanted:
-        syncs = {name: existing(syncs, name, at) for name in wanted}
+    view, syncs = _named(context, names, job, at)
     lives = lives_of(view.tiers.values())
     rows = [
         row
         for name, sync in syncs.items()
-        for row in tasks_to_plain(sync, known[name].sightings, lives)
+        for row in tasks_to_plain(sync, view.jobs[name].sightings, lives)
     ]
     show_rows(rows, output, _task_columns())
     return Code.OK
@@ -78,17 +81,22 @@ def get_tasks(
 
 def _named(
     context: typer.Context, names: list[str] | None, job: str | None, at: str | None
-) -> list[tuple[Sync, Sightings]]:
-    """The rows of the jobs that are named, by --job too; of all where none is."""
+) -> tuple[View, dict[str, Sync]]:
+    """What the log says, and the rows of the jobs that are named, by --job too; of all where none
+    is."""
+    from turbine.cli.moments import given_moment
+    from turbine.cli.viewing import jobs_view
+
     wanted = [*(names or ()), *([] if job is None else [job])]
-    if len(wanted) == 1:
-        return list(read_syncs(context, wanted[0], at).values())
     for name in wanted:
         check_job(name)
-    found = read_syncs(context, None, at)
-    for name in wanted:
-        existing({known: sync for known, (sync, _) in found.items()}, name, at)
-    return [one for known, one in found.items() if not wanted or known in wanted]
+    view = jobs_view(open_log(context), given_moment(at))
+    known = {name: one for name, one in sorted(view.jobs.items()) if one.existed}
+    syncs = {name: one.sync for name, one in known.items() if one.sync is not None}
+    if not wanted:
+        return view, syncs
+    living = [name for name, one in known.items() if one.job.alive]
+    return view, {name: existing(syncs, name, at, lambda: living) for name in wanted}
 
 
 def wait_job(
@@ -283,12 +291,12 @@ def existing(
 ) -> Sync:
     """The job's row; Failed where there never was one, with the nearest of the `names` there are
     besides those of these rows."""
-    from turbine.creating import with_nearest
+    from turbine.creating import LISTS, with_nearest
 
     if job in syncs and syncs[job].versions.base:
         return syncs[job]
     when = f" at {at}" if at else ""
-    sentence = f"there is no job {job}{when}; `turbine get jobs --deleted` lists all"
+    sentence = f"there is no job {job}{when}; {LISTS}"
     known = {name for name, sync in syncs.items() if sync.alive}
     others = () if at else names()  # those of now may not have been there then
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(others)))
@@ -307,9 +315,9 @@ def _sync_columns() -> list[Any]:
 
     return [
         Column("JOB", lambda row: row["job"]),
-        Column("RUNNING", lambda row: row["state"]),
-        Column("CONDITION", lambda row: row["condition"]),
-        Column("TASKS", lambda row: row["tasks"]),
+        Column("STATE", lambda row: row["state"]),
+        Column("TASKS", lambda row: f"{row['tasks_running']}/{row['tasks']}"),
+        Column("CONFIG", lambda row: row["condition"]),
         Column("EXPECTED", lambda row: _versions(row["expected_versions"])),
         Column("IN EFFECT", lambda row: _versions(row["running_versions"])),
         Column("PLAN", of_plan("intent")),

@@ -29,6 +29,7 @@ PHASE_STYLES = {
     "behind": WARN,
     "lagging": WARN,
     "syncing": "",
+    "starting": "",
     "paused": QUIET,
 }
 

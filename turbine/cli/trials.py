@@ -123,6 +123,6 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
 
 
 def _nearest(log: Log, name: str, sentence: str) -> str:
-    from turbine.creating import with_nearest
+    from turbine.creating import in_words
 
-    return with_nearest(sentence, name, [one.name for one in log.jobs().values() if one.alive])
+    return in_words(sentence, name, [one.name for one in log.jobs().values() if one.alive])

@@ -158,9 +158,13 @@ def _show(rows: list[Row], output: str, *, one: bool) -> None:
 def text_of(row: Row) -> str:
     """All that people are told of one job."""
     from turbine.cli.moments import show_time
+    from turbine.span import stretch
 
+    played = stretch(row["intervals"], row["interval_ms"])
+    if row["intervals"] != row["minutes"]:
+        played += f", {_number(row['minutes'])} minutes"
     head = (
-        f"{row['job']}: {row['minutes']:,} minutes, {show_time(row['from_ms'])} to"
+        f"{row['job']}: {played}, {show_time(row['from_ms'])} to"
         f" {show_time(row['to_ms'])}, SLO {row['slo_s']:g} s"
     )
     parts = [head, _figures(row), _honesty(row["honesty"]), _nature(row["nature"])]
@@ -216,7 +220,7 @@ def _honesty(found: Row) -> str:
         [
             ("within tolerance", verdict),
             ("decisions", f"{found['real']} really, {found['played']} of the plant"),
-            (f"matched within {tolerance['match_minutes']} min", matched),
+            (f"matched within {_number(tolerance['match_minutes'])} min", matched),
             ("agreement", f"{_share(found['agreement'])}, {tolerance['agreement']:.0%} are enough"),
             ("same size", f"{_share(found['same_size'])} of the time"),
             ("cost off by", f"{found['cost_off']:+.1%}"),

@@ -37,6 +37,7 @@ PHASES = (
     "running",
     "paused",
     "syncing",
+    "starting",
     "behind",
     "lagging",
     "failing",
@@ -243,7 +244,9 @@ def figure_of(
     lagging = sum(lag > wanted.slo_ms for at, lag in lags.items() if at < count.wanted)
     return Figures(
         job=job.name,
-        phase=standing(sync, alive=job.alive, unhealthy=_ill(count), lagging=lagging),
+        phase=standing(
+            sync, alive=job.alive, unhealthy=_ill(count), lagging=lagging, idle=_idle(count)
+        ),
         wanted=wanted,
         tasks=count.states,
         size=count.wanted,
@@ -266,10 +269,13 @@ def figure_of(
 
 
 def _ill(count: Count) -> int:
-    """Tasks for which a job is not "running": they fail, their container is gone, or none runs."""
-    if not count.running:
-        return count.wanted
+    """Tasks for which a job is not "running": they fail, or their container is gone."""
     return count.unhealthy + count.states.get(LOST, 0) + count.states.get(UNHEARD, 0)
+
+
+def _idle(count: Count) -> bool:
+    """Does none of those run that should?"""
+    return count.wanted > 0 and not count.running
 
 
 def _sum(values: Iterable[Any]) -> Any:

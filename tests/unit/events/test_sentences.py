@@ -111,7 +111,7 @@ CASES: list[tuple[Body, str]] = [
     ),
     (
         SyncCommitted("clicks", "p", "simple", VERSIONS, 4, "{}", "running", 8),
-        "version 12.0.1.0 is in effect, without a stop of its 8 tasks",
+        "version 12.0.1.0 is in effect, and for it none of its 8 tasks had to stop",
     ),
     (
         SyncCommitted("clicks", "p", "complex", VERSIONS, 4, "{}", "paused", 8),

@@ -20,6 +20,7 @@ from events.records import (
     SyncPlanned,
 )
 from tests.unit.state_syncer.fleet import Fleet
+from turbine.creating import MAKES
 
 
 @pytest.fixture
@@ -230,6 +231,7 @@ def test_a_request_about_no_job_is_refused() -> None:
     (refused,) = fleet.decide()
     assert isinstance(refused, SyncFailed)
     assert refused.cause == "no-such-job"
+    assert refused.explanation.endswith(MAKES), "commands find it there, and say what helps"
 
 
 def test_a_request_that_comes_too_late_is_refused(fleet: Fleet) -> None:

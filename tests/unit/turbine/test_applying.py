@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from tests.unit.turbine.watched import view_of_row
 from turbine.cli import applying, changes
 from turbine.cli.applying import arrived, await_all, lacking
 from turbine.cli.failures import Code, Failed
+from turbine.cli.terminal import Terminal, writing_to
 from turbine.config_findings import findings_in
 from turbine.views.notes import Notes
 from turbine.views.view import View
@@ -163,6 +166,38 @@ def test_a_dry_run_tells_the_others_as_well(apply: Callable[..., Ended]) -> None
         "wrong: would be rejected, invalid:\n  operater: did you mean operator?\n"
     )
     assert "\nfine: would be accepted as version 1 of base\n" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("jobs", "tty", "more", "told"),
+    [
+        (["fine"], True, [], "look: `turbine why fine`\n"),
+        (["fine", "other"], True, [], "look: `turbine get jobs`\n"),
+        (["fine"], False, [], ""),
+        (["fine"], True, ["-o", "json"], ""),
+        (["fine"], True, ["--dry-run"], ""),
+    ],
+)
+def test_who_has_applied_a_file_is_told_where_to_look(
+    *,
+    apply: Callable[..., Ended],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    jobs: list[str],
+    tty: bool,
+    more: list[str],
+    told: str,
+) -> None:
+    whole = FILE.partition("---\n")[2]
+    (tmp_path / "job.yaml").write_text("---\n".join(whole.replace("fine", one) for one in jobs))
+    rows = [{"job": one, "layer": "base", "verdict": "accepted", "version": 1} for one in jobs]
+    monkeypatch.setattr(applying, "_send", lambda *_: rows)
+    out, err = io.StringIO(), io.StringIO()
+    monkeypatch.setattr(Shelf, "job", lambda *_: None, raising=False)
+    with writing_to(Terminal(out, err, tty)):
+        assert apply(*more).code == Code.OK
+    assert "".join(re.findall("^look: .*\n", err.getvalue(), re.MULTILINE)) == told
+    assert not told or err.getvalue().endswith(told)
 
 
 # --- waiting

@@ -146,6 +146,17 @@ def test_what_is_not_there_is_said(
     assert ended.sentence.startswith(sentence)
 
 
+def test_a_container_that_is_not_there_is_told_with_the_nearest_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tale = Tale(2)
+    tale.start("main-1")
+    serve(monkeypatch, tale)
+    assert run("describe", "container", "mian-1").sentence.startswith(
+        "tier default has no container mian-1, perhaps main-1; `turbine get containers --gone`"
+    )
+
+
 def test_what_stands_against_the_tier_is_told_beside_every_list(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,7 +10,7 @@ from components.job_service.decide import REQUIRED
 from components.runtime.settings import BadSettings, Settings
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS
-from turbine.creating import makes_a_job, nearest, not_meant, with_nearest
+from turbine.creating import LISTS, MAKES, makes_a_job, nearest, not_meant, with_nearest
 from turbine.known_jobs import hinted, unmeant
 from turbine.verdicts import Rejected, Unknown
 
@@ -77,6 +77,10 @@ def test_a_verdict_about_no_job_names_the_nearest_that_lives() -> None:
     told = hinted(Settings(), Rejected("1.x", "clickz", "no-such-job", "there is no job clickz"))
     assert isinstance(told, Rejected)
     assert told.explanation == "there is no job clickz, perhaps clicks"
+    asked = Rejected("1.x", "clickz", "no-such-job", f"there is no job clickz; {MAKES}")
+    told = hinted(Settings(), asked)
+    assert isinstance(told, Rejected)
+    assert told.explanation == f"there is no job clickz, perhaps clicks; {LISTS}"
     deleted = Rejected("1.x", "gon", "no-such-job", "there is no job gon")
     assert hinted(Settings(), deleted) == deleted
     for other in (Rejected("1.x", "clickz", "stale", "late"), Unknown("1.x", "clickz", "none")):

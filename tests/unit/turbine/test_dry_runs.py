@@ -16,6 +16,7 @@ from tests.unit.turbine.tales import serve
 from tests.unit.turbine.test_placement_commands import lopsided
 from turbine.cli.commands import app
 from turbine.cli.failures import Code
+from turbine.creating import LISTS
 
 JOB_FILE = """\
 job: billing
@@ -169,8 +170,8 @@ def test_a_file_is_tried_job_by_job(jobs_log: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("pause biling --reason x", "there is no job biling, perhaps billing; a base change"),
-        ("delete biling --reason x", "there is no job biling, perhaps billing; a base change"),
+        ("pause biling --reason x", f"there is no job biling, perhaps billing; {LISTS}"),
+        ("delete biling --reason x", f"there is no job biling, perhaps billing; {LISTS}"),
         (
             "publish biling --set tasks=2",
             "there is no job biling, perhaps billing, and this change makes none: it lacks",
@@ -205,7 +206,7 @@ def test_containers_are_named(tiers_log: Path) -> None:
     assert (ended.code, ended.out.split()) == (Code.OK, ["c0", "c2"])
     unknown = run("get", "containers", "c99", "--log", str(tiers_log))
     assert unknown.code == Code.NOT_FOUND
-    assert unknown.sentence.startswith("tier default has no container c99; ")
+    assert unknown.sentence.startswith("tier default has no container c99, perhaps c9; ")
 
 
 WHOLE = [

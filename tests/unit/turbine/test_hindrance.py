@@ -143,6 +143,18 @@ def test_quarantined_says_since_when_which_version_step_and_cause() -> None:
     assert told["todo"] == "turbine release clicks --reason R, once that is put right"
 
 
+def test_a_remedy_is_told_to_its_end() -> None:
+    long = "operator a:b: " + 200 * "there is no module x, " + "or correct the name"
+    desk = Desk()
+    desk.say(JobQuarantined("clicks", "p", "s", VERSIONS, 1, "start", "task-failed", long, 3))
+    assert desk.why()["because"].endswith(f": {long}")
+    desk = Desk()
+    desk.say(planned("change", "stop", "start"))
+    desk.say(replace(FAILURE, explanation=long))
+    desk.sync(desk.seen.sync._replace(versions=NEWER) if desk.seen.sync else Sync("x"))
+    assert desk.why()["because"].endswith(f": {long}")
+
+
 def test_paused_by_an_operator_names_who_and_why() -> None:
     desk = Desk()
     desk.ask(PauseRequested("9.x", "clicks", "ana", "the disk is full"))
@@ -217,6 +229,27 @@ def test_a_job_fails_whose_containers_are_not_heard() -> None:
     assert told["todo"] == "turbine get tasks --job clicks"
 
 
+def test_a_job_of_which_nothing_has_run_yet_starts_and_does_not_fail() -> None:
+    desk = Desk()
+    assert desk.seen.sync is not None
+    stopped = desk.seen.sync.tasks[0]._replace(stopped=True)
+    desk.sync(desk.seen.sync._replace(tasks=Map({0: stopped})))
+    told = desk.why()
+    assert (told["state"], told["running"]) == ("starting", 0)
+    assert told["because"] == (
+        "none of 4 tasks runs yet (1 stopped and 3 waiting), and nothing has failed"
+    )
+    assert told["todo"] == "turbine get tasks --job clicks"
+
+
+def test_a_job_none_of_whose_tasks_run_fails_where_one_of_them_has_failed() -> None:
+    desk = Desk()
+    assert desk.seen.sync is not None
+    failed = Report(1, 1, False, 2, True, False, False, "operator-error", "no table x", -NOW)
+    desk.sync(desk.seen.sync._replace(tasks=Map({1: failed})))
+    assert desk.why()["state"] == "failing"
+
+
 def test_lagging_tells_by_how_much() -> None:
     desk = Desk(Case("clicks", 4, lag_ms=500_000).view())
     told = desk.why()
@@ -248,6 +281,8 @@ def test_the_gravest_word_that_is_true_is_said() -> None:
     assert standing(sync, alive=True) == "running"
     assert standing(sync, alive=True, lagging=1) == "lagging"
     assert standing(sync, alive=True, lagging=1, unhealthy=1) == "failing"
+    assert standing(sync, alive=True, lagging=1, unhealthy=1, idle=True) == "failing"
+    assert standing(sync, alive=True, lagging=1, idle=True) == "starting"
     assert sync.running is not None
     paused = sync._replace(held=True, running=sync.running._replace(state="paused"))
     assert standing(paused, alive=True, lagging=1, unhealthy=1) == "paused"

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from immutables import Map
 
 from components.runtime.settings import Settings
 from events.codec import Read, Record, encode
@@ -23,12 +24,13 @@ from events.records import (
 )
 from events.topics import LOADS, TASKS
 from projections.jobs import Job, Layer
-from projections.syncs import Sync
+from projections.syncs import Quarantine, Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine import lag
 from turbine.cli.failures import Code
 from turbine.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.views.view import JobView, View
 
 COUNTS = {"clicks": 4, "views": 2}
 
@@ -126,7 +128,16 @@ class FakeLog:
             self.asked = sorted(spots)
             return {at: end for at, end in self.ends.items() if at in spots}
 
+        def view(*_: object) -> View:
+            jobs = {"orders": self.fleet.row} | self.others
+            layers = (Layer(1), Layer(), Layer(), Layer())
+            seen = {
+                name: JobView(Job(name, sync.alive, layers), sync) for name, sync in jobs.items()
+            }
+            return View({}, jobs=seen)
+
         monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
+        monkeypatch.setattr("turbine.cli.viewing.jobs_view", view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)
@@ -152,7 +163,7 @@ def told(*line: str) -> Any:
 
 def test_a_jobs_lag_is_the_sum_over_its_partitions(log: FakeLog) -> None:
     [row] = told()
-    assert (row["job"], row["state"], row["tasks"]) == ("orders", "running", 2)
+    assert (row["job"], row["state"], row["tasks"], row["running"]) == ("orders", "running", 2, 2)
     assert (row["lag_records"], row["partitions"], row["unknown_partitions"]) == (60, 4, 0)
     assert [row[name] for name in ("lag_bytes", "lag_ms", "busy_share", "reported_ms")] == [
         None
@@ -183,7 +194,7 @@ def test_what_is_not_committed_is_unknown_and_not_0(log: FakeLog) -> None:
     assert by_task == {0: None, 1: 50}
     log.committed.clear()
     line = run("get", "lag").out.splitlines()[1].split()
-    assert line[:4] == ["orders", "running", "2", "-"]
+    assert line[:4] == ["orders", "running", "2/2", "-"]
     assert {row["lag_records"] for row in told("--by", "partition")} == {None}
 
 
@@ -252,7 +263,7 @@ def test_reports_of_all_tasks_make_a_jobs(log: FakeLog) -> None:
         "JOB", "STATE", "TASKS", "LAG", "BYTES", "TIME", "IN", "BUSY", "PARTITIONS", "UNKNOWN",
     ]  # fmt: skip
     assert shown[1].split() == [
-        "orders", "running", "2", "60", "1", "kB", "90", "ms", "20.0/s", "75", "%", "4", "-",
+        "orders", "running", "2/2", "60", "1", "kB", "90", "ms", "20.0/s", "75", "%", "4", "-",
     ]  # fmt: skip
 
 
@@ -361,6 +372,14 @@ def test_deleted_jobs_are_left_out_unless_they_are_named(log: FakeLog) -> None:
     log.others["gone"] = gone._replace(listed=None)
     assert [row["job"] for row in told()] == ["orders"]
     assert [row["state"] for row in told("gone")] == ["deleted"]
+
+
+def test_a_job_in_quarantine_is_told_as_lists_of_jobs_have_it(log: FakeLog) -> None:
+    held = Quarantine(log.fleet.row.versions, "start", "task-failed", "its tasks failed")
+    log.fleet.row = log.fleet.row._replace(quarantine=held, running=None, listed=None, tasks=Map())
+    [row] = told()
+    assert (row["state"], row["tasks"], row["running"]) == ("quarantined", 2, 0)
+    assert run("get", "lag").out.splitlines()[1].split()[:3] == ["orders", "quarantined", "0/2"]
 
 
 def test_no_jobs_at_all(log: FakeLog) -> None:

@@ -109,6 +109,21 @@ def test_every_command_explains_itself(command: str) -> None:
         ("get nope", "No such command 'nope'; see `turbine get --help`"),
         ("why", "Missing argument 'ID | JOB | shard N'; see `turbine why --help`"),
         ("get jobs --nope", "No such option: --nope; see `turbine get jobs --help`"),
+        (
+            "get jobs --wach",
+            "No such option: --wach. Did you mean --watch?; see `turbine get jobs --help`",
+        ),
+        (
+            "get jobs --boostrap",
+            "No such option: --boostrap. Did you mean --bootstrap?; see `turbine get jobs --help`",
+        ),
+        (
+            "pause c --wach",
+            "No such option: --wach; see `turbine pause --help`",
+        ),
+        ("delete", "Missing argument 'NAME'; see `turbine delete job --help`"),
+        ("describe", "Missing argument 'NAME'; see `turbine describe job --help`"),
+        ("drain", "Missing argument 'NAME'; see `turbine drain container --help`"),
         ("delete job clicks", "Missing option '--reason'; see `turbine delete job --help`"),
         (
             "get jobs -o csv",

@@ -187,7 +187,7 @@ def test_lists_and_differences(journal: Journal) -> None:
     assert (row["job"], row["condition"]) == ("orders", "in sync")
     assert run("get", "tasks", "--job", "orders", "-o", "name").out == "orders/0\norders/1\n"
     assert "orders/1   running" in run("get", "tasks").out
-    assert "orders   running   in sync" in run("get", "syncs").out
+    assert "orders   running   2/2     in sync" in run("get", "syncs").out
     ended = run("diff", "job", "orders", "--running", "--exit-code")
     assert (ended.code, ended.out) == (Code.OK, "orders: what runs is what is expected\n")
 

@@ -26,7 +26,8 @@ def test_a_job_shows_its_policy_and_the_last_word_in_full(journal: Journal) -> N
     last = say(journal, DECLINED)
     found = lines(run("why", "clicks"))
     assert found[:6] == [
-        "job clicks", "state failing, 0 of 8 tasks run", "because 8 of 8 tasks do not run",
+        "job clicks", "state starting, 0 of 8 tasks run",
+        "because none of 8 tasks runs yet (8 waiting), and nothing has failed",
         "type turbine get tasks --job clicks", "",
         "size 8 tasks of 1 thread, 0.25 cores and 256 MiB",
     ]  # fmt: skip

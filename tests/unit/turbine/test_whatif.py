@@ -14,9 +14,12 @@ from events.records import CapacityGranted, JobDeleted, LayerVersions
 from events.topics import GRANTS, JOURNAL, LOADS
 from simulation.plant.deeds import Deed, Played
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
+from turbine.cli.whatif import text_of
 from turbine.honesty import hold, matched, near
+from turbine.plot import draw_beside
 from turbine.recorded import Recorded
 from turbine.scaled import body_of
+from turbine.sides import picture_of
 from turbine.whatif import BadWhatIf, what_if
 
 MINUTE_MS = 60_000
@@ -69,6 +72,18 @@ def test_minutes_of_seconds_are_played_as_they_are() -> None:
     assert fast.honesty.agreement == 1.0
     a, b = (one.sides[0].figures(one.slo_s)["core_hours"] for one in (usual, fast))
     assert a > 5 * b
+    rows = [one.to_plain() for one in (usual, fast)]
+    assert [row["minutes"] for row in rows] == [
+        (one.end_ms - one.begin_ms) / MINUTE_MS for one in (usual, fast)
+    ]
+    assert rows[1]["minutes"] == rows[1]["intervals"] / 10
+    heads = [text_of(row).partition(" to ")[0] for row in rows]
+    assert f"{rows[0]['intervals']:,} minutes, " in heads[0]
+    assert f"{rows[1]['intervals']:,} intervals of 6 s, {rows[1]['minutes']:,g} minutes" in heads[1]
+    assert [row["honesty"]["tolerance"]["match_minutes"] for row in rows] == [15.0, 1.5]
+    assert "matched within 1.5 min" in text_of(rows[1])
+    picture = draw_beside(*picture_of(fast))
+    assert f">{round(rows[1]['minutes']):,} minutes, " in picture
 
 
 def test_decisions_match_one_to_one_the_same_way_first() -> None:

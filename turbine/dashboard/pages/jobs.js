@@ -7,7 +7,7 @@ import { html } from "../app/ui.js";
 import { brief, count, rate, seconds } from "../app/words.js";
 
 const LIMIT = 50;
-const STATES = ["", "running", "paused", "syncing", "behind", "lagging", "failing", "quarantined", "deleted"].map((one) => [one, one || "all"]);
+const STATES = ["", "running", "paused", "syncing", "starting", "behind", "lagging", "failing", "quarantined", "deleted"].map((one) => [one, one || "all"]);
 
 /** Which layers above the base have their way, and on which paths: a pin by hand is to be seen. */
 const OVERRIDDEN = (one) => {

@@ -198,6 +198,8 @@ def test_what_operators_ask_of_a_job(own: World, verb: str) -> None:
     assert len(own.writer.asked) == 2
     missing = post(own, f"/jobs/nope/{verb}", {"reason": "r"})
     assert (missing.status, missing.json()["place"]) == (404, "path.job")
+    mistyped = post(own, f"/jobs/clikcs/{verb}", {"reason": "r"}).json()["detail"]
+    assert mistyped == "there is no job clikcs, perhaps clicks; GET jobs lists all"
     assert post(own, f"/jobs/clicks/{verb}", {}).json()["place"] == "body.reason"
 
 

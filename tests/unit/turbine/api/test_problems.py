@@ -14,6 +14,7 @@ P = "/api/v1"
 BAD = [
     ("/nope", 404, "no-such-path", None, "/docs lists all there is"),
     ("/jobs/nope", 404, "no-such-job", "path.job", "GET jobs lists all"),
+    ("/jobs/clikcs", 404, "no-such-job", "path.job", ", perhaps clicks; GET jobs lists all"),
     ("/jobs/nope/tasks", 404, "no-such-job", "path.job", "GET jobs"),
     ("/jobs/nope/series", 404, "no-such-job", "path.job", "GET jobs"),
     ("/jobs/nope/decisions", 404, "no-such-job", "path.job", "GET jobs"),
