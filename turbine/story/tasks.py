@@ -17,6 +17,7 @@ from typing import Any
 from components.runtime.inputs import create_topic
 from events.codec import SKIPPED
 from events.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
+from events.sentences import in_full
 from projections.syncs import RUNNING, Sync
 from turbine.generate import open_trace
 from turbine.headline import lives_of, tasks_to_plain
@@ -206,11 +207,14 @@ def spike(stage: Stage) -> None:
         stage.show(f"why {name}", f"decisions/{name}")
         stage.show(f"why-not {job} --action scale-down")
         name, verified = verification(stage, job, asked)
-        stage.say(
-            f"   It has {size_text(stage, job)} now. ScalingVerified: {verified.explanation}."
-        )
+        stage.say(f"   It has {size_text(stage, job)} now. {told(verified)}")
         stage.show(f"why {name}", f"decisions/{name}")
         playing.terminate()
+
+
+def told(body: Body) -> str:
+    """A record by its kind, and in the words that every list has for it."""
+    return f"{type(body).__name__}: {in_full(body)}."
 
 
 def verification(stage: Stage, job: str, before: Set[str]) -> tuple[str, ScalingVerified]:
@@ -222,7 +226,7 @@ def verification(stage: Stage, job: str, before: Set[str]) -> tuple[str, Scaling
         reverted = first_new(said(stage, job, ScalingReverted), taken_back)
         if reverted is not None:
             taken_back.add(reverted[1].change_id)
-            stage.say(f"   ScalingReverted: {reverted[1].explanation}.")
+            stage.say(f"   {told(reverted[1])}")
         ours = {one.change_id for _, one in grown(stage, job)}
         found = [one for one in said(stage, job, ScalingVerified) if one[1].change_id in ours]
         return first_new(found, before)

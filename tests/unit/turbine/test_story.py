@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from components.auto_scaler.done import Open
+from components.auto_scaler.policies.ours_words import gain_told
+from components.auto_scaler.verdict import Size
+from events.records import ScalingVerified
 from projections.jobs import Job
 from turbine.demo import main
 from turbine.fleet import log_of
@@ -15,7 +19,7 @@ from turbine.publish import Accepted, Rejected, Unknown
 from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
 from turbine.story.stage import accepted, numbered, rejected
-from turbine.story.tasks import USUAL, write_day
+from turbine.story.tasks import USUAL, told, write_day
 from turbine.traffic import BadTrace
 
 
@@ -24,6 +28,16 @@ def test_each_telling_has_jobs_of_its_own() -> None:
     assert fresh_number({"orders": Job("orders")}) == 2
     assert fresh_number({name: Job(name) for name in ("visits", "clicks-2", "orders-3")}) == 4
     assert (numbered("clicks", 1), numbered("clicks", 4)) == ("clicks", "clicks-4")
+
+
+def test_a_change_that_brought_little_is_not_told_by_how_little_is_enough() -> None:
+    before = Open(1, Size(1, 1, 1.0, 512), 100.0, 200.0)
+    brought = ScalingVerified("orders", "1.a", gain_told(before, 140.0, 0.1))
+    assert told(brought) == (
+        "ScalingVerified: kept, but it brought only 40 % of the gain that was expected:"
+        " 140 records/s can be read, 100 records/s could be before, and 200 records/s were"
+        " expected."
+    )
 
 
 def test_a_day_without_a_recording_has_a_night_and_a_noon(tmp_path: Path) -> None:
