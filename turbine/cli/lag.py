@@ -57,8 +57,7 @@ def get_lag(
     for name in names or ():
         existing(syncs, name, at, lambda: names_in(log))
     rows = [row for one in found for row in to_plain(one, by)]
-    if by == "job" and rows:
-        rows = _standing(rows, log, moment)
+    rows = _standing(rows, log, moment) if by == "job" and rows else rows
     if not rows and output in ("table", "wide"):
         tell("there are no jobs that read anything; `turbine apply` makes one")
         return Code.OK

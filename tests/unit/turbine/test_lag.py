@@ -9,7 +9,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from immutables import Map
 
 from components.runtime.settings import Settings
 from events.codec import Read, Record, encode
@@ -24,7 +23,7 @@ from events.records import (
 )
 from events.topics import LOADS, TASKS
 from projections.jobs import Job, Layer
-from projections.syncs import Quarantine, Sync
+from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine import lag
@@ -363,23 +362,6 @@ def test_jobs_stand_the_worst_first_and_unknown_ones_before_those_that_are_known
     assert [row["job"] for row in told()] == ["far", "orders", "near", "lost", "done"]
     assert run("get", "lag", "-o", "name").out.split() == ["far", "orders", "near", "lost", "done"]
     assert [row["job"] for row in told("near", "far")] == ["far", "near"]
-
-
-def test_deleted_jobs_are_left_out_unless_they_are_named(log: FakeLog) -> None:
-    row = log.fleet.row
-    assert row.running is not None
-    gone = row._replace(name="gone", alive=False, running=row.running._replace(state="deleted"))
-    log.others["gone"] = gone._replace(listed=None)
-    assert [row["job"] for row in told()] == ["orders"]
-    assert [row["state"] for row in told("gone")] == ["deleted"]
-
-
-def test_a_job_in_quarantine_is_told_as_lists_of_jobs_have_it(log: FakeLog) -> None:
-    held = Quarantine(log.fleet.row.versions, "start", "task-failed", "its tasks failed")
-    log.fleet.row = log.fleet.row._replace(quarantine=held, running=None, listed=None, tasks=Map())
-    [row] = told()
-    assert (row["state"], row["tasks"], row["running"]) == ("quarantined", 2, 0)
-    assert run("get", "lag").out.splitlines()[1].split()[:3] == ["orders", "quarantined", "0/2"]
 
 
 def test_no_jobs_at_all(log: FakeLog) -> None:
