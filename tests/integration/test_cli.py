@@ -7,6 +7,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -206,7 +207,7 @@ def test_exec_gets_the_outcome_on_its_input_and_no_shell(
     save.write_text("import sys\nopen('seen.jsonl', 'a').write(sys.stdin.read())\n")
     turbine(
         "subscribe", "outcomes", "--job", "hooked", "--from", "earliest", "--count", "2",
-        "--exec", f"{sys.executable} {save}",
+        "--exec", shlex.join([sys.executable, str(save)]),
     )  # fmt: skip
     seen = [json.loads(line) for line in Path("seen.jsonl").read_text().splitlines()]
     assert [one["body"]["version"] for one in seen] == [1, 2]
@@ -225,7 +226,7 @@ def test_a_subscriber_goes_on_from_the_position_where_its_command_failed(
     )
     failed = run(
         "subscribe", "outcomes", "--job", "resumed", "--from", "earliest",
-        "--exec", f"{sys.executable} {fail_on_2}",
+        "--exec", shlex.join([sys.executable, str(fail_on_2)]),
     )  # fmt: skip
     assert failed.code == Code.FAILED
     [position] = re.findall(r"^go on with --from (\S+)$", failed.err, re.MULTILINE)

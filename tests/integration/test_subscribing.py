@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from contextlib import closing
@@ -55,7 +56,7 @@ def test_a_file_keeps_the_position_and_the_next_one_goes_on(
     first = turbine(*command, "--from", "earliest", "--count", "1")
     assert json.loads(first.out)["body"]["version"] == 1
     Path("fail.py").write_text("import sys\nsys.exit(1)\n")
-    failed = run(*command, "--exec", f"{sys.executable} fail.py")
+    failed = run(*command, "--exec", shlex.join([sys.executable, "fail.py"]))
     assert failed.code == Code.FAILED
     assert failed.err.startswith("go on with --resume position\n")
     again = turbine(*command, "--from", "earliest", "--count", "1")  # the file goes before
