@@ -282,8 +282,7 @@ def lose_container(stage: Stage) -> None:
     stage.say("   It cannot read the log, so its tasks stand still before anybody gives them away.")
     os.kill(pid, signal.SIGSTOP)
     try:
-        until(lambda: all_elsewhere(stage, held, victim), f"{told} run elsewhere", RUNS_S)
-        others = sorted({homes(stage, job)[task] for job, task in held})
+        others = until(lambda: elsewhere(stage, held, victim), f"{told} run elsewhere", RUNS_S)
         stage.say(
             f"   Given up after a minute of silence (here a tenth of it): all run on {others[0]}."
         )
@@ -311,7 +310,8 @@ def fullest(stage: Stage, jobs: list[str]) -> str:
     return max(sorted(set(names)), key=names.count, default="")
 
 
-def all_elsewhere(stage: Stage, held: list[tuple[str, int]], victim: str) -> bool:
-    """Do they run, and none of them where it ran?"""
+def elsewhere(stage: Stage, held: list[tuple[str, int]], victim: str) -> list[str]:
+    """Where they run by one look, once all of them do and none where it ran."""
     found = {job: homes(stage, job) for job, _ in held}
-    return all(found[job].get(task, victim) != victim for job, task in held)
+    names = {found[job].get(task, victim) for job, task in held}
+    return [] if victim in names else sorted(names)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from turbine.publish import Accepted, Rejected, Unknown
 from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
 from turbine.story.stage import accepted, numbered, rejected
-from turbine.story.tasks import USUAL, told, write_day
+from turbine.story.tasks import USUAL, elsewhere, told, write_day
 from turbine.traffic import BadTrace
 
 
@@ -38,6 +39,17 @@ def test_a_change_that_brought_little_is_not_told_by_how_little_is_enough() -> N
         " 140 records/s can be read, 100 records/s could be before, and 200 records/s were"
         " expected."
     )
+
+
+def test_where_tasks_run_is_told_by_the_look_that_found_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A task may restart between two looks, and then nobody runs it."""
+    looks = iter([{0: "c0", 1: "c1"}, {1: "c1"}, {0: "c2", 1: "c1"}])
+    monkeypatch.setattr("turbine.story.tasks.homes", lambda *_: next(looks))
+    held = [("clicks", 0), ("clicks", 1)]
+    stage: Any = None
+    assert [elsewhere(stage, held, "c0") for _ in range(3)] == [[], [], ["c1", "c2"]]
 
 
 def test_a_day_without_a_recording_has_a_night_and_a_noon(tmp_path: Path) -> None:
