@@ -312,6 +312,6 @@ def fullest(stage: Stage, jobs: list[str]) -> str:
 
 def elsewhere(stage: Stage, held: list[tuple[str, int]], victim: str) -> list[str]:
     """Where they run by one look, once all of them do and none where it ran."""
-    found = {job: homes(stage, job) for job, _ in held}
+    found = {job: homes(stage, job) for job in {job for job, _ in held}}
     names = {found[job].get(task, victim) for job, task in held}
     return [] if victim in names else sorted(names)
