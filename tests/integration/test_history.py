@@ -46,7 +46,7 @@ from turbine.log import Log
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 PARTITIONS, EVERY_MS = 4, 12 * 60_000
-CHILD_S, PAUSE_S = 120.0, 0.25
+CHILD_S, PAUSE_S = 300.0, 0.25
 WRITE, COMPACT = ("write", "--once"), ("compact",)
 TOPIC = BY_SHORT[LOADS].name
 LOAD = next(day_of_reports(0, random.Random(1), EVERY_MS)).load
