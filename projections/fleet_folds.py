@@ -48,7 +48,7 @@ from projections.fleet import (
     Request,
     Told,
 )
-from projections.ingress import Ingress, admit, answer
+from projections.ingress import FIRST_ROOM, Ingress, admit, answer
 from projections.lives import Life, beat, fail_over, start
 from projections.loads import load_of
 from projections.plans import Course, read_moves
@@ -200,7 +200,7 @@ def _wished(
     before = row.ingress.get(key, Ingress())
     known = {one.id for one in before.live} | {one.id for one in before.waiting}
     size = len(read.record.value)
-    ingress, counts = admit(before, body.change_id, body, size, read.at_ms)
+    ingress, counts = admit(before, body.change_id, body, size, read.at_ms, room=FIRST_ROOM)
     if isinstance(body, PlacementApplyRequested):
         return row._replace(ingress=row.ingress.set(key, ingress))
     row = row._replace(ingress=row.ingress.set(key, answer(ingress, body.change_id)))

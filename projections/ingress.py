@@ -8,27 +8,38 @@ from __future__ import annotations
 
 import base64
 from bisect import bisect_left
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from events.codec import decode, encode
 from events.identity import valid_until_ms
 from events.records import Body
 
-WHOLE = 64
-"""Requests of one key and topic that are kept whole at one time; further ones only by id."""
-WHOLE_BYTES = 256 * 1024
-"""The same bound in bytes: 64 requests may be 64 KiB each, and a row is kept in one message."""
+WAITING = 64
+"""Requests of one key and topic that may wait at one time; who decides refuses further ones. They
+are kept whole all the same: how many wait hangs on how far the journal is read, and readers who
+forgot one for it would differ."""
+WHOLE_BYTES = 512 * 1024
+"""Of requests that are kept whole, in bytes; those beyond only by id. A row is kept in one message,
+and has five doors."""
 KNOWN = 1024
 """Requests known by id at one time; what comes beyond has no verdict, and its author can see so."""
 VALID_MS = 600_000
 """How far ahead a request may say it is valid: it bounds how long an id has to be remembered."""
 
 
+CROWDED = "too many requests about this job are waiting; ask again later"
+NO_ROOM = (
+    "the requests about this job that are still valid, answered ones too, take more than"
+    f" {WHOLE_BYTES // 1024} KiB; ask again later, with ids that are valid for less time"
+)
+
+
 class Ask(NamedTuple):
     """One request that counts and has no verdict yet."""
 
     id: str
-    body: Body | None  # None: too many at once, or its validity passed
+    body: Body | None  # None: no room for it among those that live, or its validity passed
     passed: bool = False  # the topic's own time is past its validity
 
 
@@ -56,7 +67,20 @@ class Ingress(NamedTuple):
     waiting: tuple[Ask, ...] = ()  # in the order in which they came
 
 
-def admit(was: Ingress, request_id: str, body: Body, size: int, at_ms: int) -> tuple[Ingress, bool]:
+class Room(NamedTuple):
+    """How much of what lives is kept whole."""
+
+    requests: int
+    size: int  # in bytes
+
+
+FIRST_ROOM = Room(64, 256 * 1024)
+"""As it was first: answered ones counted to the 64, and a 65th was refused while none waited."""
+
+
+def admit(
+    was: Ingress, request_id: str, body: Body, size: int, at_ms: int, *, room: Room | None = None
+) -> tuple[Ingress, bool]:
     """The topic's next state, and whether the request counts (now, or by an earlier copy)."""
     until_ms = valid_until_ms(request_id)
     now = _move(was, at_ms)
@@ -70,11 +94,21 @@ def admit(was: Ingress, request_id: str, body: Body, size: int, at_ms: int) -> t
         return now, False  # void: the producer's acknowledgement shows the same times
     # Answered ones count as well, until they pass: counting only the waiting ones would make the
     # bound depend on how far the journal is read, and readers would differ.
-    whole = len(live) < WHOLE and live_bytes + size <= WHOLE_BYTES
+    requests, room_bytes = room or (KNOWN, WHOLE_BYTES)
+    whole = len(live) < requests and live_bytes + size <= room_bytes
     one = Live(until_ms, request_id, size if whole else 0)
     ask = Ask(request_id, body if whole else None)
     known = (*live[:at], one, *live[at:])
     return Ingress(high_ms, known, live_bytes + one.size, (*waiting, ask)), True
+
+
+def in_turn(was: Ingress) -> Iterator[tuple[Ask, bool]]:
+    """Those that wait, as they came, and whether as many as may wait came before it. Those that
+    have passed only get their answer: they stand in nobody's way."""
+    before = 0
+    for ask in was.waiting:
+        yield ask, before >= WAITING and not ask.passed
+        before += not ask.passed
 
 
 def answer(was: Ingress, request_id: str) -> Ingress:

@@ -23,7 +23,7 @@ from events.records import (
     TaskStarted,
 )
 from events.topics import CHANGES, LAYERS, OPERATOR
-from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
 from projections.keeping import KINDS, Kept, apply_kept
 
 BASE, PROVISIONER, SCALER, ONCALL = range(4)
@@ -78,7 +78,7 @@ class Job(NamedTuple):
         return LayerVersions(*(layer.version for layer in self.layers))
 
 
-def fold(job: Job | None, read: Read) -> Job:
+def fold(job: Job | None, read: Read, room: Room | None = None) -> Job:
     """The job after the record. Total; what does not concern a job's config changes nothing."""
     record = read.record
     body = record.body
@@ -88,7 +88,8 @@ def fold(job: Job | None, read: Read) -> Job:
         at = _DOOR_OF_TOPIC.get(read.topic)
         if at is None:
             return job
-        ingress, _ = admit(job.ingress[at], record.id, body, len(record.value), read.at_ms)
+        size = len(record.value)
+        ingress, _ = admit(job.ingress[at], record.id, body, size, read.at_ms, room=room)
         return _at_door(job, at, ingress)
     return job if body is None else apply(job, body)
 

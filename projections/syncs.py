@@ -37,7 +37,7 @@ from events.records import (
     TaskStopped,
 )
 from projections import keeping
-from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
 from projections.keeping import Kept, state_after, wish_of
 from projections.reports import Report, from_floor, newest, report_of
 
@@ -181,14 +181,15 @@ class Sync(NamedTuple):
         return Kept(running.config_json, wish_of(running.reset), wish, self.state)
 
 
-def fold(row: Sync | None, read: Read) -> Sync:
+def fold(row: Sync | None, read: Read, room: Room | None = None) -> Sync:
     """The row after the record. Total; what does not concern it changes nothing."""
     record = read.record
     body = record.body
     if row is None:
         row = Sync(record.key)
     if isinstance(body, _REQUESTS):
-        ingress, _ = admit(row.ingress, record.id, body, len(record.value), read.at_ms)
+        size = len(record.value)
+        ingress, _ = admit(row.ingress, record.id, body, size, read.at_ms, room=room)
         return row._replace(ingress=ingress)
     if isinstance(body, _REPORTS):
         report = report_of(body, read.at_ms)

@@ -16,6 +16,7 @@ from typing import Any
 from events.codec import KEY_BYTES_MAX, TYPE_PREFIX, VALUE_BYTES_MAX
 from events.lock import Version, newest_of, read_lock
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
+from projections.ingress import KNOWN, WAITING, WHOLE_BYTES
 
 Document = dict[str, Any]
 
@@ -39,6 +40,11 @@ highest first, and Avro binary. The ids stand in x-schema-id of each message. Wh
 id of the schema gives its urn, x-dataschema, in the header ce_dataschema. A key is plain UTF-8, and
 a record lies in the partition that Java's murmur2 gives its key: with librdkafka, set
 partitioner=murmur2_random. Headers are CloudEvents 1.0 in binary mode.
+"""
+LIMITS = f"""
+At most {WAITING} requests about one job wait on one topic, a further one is rejected as overloaded.
+Ids are remembered for as long as they are valid: {KNOWN:,} of one job on one topic, beyond which a
+request counts for nothing, and {WHOLE_BYTES // 1024} KiB of requests, beyond which one is rejected.
 """
 HEADERS: Mapping[str, str] = {
     "ce_specversion": "Version of CloudEvents, always 1.0.",
@@ -91,7 +97,7 @@ def document(of: Installation | None = None) -> Document:
         "info": {
             "title": "Turbine",
             "version": VERSION,
-            "description": ABOUT,
+            "description": ABOUT + LIMITS,
             "license": {"name": "Apache-2.0"},
         },
         "defaultContentType": FRAMED,

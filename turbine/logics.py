@@ -22,10 +22,12 @@ from components.runtime.component import Component
 from components.shard_manager.decide import component as shard_manager
 from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
+from components.state_syncer.logic_1 import component as state_syncer_1
 from components.task_service.decide import component as task_service
 
 OLDER: dict[str, tuple[Component[Any], ...]] = {
     "job-service": (job_service_1,),
+    "state-syncer": (state_syncer_1,),
     "auto-scaler": (auto_scaler_1,),
 }
 """By component, the newest first: logics of the past whose decisions may still be in the log."""

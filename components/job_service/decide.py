@@ -24,7 +24,7 @@ from events.records import (
 )
 from events.strict_json import Malformed, canonical_json, parse_json
 from events.topics import JOURNAL, LAYERS, TASKS
-from projections.ingress import Ask
+from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.jobs import (
     BASE,
     FOLDED_KINDS,
@@ -96,6 +96,7 @@ def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
 class Rules:
     """What a logic of the past judged otherwise."""
 
+    no_room: str = NO_ROOM
     absent: Callable[[Job, str], Refusal | None] = _absent
     stays: Callable[[Job, str, str], Refusal | None] = _stays
 
@@ -111,8 +112,8 @@ def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
             yield body
             job = apply(job, body)
     for door in PEOPLE_FIRST:
-        for ask in job.ingress[door].waiting:
-            body = _verdict(job, door, ask, now_ms, rules)
+        for ask, crowded in in_turn(job.ingress[door]):
+            body = _verdict(job, door, ask, now_ms, rules, crowded=crowded)
             yield body
             job = apply(job, body)
 
@@ -134,8 +135,8 @@ def _expiry(job: Job, at: int, expires_ms: int) -> OverrideExpired:
     )
 
 
-def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: Rules) -> Body:
-    refusal = _untimely(ask, now_ms)
+def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: Rules, *, crowded: bool) -> Body:
+    refusal = Refusal("overloaded", CROWDED) if crowded else _untimely(ask, now_ms, rules)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
     refusal = _talkative(ask.body)
@@ -149,14 +150,10 @@ def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: Rules) -> Body:
     return change
 
 
-def _untimely(ask: Ask, now_ms: int) -> Refusal | None:
+def _untimely(ask: Ask, now_ms: int, rules: Rules) -> Refusal | None:
     if ask.passed or valid_until_ms(ask.id) < now_ms:
         return Refusal("too-late", "its validity passed before it could be decided; ask again")
-    if ask.body is None:
-        return Refusal(
-            "overloaded", "too many requests about this job are waiting; ask again later"
-        )
-    return None
+    return Refusal("overloaded", rules.no_room) if ask.body is None else None
 
 
 def _talkative(body: Body | None) -> Refusal | None:

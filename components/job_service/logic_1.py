@@ -2,7 +2,7 @@
 
 A change of a job that is not there was judged as the config of a new one, and so refused for the
 first thing that it lacked. What tasks say was not read: that state could not go along was left to
-the state syncer.
+the state syncer. Of requests that live 64 were kept, answered or not, and further ones refused.
 """
 
 from __future__ import annotations
@@ -13,11 +13,19 @@ from dataclasses import replace
 from components.job_service.decide import Rules
 from components.job_service.decide import component as newest
 from components.job_service.decide import decide as decide_now
+from events.codec import Read
 from events.records import Body
 from events.topics import TASKS
+from projections.ingress import CROWDED, FIRST_ROOM
 from projections.jobs import LAYER_KINDS, Job
+from projections.jobs import fold as fold_now
 
-RULES = Rules(absent=lambda *_: None, stays=lambda *_: None)
+RULES = Rules(no_room=CROWDED, absent=lambda *_: None, stays=lambda *_: None)
+
+
+def fold(job: Job | None, read: Read) -> Job:
+    """The row as it was then."""
+    return fold_now(job, read, FIRST_ROOM)
 
 
 def decide(job: Job, now_ms: int) -> Iterator[Body]:
@@ -30,5 +38,6 @@ component = replace(
     logic="job-service/1",
     inputs=newest.inputs - {TASKS},
     folds=LAYER_KINDS,
+    fold=fold,
     decide=decide,
 )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 
 from components.runtime.component import Component
 from components.state_syncer.failing import steady_ms, tell
@@ -33,7 +33,7 @@ from events.records import (
 )
 from events.reset import BadGoal, Reset, goal_of, stranger
 from events.topics import JOURNAL, OPERATOR, TASKS
-from projections.ingress import Ask
+from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.keeping import STATE_STAYS, stays_behind
 from projections.syncs import (
     DELETED,
@@ -63,10 +63,20 @@ NAMED = 10
 """Tasks that a sentence names; more of them are counted."""
 
 
-def decide(row: Sync, now_ms: int) -> Iterator[Body]:
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a logic of the past judged otherwise."""
+
+    no_room: str = NO_ROOM
+
+
+NEWEST = Rules()
+
+
+def decide(row: Sync, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
     for turn in _TURNS:
-        for body in turn(row, now_ms):
+        for body in turn(row, now_ms, rules):
             yield body
             row = apply(row, body)
 
@@ -86,15 +96,15 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
 # --- what operators ask for
 
 
-def _requests(row: Sync, now_ms: int) -> Iterator[Body]:
-    for ask in row.ingress.waiting:
-        for body in _answer(row, ask, now_ms):
+def _requests(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
+    for ask, crowded in in_turn(row.ingress):
+        refusal = ("overloaded", CROWDED) if crowded else _unwelcome(row, ask, now_ms, rules)
+        for body in _answer(row, ask, now_ms, refusal):
             yield body
             row = apply(row, body)
 
 
-def _answer(row: Sync, ask: Ask, now_ms: int) -> Iterator[Body]:
-    refusal = _unwelcome(row, ask, now_ms)
+def _answer(row: Sync, ask: Ask, now_ms: int, refusal: tuple[str, str] | None) -> Iterator[Body]:
     if refusal is not None:
         yield refused(row, ask, *refusal)
     elif isinstance(ask.body, ReleaseRequested):
@@ -118,11 +128,11 @@ def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
     return row._replace(held=not isinstance(ask.body, ResumeRequested))
 
 
-def _unwelcome(row: Sync, ask: Ask, now_ms: int) -> tuple[str, str] | None:
+def _unwelcome(row: Sync, ask: Ask, now_ms: int, rules: Rules) -> tuple[str, str] | None:
     if ask.passed or valid_until_ms(ask.id) < now_ms:
         return "too-late", "its validity passed before it could be decided; ask again"
     if ask.body is None:
-        return "overloaded", "too many requests about this job are waiting; ask again later"
+        return "overloaded", rules.no_room
     if isinstance(ask.body, ReleaseRequested):  # of a deletion that failed, too
         if row.quarantine is None:
             said = f"{row.name} is not quarantined, so there is nothing to do"
@@ -153,14 +163,14 @@ def _unfit(row: Sync, to: str) -> tuple[str, str] | None:
 # --- turns
 
 
-def _release(row: Sync, _: int) -> Iterator[Body]:
+def _release(row: Sync, *_: object) -> Iterator[Body]:
     """A quarantine holds for one config; another one deserves a try."""
     if row.quarantine is not None and row.quarantine.versions != row.versions:
         said = "a newer config was accepted"
         yield JobReleased(job=row.name, explanation=said, versions=row.versions)
 
 
-def _quarantine(row: Sync, _: int) -> Iterator[Body]:
+def _quarantine(row: Sync, *_: object) -> Iterator[Body]:
     """Level-triggered, as all is: who died after the third failure still owes the quarantine."""
     trouble = row.trouble
     if row.plan is not None or row.quarantine is not None or trouble is None:
@@ -169,14 +179,14 @@ def _quarantine(row: Sync, _: int) -> Iterator[Body]:
         yield quarantined(row, trouble)
 
 
-def _alert(row: Sync, _: int) -> Iterator[Body]:
+def _alert(row: Sync, *_: object) -> Iterator[Body]:
     if row.quarantine is not None and not row.alerted:
         yield alerting(row, row.quarantine)
     elif row.quarantine is None and row.alerted:
         yield cleared(row, "the job was released")
 
 
-def _overtake(row: Sync, now_ms: int) -> Iterator[Body]:
+def _overtake(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
     """A plan whose tasks have not been told to start gives way to a newer config; one that has
     come that far is brought to its end, so that the job is never left between two shapes."""
     plan = row.plan
@@ -185,7 +195,7 @@ def _overtake(row: Sync, now_ms: int) -> Iterator[Body]:
         yield failed(row, plan, "overtaken", said, now_ms)
 
 
-def _step(row: Sync, now_ms: int) -> Iterator[Body]:
+def _step(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
@@ -201,7 +211,7 @@ def _step(row: Sync, now_ms: int) -> Iterator[Body]:
         row = apply(row, body)
 
 
-def _begin(row: Sync, now_ms: int) -> Iterator[Body]:
+def _begin(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
     if row.plan is None and row.quarantine is None:
         yield from _towards(row, now_ms, None)
 
@@ -325,16 +335,16 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
     yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
 
 
-_TURNS = (
+_TURNS: tuple[Callable[[Sync, int, Rules], Iterator[Body]], ...] = (
     *(_release, _overtake, _step, _quarantine, _alert),
     *(_requests, _alert, _begin),
     *(_quarantine, _alert),  # of what was refused as it began
-    tell,
+    lambda row, now_ms, _: tell(row, now_ms),
 )
 
 component: Component[Sync] = Component(
     name="state-syncer",
-    logic="state-syncer/1",
+    logic="state-syncer/2",
     output=JOURNAL,
     inputs=frozenset({JOURNAL, TASKS, OPERATOR}),
     folds=FOLDED_KINDS,

@@ -122,18 +122,10 @@ REQUESTS = (
     left_out(
         "the bound of what is kept whole counts waiting ones only",
         INGRESS,
-        "whole = len(live) < WHOLE and",
-        "whole = len(waiting) < WHOLE and",
+        "and live_bytes + size <= room_bytes",
+        "and size * (len(waiting) + 1) <= room_bytes",
     ),
-    left_out(
-        "no bound on requests kept whole", INGRESS, "whole = len(live) < WHOLE and", "whole ="
-    ),
-    left_out(
-        "no bound on bytes kept whole",
-        INGRESS,
-        "< WHOLE and live_bytes + size <= WHOLE_BYTES",
-        "< WHOLE",
-    ),
+    left_out("no bound on bytes kept whole", INGRESS, " and live_bytes + size <= room_bytes", ""),
     left_out("no bound on ids", INGRESS, " or len(live) >= KNOWN:", ":"),
     left_out(
         "stale changes are accepted",

@@ -16,14 +16,13 @@ from projections import ingress
 from projections.ingress import VALID_MS, Ingress, admit, answer, dump_ingress, load_ingress
 
 BEGIN_MS = 1_000_000
-WHOLE, WHOLE_BYTES, KNOWN = 3, 700, 5
+WHOLE_BYTES, KNOWN = 700, 5
 
 
 @pytest.fixture(autouse=True, scope="module")
 def _small_bounds() -> Iterator[None]:
     """So small that a short history meets them."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ingress, "WHOLE", WHOLE)
         patched.setattr(ingress, "WHOLE_BYTES", WHOLE_BYTES)
         patched.setattr(ingress, "KNOWN", KNOWN)
         yield
@@ -140,9 +139,7 @@ def test_no_row_outgrows_its_bounds(asked: list[Asked]) -> None:
     was = Ingress()
     for one in asked:
         was, _ = let_in(was, one)
-        whole = [ask for ask in was.waiting if ask.body is not None]
         assert len(was.live) <= KNOWN
-        assert len(whole) <= WHOLE
         assert was.live_bytes == sum(one.size for one in was.live) <= WHOLE_BYTES
 
 

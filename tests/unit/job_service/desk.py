@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
@@ -31,8 +32,10 @@ SMALLEST: dict[str, Any] = {
 class Desk:
     """One job as the job service holds it; each question is followed by its answer."""
 
-    def __init__(self, name: str = "orders", *, alive: bool = True) -> None:
-        self.name, self.now_ms = name, NOW_MS
+    def __init__(
+        self, name: str = "orders", *, alive: bool = True, fold: Callable[..., Job] = fold
+    ) -> None:
+        self.name, self.now_ms, self._read = name, NOW_MS, fold
         self.row: Job | None = None
         self._numbers, self._offsets = count(), count()
         if alive:
@@ -74,7 +77,7 @@ class Desk:
         value = encode(body) if size is None else b"?" * size
         record = Record(self.name, name, type(body).__name__, value, body)
         read = Read(f"{topic}/0", topic, next(self._offsets), self.now_ms, record)
-        self.row = fold(self.row, read)
+        self.row = self._read(self.row, read)
 
     def decide(self) -> list[Body]:
         """What there is to be said now; all of it stands."""
@@ -82,8 +85,8 @@ class Desk:
         for body in said:
             record = Record(self.name, "?", type(body).__name__, encode(body), body, parent="?")
             read = Read(f"{JOURNAL}/0", JOURNAL, next(self._offsets), self.now_ms, record)
-            assert fold(self.row, read) == apply(self.job, body)
-            self.row = fold(self.row, read)
+            assert self._read(self.row, read) == apply(self.job, body)
+            self.row = self._read(self.row, read)
         return said
 
     def ask(self, layer: str, **said: Any) -> Body:

@@ -9,15 +9,17 @@ import pytest
 from events.identity import CHANGE_ID_LENGTH_MAX
 from events.records import ConfigChangeProposed
 from projections.ingress import (
+    FIRST_ROOM,
     KNOWN,
     VALID_MS,
-    WHOLE,
+    WAITING,
     WHOLE_BYTES,
     Ingress,
     Live,
     admit,
     answer,
     dump_ingress,
+    in_turn,
     load_ingress,
 )
 
@@ -109,20 +111,35 @@ def test_an_answer_to_nobody_is_nothing() -> None:
     assert answer(answer(was, name_of(1_000)), name_of(1_000)) == answer(was, name_of(1_000))
 
 
-def test_so_many_are_kept_whole_and_more_only_by_id() -> None:
-    was = asked(*(name_of(1_000, str(n)) for n in range(WHOLE + 3)))
-    assert sum(one.body is not None for one in was.waiting) == WHOLE
-    assert [one.body for one in was.waiting[WHOLE:]] == [None] * 3
-    assert not any(one.passed for one in was.waiting)
+def test_so_many_may_wait_and_more_are_told_apart() -> None:
+    was = asked(*(name_of(1_000, str(n)) for n in range(WAITING + 3)))
+    assert [crowded for _, crowded in in_turn(was)] == [False] * WAITING + [True] * 3
+    assert [ask for ask, _ in in_turn(was)] == [*was.waiting]
+    assert all(one.body is not None for one in was.waiting), "kept whole, for who reads further"
 
 
-def test_answered_ones_take_room_until_they_pass() -> None:
+def test_those_that_are_answered_or_have_passed_wait_no_more() -> None:
+    names = [name_of(1_000, str(n)) for n in range(WAITING)]
+    was, _ = ask(asked(*names), name_of(60_000))
+    assert [crowded for _, crowded in in_turn(answer(was, names[7]))] == [False] * WAITING
+    was, _ = ask(was, name_of(60_000, "b"), at_ms=AT_MS + 1_001)
+    assert not any(crowded for _, crowded in in_turn(was)), "64 have passed, and two wait"
+
+
+def test_as_it_was_first_answered_ones_took_room() -> None:
+    was = Ingress()
+    for n in range(FIRST_ROOM.requests + 1):
+        body = ConfigChangeProposed(change_id=name_of(1_000, str(n)), job="orders", author="ann")
+        was, _ = admit(was, body.change_id, body, 100, AT_MS, room=FIRST_ROOM)
+        kept = was.waiting[-1].body is not None
+        was = answer(was, body.change_id)
+    assert not kept
+
+
+def test_answered_ones_take_room_in_bytes_until_they_pass() -> None:
     """Or the bound would depend on how far the journal is read, and readers would differ."""
-    names = [name_of(1_000, str(n)) for n in range(WHOLE)]
-    was = asked(*names)
-    for name in names:
-        was = answer(was, name)
-    was, _ = ask(was, name_of(60_000))
+    was, _ = ask(Ingress(), name_of(1_000), size=WHOLE_BYTES)
+    was, _ = ask(answer(was, name_of(1_000)), name_of(60_000))
     assert was.waiting[-1].body is None
     was, _ = ask(was, name_of(60_000, "b"), at_ms=AT_MS + 1_001)
     assert was.waiting[-1].body is not None

@@ -13,7 +13,7 @@ from events.records import (
     ShardAddRequested,
     ShardDropRequested,
 )
-from projections.ingress import WHOLE
+from projections.ingress import FIRST_ROOM
 from projections.plans import Planned, write_moves
 from tests.unit.shard_manager.fleets import Tale, of, placed
 
@@ -247,6 +247,9 @@ def test_a_long_name_of_a_plan_does_not_either() -> None:
     tale.ask("p" * 200_000)
     (one,) = of(PlacementRejected, tale.settle())
     assert one.reason in ("unknown-plan", "invalid")
+
+
+WHOLE = FIRST_ROOM.requests
 
 
 def test_more_requests_than_can_be_kept() -> None:

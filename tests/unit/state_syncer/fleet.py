@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any
 
@@ -40,7 +40,8 @@ SMALLEST: dict[str, Any] = {
 class Fleet:
     """What is told and what is asked, in the log's order; `said` is all that was decided."""
 
-    def __init__(self) -> None:
+    def __init__(self, fold: Callable[..., Sync] = fold) -> None:
+        self._fold = fold
         self.row, self.job = Sync("orders"), Job("orders")
         self.now_ms = NOW_MS
         self.said: list[Body] = []
@@ -54,7 +55,7 @@ class Fleet:
         offset = next(self._offsets)
         record = Record("orders", name or f"r{offset}", type(body).__name__, encode(body), body)
         read = Read(f"{topic}/0", topic, offset, self.now_ms, record)
-        self.row, self.job = fold(self.row, read), fold_job(self.job, read)
+        self.row, self.job = self._fold(self.row, read), fold_job(self.job, read)
         assert self.job.kept == self.row.kept
 
     def decide(self) -> list[Body]:

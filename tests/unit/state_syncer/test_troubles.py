@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, wake_ms
+from components.state_syncer import logic_1
+from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, component, wake_ms
 from components.state_syncer.words import ROUND_MS
 from events.records import (
     AlertRaised,
@@ -19,6 +20,8 @@ from events.records import (
     SyncFailed,
     SyncPlanned,
 )
+from events.topics import JOURNAL
+from projections.ingress import WAITING
 from tests.unit.state_syncer.fleet import Fleet
 from turbine.creating import MAKES
 
@@ -193,6 +196,33 @@ def test_a_resume_of_what_the_config_pauses_too_leaves_it_to_the_config(fleet: F
     (planned, _) = fleet.decide()
     assert isinstance(planned, SyncPlanned)
     assert planned.intent == "resume"
+
+
+def test_many_that_live_are_no_flood_while_none_waits(fleet: Fleet) -> None:
+    for number in range(2 * WAITING):
+        asked = fleet.asks(ReleaseRequested, f"ask{number}")
+        [refused] = fleet.decide()
+        assert (refused.change_id, refused.cause) == (asked, "not-quarantined")
+
+
+def test_more_than_may_wait_are_refused(fleet: Fleet) -> None:
+    for number in range(WAITING + 1):
+        fleet.asks(ReleaseRequested, f"ask{number}")
+    refused = [body for body in fleet.decide() if isinstance(body, SyncFailed)]
+    assert [one.cause for one in refused] == ["not-quarantined"] * WAITING + ["overloaded"]
+    said = "too many requests about this job are waiting; ask again later"
+    assert refused[-1].explanation == said
+
+
+def test_to_the_first_logic_many_that_live_were_a_flood() -> None:
+    fleet = Fleet(logic_1.fold)
+    for number in range(WAITING + 1):
+        fleet.asks(ReleaseRequested, f"ask{number}")
+        [then] = logic_1.decide(fleet.row, fleet.now_ms)
+        assert isinstance(then, SyncFailed)
+        fleet.tell(JOURNAL, then)
+    assert then.cause == "overloaded"
+    assert logic_1.component.logic == "state-syncer/1" != component.logic
 
 
 def test_a_pause_waits_for_a_start_that_is_under_way() -> None:

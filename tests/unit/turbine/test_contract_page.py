@@ -9,8 +9,8 @@ from pathlib import Path
 from events.codec import decode, encode
 from events.records import RECORDS, ConfigChangeProposed
 from events.topics import BY_NAME, DEFAULT_PARTITIONS, partition_of
-from projections.ingress import VALID_MS
-from turbine.contract import HEADERS
+from projections.ingress import KNOWN, VALID_MS, WAITING, WHOLE_BYTES
+from turbine.contract import HEADERS, LIMITS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text()
 
@@ -47,3 +47,10 @@ def test_every_topic_record_and_header_that_is_named_is_there() -> None:
 
 def test_the_validity_is_the_one_that_is_kept_to() -> None:
     assert f"at most {VALID_MS // 60_000}\nminutes ahead" in TEXT
+
+
+def test_the_limits_are_those_that_are_kept_to() -> None:
+    told = TEXT.partition("## How much at a time")[2].partition("\n## ")[0]
+    limits = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
+    assert all(limit in " ".join(told.split()) for limit in limits)
+    assert all(limit in LIMITS for limit in limits)
