@@ -16,6 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from benchmarks.exactly_once_watch import Feed, Found, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
+from events.reserved import group_of
 
 NAMES, INPUTS, RATE = ("east", "west"), 4, 400
 TURNS, QUICK_TURNS = 4, 1
@@ -131,7 +132,7 @@ class Change:
 
     def await_read(self, client: Mapping[str, str], feed: Feed) -> None:
         """Until the group has read all of the input, what is left out as well."""
-        asker = Consumer({**client, "group.id": self.job, "enable.auto.commit": False})
+        asker = Consumer({**client, "group.id": group_of(self.job), "enable.auto.commit": False})
         spots = [TopicPartition(self.job, p) for p in range(INPUTS)]
 
         def read() -> bool:

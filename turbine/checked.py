@@ -17,8 +17,9 @@ from typing import Any
 
 from components.task_manager.kin import end_group
 from components.task_service.specs import Trouble, head_of, specs_of
-from events.config import Invalid, validate_config
+from events.config import Invalid, JobConfig, validate_config
 from events.records import LayerVersions
+from events.reserved import reserved_topics
 from turbine.local import LocalFailed
 
 Row = dict[str, Any]
@@ -58,8 +59,10 @@ def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
     """What is to be tried, if the config is valid; partitions that nobody has counted yet are as
     many as tasks."""
     config = validate_config(merged)
-    if isinstance(config, Invalid):
-        return Wrong(config.path, str(config))
+    wrong = config if isinstance(config, Invalid) else next(reserved_topics(config), None)
+    if wrong is not None:
+        return Wrong(wrong.path, str(wrong))
+    assert isinstance(config, JobConfig)
     counted = tuple(
         one if one.partitions else one.model_copy(update={"partitions": config.tasks})
         for one in config.inputs

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from events.config import EXPLAINER, JobConfig
 from events.invalid import Invalid
+from events.reserved import reserved_topics
 
 _STAND_INS: Mapping[str, Any] = MappingProxyType(
     {
@@ -52,10 +53,9 @@ def findings_in(merged: Mapping[str, Any]) -> list[Finding]:
 
 def _problems(config: Mapping[str, Any]) -> list[Invalid]:
     try:
-        JobConfig.model_validate(dict(config))
+        return list(reserved_topics(JobConfig.model_validate(dict(config))))
     except ValidationError as error:
         return EXPLAINER.problems(error)
-    return []
 
 
 def _hangs_on(path: str, wrong: Set[str]) -> bool:

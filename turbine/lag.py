@@ -1,7 +1,8 @@
 """How far jobs are behind their input: what they have committed against where the input ends.
 
-A job's consumer group has the job's name. Unknown is None and never 0: of a partition where nothing
-is committed nobody knows what is left to read, and a sum over it is unknown, too.
+A job's consumer group is `turbine-job.` and the job's name. Unknown is None and never 0: of a
+partition where nothing is committed nobody knows what is left to read, and a sum over it is
+unknown, too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from components.runtime.clients import counts_of
 from components.runtime.inputs import At, committed_of, ends_of
 from events.codec import Read
 from events.records import TaskLoadReported
+from events.reserved import group_of
 from events.topics import LOADS
 from projections import lists
 from projections.lists import Lists
@@ -117,12 +119,12 @@ def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], 
     counts = counts_of(log.settings)
     found = {sync.name: shares_of(sync, listings.rows.get(sync.name), counts) for sync in jobs}
     spots = {name: [(one.topic, one.partition) for one in found[name]] for name in found}
-    committed = committed_of(log.settings, spots)
+    committed = committed_of(log.settings, {group_of(name): spots[name] for name in spots})
     # To ask for a partition by name might make its topic, where the broker has none.
     there = {at for some in spots.values() for at in some if at[1] < counts.get(at[0], 0)}
     ends = ends_of(log.settings, there)
     behind = [
-        behind_of(sync, read_to(found[sync.name], committed[sync.name], ends), loads)
+        behind_of(sync, read_to(found[sync.name], committed[group_of(sync.name)], ends), loads)
         for sync in jobs
     ]
     return syncs, sorted(behind, key=worst_first)

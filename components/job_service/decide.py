@@ -22,7 +22,8 @@ from events.records import (
     LayerVersions,
     OverrideExpired,
 )
-from events.strict_json import Malformed, canonical_json, parse_json
+from events.reserved import NO_JOB, is_reserved_job, reserved_topics
+from events.strict_json import Malformed, canonical_json, parse_json, shorten
 from events.topics import JOURNAL, LAYERS, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.jobs import (
@@ -97,6 +98,7 @@ class Rules:
     """What a logic of the past judged otherwise."""
 
     no_room: str = NO_ROOM
+    reserved: bool = True
     absent: Callable[[Job, str], Refusal | None] = _absent
     stays: Callable[[Job, str, str], Refusal | None] = _stays
 
@@ -182,7 +184,7 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
 def _change(
     job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, rules: Rules
 ) -> Body | Refusal:
-    refusal = _unwelcome(job, at, asked, now_ms)
+    refusal = _taken(job, at, rules) or _unwelcome(job, at, asked, now_ms)
     if refusal is not None:
         return refusal
     try:
@@ -197,7 +199,7 @@ def _change(
         return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
     expected_json = _expected_json(job, at, layer, layer_json)
     refusal = rules.absent(job, expected_json)
-    refusal = refusal or _unfit(expected_json)
+    refusal = refusal or _unfit(expected_json, rules)
     refusal = refusal or rules.stays(job, expected_json, job.expected_json)
     refusal = refusal or _unfit_later(job, at, layer, asked.expires_ms, rules)
     if refusal is not None:
@@ -242,6 +244,13 @@ def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> R
     return None
 
 
+def _taken(job: Job, at: int, rules: Rules) -> Refusal | None:
+    """Of a job that would be created under a name of Turbine's own."""
+    if not rules.reserved or at != BASE or job.alive or not is_reserved_job(job.name):
+        return None
+    return Refusal("invalid", f"job: expected {NO_JOB}, found {shorten(job.name)}", "job")
+
+
 def _no_such_job(job: Job) -> Refusal:
     return Refusal("no-such-job", f"there is no job {job.name}; a base change creates it")
 
@@ -252,11 +261,12 @@ def _overtaken(job: Job, at: int, expected: int) -> str:
     return f"expected version {expected} of the {LAYERS[at]} layer, but it is {layer.version}{by}"
 
 
-def _unfit(expected_json: str) -> Refusal | None:
-    found = config_of(expected_json)
-    if isinstance(found, Invalid):
-        return Refusal("invalid", str(found), found.path)
-    return None
+def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
+    config = config_of(expected_json)
+    found = config if isinstance(config, Invalid) else None
+    if isinstance(config, JobConfig) and rules.reserved:
+        found = next(reserved_topics(config), None)
+    return None if found is None else Refusal("invalid", str(found), found.path)
 
 
 def _unfit_later(
@@ -270,7 +280,7 @@ def _unfit_later(
     elif job.layers[ONCALL].expires_ms is None:
         return None
     later_json = _without_override(job, at, layer)
-    refusal = _unfit(later_json)
+    refusal = _unfit(later_json, rules)
     if refusal is None and at != ONCALL:
         was_json = _without_override(job, at, json.loads(job.layers[at].config_json))
         refusal = rules.stays(job, later_json, was_json)

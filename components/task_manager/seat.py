@@ -20,9 +20,10 @@ from components.runtime.settings import Settings
 from components.runtime.transactions import in_time, transactional
 from components.task_manager.claims import Claim, claim_of
 from components.task_manager.deadline import Deadline, own_ms
-from components.task_manager.orders import FAILED, FENCED, STOPPED, Spot, Work
+from components.task_manager.orders import FAILED, FENCED, REFUSED, STOPPED, Spot, Work
 from components.task_manager.resets import OutOfRange, begin_of, wish_of
 from components.task_manager.watch import Watch
+from events.reserved import NO_TOPIC, group_of, is_reserved_topic
 
 ASK_S = 15.0
 """For one question of a start, while the broker elects a leader or looks for a coordinator."""
@@ -69,6 +70,15 @@ class Over(Exception):
         self.how, self.cause = how, cause
 
 
+def refuse_reserved(work: Work) -> None:
+    """Of a config that was accepted before such topics were refused: nothing of it is run."""
+    output = (json.loads(work.config_json or "{}").get("output") or {}).get("topic")
+    for topic in (*(topic for topic, _ in work.inputs), output or ""):
+        if is_reserved_topic(topic):
+            said = f"{topic} is no topic for a job; change its config: name {NO_TOPIC}"
+            raise Over(REFUSED, "reserved-topic", said)
+
+
 class Seat:
     """Of one run. Used from one thread at a time."""
 
@@ -94,7 +104,7 @@ class Seat:
             **{"delivery.timeout.ms": TRANSACTION_MS, **tuning},
         )
         self._consumer = consumer(
-            settings, **{"group.id": work.job, "isolation.level": "read_committed"}
+            settings, **{"group.id": group_of(work.job), "isolation.level": "read_committed"}
         )
 
     @property
@@ -126,6 +136,7 @@ class Seat:
     def take(self) -> None:
         """Fences, looks, claims; the position is where the predecessor came."""
         spots = [TopicPartition(topic, n) for topic, ns in self._work.inputs for n in ns]
+        refuse_reserved(self._work)
         if spots:
             self._check_topics()
         self.await_lease()

@@ -38,7 +38,7 @@ from turbine.publish import Publisher
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 PARTITIONS, INPUTS, SHARDS, TENTH = 4, 8, 8, 100
-JOB, NAMES = "tallies", ("east", "west")
+JOB, GROUP, NAMES = "tallies", "turbine-job.tallies", ("east", "west")
 """Its tasks' shards are odd and even, low and high: however shared out, both run some."""
 WAITING = "the tier is not defined; waiting for it"
 CONFIG = {
@@ -97,7 +97,7 @@ class Fleet:
         """Whose fault it is: how far inputs go, tasks have committed, outputs were read."""
         spots = [TopicPartition("clicks", n) for n in range(INPUTS)]
         ends = [self.sink.get_watermark_offsets(one, 10)[1] for one in spots]
-        reader = Consumer({"bootstrap.servers": self.site.settings.bootstrap, "group.id": JOB})
+        reader = Consumer({"bootstrap.servers": self.site.settings.bootstrap, "group.id": GROUP})
         try:
             committed = str([one.offset for one in reader.committed(spots, 10)])
         except KafkaException as error:

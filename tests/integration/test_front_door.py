@@ -235,7 +235,7 @@ def test_the_tasks_of_the_killed_container_have_committed_elsewhere(played: Play
         )
         began = {(one["topic"], one["partition"]): one["offset"] for one in elsewhere["offsets"]}
         assert began, f"{task} began nowhere"
-        committed = played.client.committed(job)
+        committed = played.client.committed(f"turbine-job.{job}")
         assert any(committed[place] > offset for place, offset in began.items()), (task, began)
 
 

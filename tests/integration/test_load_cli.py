@@ -206,7 +206,7 @@ def test_lag_is_what_is_sent_and_not_committed(site: Installation) -> None:
     assert "-" in turbine("get", "lag", "tallies").out.splitlines()[1].split()
 
     read = {number: ends["clicks", number] - 5 * number for number in range(INPUTS)}
-    commit(site, "tallies", read)
+    commit(site, "turbine-job.tallies", read)
     [row] = told("get", "lag", "tallies")
     assert (row["lag_records"], row["lag_bytes"], row["busy_share"]) == (30, None, None)
     rows = told("get", "lag", "--by", "partition")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,9 +12,20 @@ from hypothesis import strategies as st
 from components.task_manager.claims import Claim, claim_of
 from components.task_manager.counters import LOOKED_MS_MAX, Counters
 from components.task_manager.knobs import BadKnob, Knobs, knobs_of
-from components.task_manager.orders import Ended, Left, Loads, Spot, Started, Work, event_of, line
+from components.task_manager.orders import (
+    REFUSED,
+    Ended,
+    Left,
+    Loads,
+    Spot,
+    Started,
+    Work,
+    event_of,
+    line,
+)
 from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from components.task_manager.pulse import digest_of
+from components.task_manager.seat import Over, refuse_reserved
 from components.task_manager.watch import LOOK_S, Watch
 
 numbers = st.integers(0, 5)
@@ -144,6 +156,24 @@ def work() -> Work:
         package="p",
         package_version="1",
         threads=1,
+    )
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"config_json": '{"output":{"topic":"turbine.operator.v1"}}'},
+        {"inputs": (("clicks", (0,)), ("turbine.operator.v1", (1,)))},
+    ],
+)
+def test_a_task_of_the_logs_own_topics_is_not_run(more: dict[str, Any]) -> None:
+    refuse_reserved(work())
+    with pytest.raises(Over) as over:
+        refuse_reserved(work()._replace(**more))
+    assert (over.value.how, over.value.cause) == (REFUSED, "reserved-topic")
+    assert str(over.value) == (
+        "turbine.operator.v1 is no topic for a job; change its config: name a topic of your own,"
+        ' which begins with neither "turbine." nor "__"'
     )
 
 

@@ -58,6 +58,10 @@ WHOLE: dict[str, Any] = {
             {"tasks": 99, "inputs": [{"topic": "a"}, {"topic": "a"}]},
             ["inputs.1.topic: expected each topic once", "tasks: expected at most limits.tasks"],
         ),
+        (
+            {"inputs": [{"topic": "__offsets"}], "output": {"topic": "turbine.x"}, "tasks": "x"},
+            ["tasks: expected", "inputs.0.topic: expected a topic", "output.topic: expected a top"],
+        ),
         ({"inputs": [{"topik": "a"}]}, ["inputs.0.topik: did you mean topic?"]),
         # What does not fit together is told beside what is wrong by itself,
         (

@@ -77,6 +77,11 @@ def test_a_trial_is_what_the_first_task_would_be_told() -> None:
             "policy.settings.lag_threshold",
             "policy.settings.lag_threshold: expected a whole number from 1 to ",
         ),
+        (
+            {"output": {"topic": "turbine.operator.v1"}},
+            "output.topic",
+            "output.topic: expected a topic of your own",
+        ),
         ({"arguments": ["${tsk}"]}, "arguments.0", 'arguments.0: "${tsk}" is not known, perhaps'),
     ],
 )

@@ -21,6 +21,7 @@ from events.records import (
     TaskSpec,
     TaskSpecsPublished,
 )
+from events.reserved import group_of
 from events.topics import LOADS, TASKS
 from projections.jobs import Job, Layer
 from projections.syncs import Sync
@@ -73,6 +74,9 @@ def report(task: int, *, specs: int = 2, shard: int = 1, count: int = 1, **more:
         bytes_out_per_s=0.0,
         **known | more,
     )
+
+
+ORDERS = group_of("orders")
 
 
 @dataclass(slots=True)
@@ -147,7 +151,7 @@ class FakeLog:
 def log(monkeypatch: pytest.MonkeyPatch) -> FakeLog:
     fake = FakeLog().serve(monkeypatch)
     fake.ends = {("clicks", number): 100 for number in range(4)}
-    fake.committed["orders"] = {("clicks", number): 100 - 10 * number for number in range(4)}
+    fake.committed[ORDERS] = {("clicks", number): 100 - 10 * number for number in range(4)}
     return fake
 
 
@@ -186,7 +190,7 @@ def test_by_task_and_by_partition_the_worst_stand_first(log: FakeLog) -> None:
 
 
 def test_what_is_not_committed_is_unknown_and_not_0(log: FakeLog) -> None:
-    del log.committed["orders"]["clicks", 0]
+    del log.committed[ORDERS]["clicks", 0]
     [row] = told()
     assert (row["lag_records"], row["lag_records_min"], row["unknown_partitions"]) == (None, 60, 1)
     by_task = {row["task"]: row["lag_records"] for row in told("--by", "task")}
@@ -199,7 +203,7 @@ def test_what_is_not_committed_is_unknown_and_not_0(log: FakeLog) -> None:
 
 def test_of_a_topic_that_is_gone_the_lag_is_unknown_and_nobody_asks(log: FakeLog) -> None:
     log.owned = ((0, 9),)
-    log.committed["orders"]["clicks", 9] = 5
+    log.committed[ORDERS]["clicks", 9] = 5
     [row] = told()
     assert (row["lag_records"], row["unknown_partitions"]) == (None, 1)
     assert log.asked == [("clicks", 0)]
@@ -294,7 +298,7 @@ def test_a_partition_has_what_was_told_of_it(log: FakeLog) -> None:
 def test_who_has_caught_up_since_the_report_has_no_bytes_and_no_time_left(log: FakeLog) -> None:
     log.load(report(0, checkpoint_age_ms=5))
     log.load(report(1, checkpoint_age_ms=9))
-    log.committed["orders"] = dict(log.ends)
+    log.committed[ORDERS] = dict(log.ends)
     [row] = told()
     assert (row["lag_records"], row["lag_bytes"], row["lag_ms"]) == (0, 0, 0)
     assert row["checkpoint_age_ms"] == 9
@@ -357,8 +361,8 @@ def test_jobs_stand_the_worst_first_and_unknown_ones_before_those_that_are_known
     for name, left in (("far", 70), ("near", 1), ("lost", None), ("done", 0)):
         log.others[name] = log.fleet.row._replace(name=name)
         if left is not None:
-            log.committed[name] = {("clicks", number): 100 for number in range(4)}
-            log.committed[name]["clicks", 0] -= left
+            log.committed[group_of(name)] = {("clicks", number): 100 for number in range(4)}
+            log.committed[group_of(name)]["clicks", 0] -= left
     assert [row["job"] for row in told()] == ["far", "orders", "near", "lost", "done"]
     assert run("get", "lag", "-o", "name").out.split() == ["far", "orders", "near", "lost", "done"]
     assert [row["job"] for row in told("near", "far")] == ["far", "near"]
