@@ -157,6 +157,7 @@ class Sync(NamedTuple):
     quarantine: Quarantine | None = None
     generation: int = 0  # the greatest that a plan or a list has named
     listed: Listed | None = None  # the last list that stands
+    told_ms: int = 0  # when it came to stand, by the journal
     live: Listed | None = None  # the last one that had tasks
     parts: int = 0  # of a list that does not stand yet
     alerted: bool = False  # somebody was told of the quarantine
@@ -197,7 +198,8 @@ def fold(row: Sync | None, read: Read, room: Room | None = None) -> Sync:
         if isinstance(body, TaskStarted) and body.keeps_state is not None:
             return row._replace(state=max(row.state, (body.generation.specs, body.keeps_state)))
         return row
-    return row if body is None else apply(row, body)
+    after = row if body is None else apply(row, body)
+    return after if after.listed is row.listed else after._replace(told_ms=read.at_ms)
 
 
 def apply(row: Sync, body: Body) -> Sync:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from projections.syncs import START, STOP, Plan, Sync
+from projections.syncs import RUNNING, START, STOP, Plan, Sync
 
 
 def standing(row: Sync) -> Iterator[int]:
@@ -18,6 +18,21 @@ def standing(row: Sync) -> Iterator[int]:
             yield at
     for at, report in sorted(row.tasks.items()):
         if at >= tasks and not report.over and not report.final:
+            yield at
+
+
+def never_begun(row: Sync) -> Iterator[int]:
+    """Those of them that nobody has begun, as far as anybody has told: of a list that was emptied
+    before it was ever in effect. All that ran before it had stopped when it was told; a list that
+    only tells to run again is told whoever may still run."""
+    live, listed, running = row.live, row.listed, row.running
+    if live is None or listed is None or listed.tasks:
+        return
+    if running is not None and running.state == RUNNING and running.generation == live.generation:
+        return
+    for at in standing(row):
+        report = row.tasks.get(at)
+        if report is None or report.specs < live.generation:
             yield at
 
 

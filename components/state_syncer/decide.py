@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from components.runtime.component import Component
 from components.state_syncer.failing import steady_ms, tell
 from components.state_syncer.plan import way_of
+from components.state_syncer.unheard import moves_on, passed_over, quiet_ms
 from components.state_syncer.words import (
     alerting,
     cleared,
@@ -32,6 +33,7 @@ from events.records import (
     SyncStepStarted,
 )
 from events.reset import BadGoal, Reset, goal_of, stranger
+from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.keeping import STATE_STAYS, stays_behind
@@ -68,6 +70,7 @@ class Rules:
     """What a logic of the past judged otherwise."""
 
     no_room: str = NO_ROOM
+    unheard: bool = True
 
 
 NEWEST = Rules()
@@ -86,6 +89,9 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
     due = []
     if row.plan is not None and row.plan.deadline_ms is not None:
         due.append(row.plan.deadline_ms + 1)
+    quiet_at_ms = quiet_ms(row)
+    if quiet_at_ms is not None:
+        due.append(quiet_at_ms)
     if row.trouble is not None and row.quarantine is None:
         due.append(row.trouble.retry_ms)
     if row.failing and row.plan is None:
@@ -186,29 +192,42 @@ def _alert(row: Sync, *_: object) -> Iterator[Body]:
         yield cleared(row, "the job was released")
 
 
-def _overtake(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
+def _overtake(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     """A plan whose tasks have not been told to start gives way to a newer config; one that has
-    come that far is brought to its end, so that the job is never left between two shapes."""
+    come that far is brought to its end, so that the job is never left between two shapes. Unless
+    nobody has heard of a task, and the newer one is for another place: perhaps there was none."""
     plan = row.plan
-    if plan is not None and plan.step != START and plan.versions != row.versions:
-        said = "a newer config was accepted before the tasks were told to start"
-        yield failed(row, plan, "overtaken", said, now_ms)
+    if plan is None or plan.versions == row.versions:
+        return
+    said = "a newer config was accepted before the tasks were told to start"
+    if plan.step == START:
+        if not rules.unheard or not moves_on(row, plan):
+            return
+        said = "a newer config names another tier or other regions, and no task was heard of yet"
+    yield failed(row, plan, "overtaken", said, now_ms)
 
 
-def _step(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
+def _step(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
             body = _first(row, plan, now_ms) if plan.at < 0 else _next(row, plan, now_ms)
-        elif not any(missing(row, plan)):
-            body = SyncStepDone(
-                job=row.name, plan_id=plan.id, step=plan.at, name=plan.step, outcome_json="{}"
-            )
+        elif (never := _over(row, plan, now_ms, rules)) is not None:
+            body = SyncStepDone(row.name, plan.id, plan.at, plan.step, outcome_json=never)
         else:
             yield from _give_up(row, plan, now_ms)
             return
         yield body
         row = apply(row, body)
+
+
+def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
+    """What came of the step if it is over; None while tasks are waited for."""
+    waits = {at for at, _ in missing(row, plan)}
+    if not waits:
+        return "{}"
+    never = passed_over(row, plan, now_ms) if rules.unheard else frozenset()
+    return canonical_json({"never_begun": len(waits)}) if waits <= never else None
 
 
 def _begin(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:

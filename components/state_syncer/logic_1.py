@@ -1,6 +1,7 @@
 """The state syncer as it decided first. Pure.
 
-Of requests that live 64 were kept, answered or not, and further ones refused.
+Of requests that live 64 were kept, answered or not, and further ones refused. A start was brought
+to its end although nobody was there to begin it, and a stop waited for tasks that nobody had begun.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from projections.ingress import CROWDED, FIRST_ROOM
 from projections.syncs import Sync
 from projections.syncs import fold as fold_now
 
-RULES = Rules(no_room=CROWDED)
+RULES = Rules(no_room=CROWDED, unheard=False)
 
 
 def fold(row: Sync | None, read: Read) -> Sync:

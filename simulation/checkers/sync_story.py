@@ -92,6 +92,14 @@ class Words:
         }
         yield from (task for task in range(listed.tasks) if task not in stopped)
 
+    def unheard(self, listed: TaskSpecsPublished) -> Iterator[int]:
+        """Tasks of the list that nobody has spoken of, and that had stopped before it."""
+        for task in range(listed.tasks):
+            last = self._last(task)
+            spoken = any(one.generation.specs >= listed.generation for one in last)
+            if not spoken and (not last or any(isinstance(one, TaskStopped) for one in last)):
+                yield task
+
     def not_stopped(self, listed: TaskSpecsPublished) -> Iterator[int]:
         """Tasks of the list that were not stopped, or that began anew elsewhere after that; and
         tasks of an older list with more of them that still run."""
@@ -165,6 +173,8 @@ class JobStory:
     parts: list[TaskSpecsPublished] = field(default_factory=list)  # one after the other
     listed: TaskSpecsPublished | None = None  # the last part of the last whole list
     live: TaskSpecsPublished | None = None  # of the last one with tasks
+    tried: bool = False  # that one is of a plan that was not committed
+    told_ms: int = 0  # when the last whole list came to stand
 
     @property
     def state(self) -> str:
@@ -177,10 +187,10 @@ class JobStory:
             return 0
         return 1 + (self.failures if failed.signature == self.signature else 0)
 
-    def move(self, body: Body | None) -> None:  # noqa: C901 - a flat column of kinds
+    def move(self, body: Body | None, at_ms: int = 0) -> None:  # noqa: C901 - a flat column of kinds
         """The story goes on with a decision that stands."""
         if isinstance(body, TaskSpecsPublished):
-            self._list(body)
+            self._list(body, at_ms)
         elif not isinstance(body, AlertRaised | AlertCleared):
             self.parts.clear()
         match body:
@@ -220,7 +230,7 @@ class JobStory:
             self.answered.add(change_id)
 
     def _commit(self, body: SyncCommitted) -> None:
-        self.running, self.plan = body, None
+        self.running, self.plan, self.tried = body, None, False
         self.signature, self.failures = "", 0
         if body.state == "deleted":  # who is created under its name inherits nothing
             self.live = None
@@ -239,10 +249,11 @@ class JobStory:
             lasts = count >= TRIES and body.versions == self.versions
             self.owed = body if lasts else None
 
-    def _list(self, body: TaskSpecsPublished) -> None:
+    def _list(self, body: TaskSpecsPublished, at_ms: int) -> None:
         if body.part == 1:
             self.parts.clear()
         self.parts.append(body)
         if body.part == body.parts:
-            self.listed = body
-            self.live = body if body.tasks else self.live
+            self.listed, self.told_ms = body, at_ms
+            if body.tasks:
+                self.live, self.tried = body, self.plan is not None

@@ -32,7 +32,7 @@ from events.records import (
     TaskSpecsPublished,
 )
 from simulation.checkers.history import History
-from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore
+from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, Words
 
 _SYNCER = (
     SyncPlanned,
@@ -43,6 +43,7 @@ _SYNCER = (
     JobQuarantined,
     JobReleased,
 )
+ROUND_MS = 30_000
 _CALM = PauseRequested | ResumeRequested | OffsetResetRequested
 
 
@@ -57,7 +58,7 @@ def check_syncs(history: History) -> Iterator[str]:
             for rule in _RULES:
                 for said in rule(job, read, body, lore):
                     yield f"{key}: {read.record.kind} at {read.offset} {said}"
-        job.move(body)
+        job.move(body, read.at_ms)
     for key, job in sorted(jobs.items()):
         if job.owed is not None:
             yield f"{key}: {_owes(job.owed)}, and the history ends"
@@ -113,8 +114,18 @@ def _proofs(job: JobStory, read: Read, body: Body, lore: Lore) -> Iterator[str]:
         tasks, what = list(words.not_running(count, plan.body.generation)), "do not run"
     elif live is not None and body.name == "stop":
         tasks, what = list(words.not_stopped(live)), "have not stopped"
+    tasks = sorted({*tasks} - _never_begun(job, read, words))
     if tasks:
         yield f"says {body.name}, and tasks {tasks} {what} by its evidence"
+
+
+def _never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
+    """What a stop need not wait for: nobody has spoken of it for a round since its list was
+    emptied, and the list was never in effect."""
+    live, listed = job.live, job.listed
+    if live is None or listed is None or listed.tasks or not job.tried:
+        return set()
+    return set(words.unheard(live)) if read.record.tick_ms >= job.told_ms + ROUND_MS else set()
 
 
 # --- commits
