@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
 from components.job_service.decide import REQUIRED
+from events.strict_json import printable, shorten
 
 LISTS = "`turbine get jobs --deleted` lists all"
 """The remedy for a job that is not there."""
@@ -43,6 +44,21 @@ def in_words(sentence: str, name: str, names: Iterable[str]) -> str:
     """The same of a verdict, with the remedy that every command has for it: who pauses or deletes a
     job wants none made."""
     return with_nearest(sentence.replace(MAKES, LISTS), name, names)
+
+
+def tier_of(set_: Mapping[str, Any]) -> str:
+    """The tier that a change names; "" where it names none."""
+    tier = set_.get("tier")
+    return tier if isinstance(tier, str) else ""
+
+
+def no_such_tier(tier: str, tiers: Collection[str]) -> str:
+    """What whoever names a tier that is not there is told; "" where it is, and where there is none
+    at all, as in a log that nobody has containers for yet."""
+    if not tier or tier in tiers or not tiers:
+        return ""
+    remedy = f"`turbine tier create {tier} --shards N` makes one"
+    return printable(f"tier: there is no tier {shorten(tier)}{perhaps(tier, tiers)}; {remedy}")
 
 
 def not_meant(name: str) -> str:

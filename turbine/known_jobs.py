@@ -1,5 +1,6 @@
 """What an author sees of the jobs in the journal: whether one is there, how it is called, what was
-said of a change. Who has no right to read it is none the worse for it, and told so where it counts.
+said of a change; and which tiers a job may be in. Who has no right to read it is none the worse for
+it, and told so where it counts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from dataclasses import replace
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings
-from turbine.creating import in_words, not_meant, unseen
+from events.records import TierDefined
+from events.topics import TIERS
+from turbine.creating import in_words, no_such_tier, not_meant, unseen
 from turbine.log import Log
 from turbine.subscribe import Outcome
 from turbine.verdicts import Rejected, Verdict, verdict_of
@@ -36,6 +39,32 @@ def unmeant(settings: Settings, job: str) -> Rejected | None:
         return Rejected("", job, "no-such-job", unseen(job, why))
     there = known is not None and known.alive
     return None if there else Rejected("", job, "no-such-job", not_meant(job))
+
+
+def tiers_in(log: Log) -> set[str]:
+    """The tiers that the log has."""
+    if TIERS not in log.counts:
+        return set()
+    found = (one.record.body for one in log.read([TIERS], kinds=frozenset({"TierDefined"})))
+    return {body.tier for body in found if isinstance(body, TierDefined)}
+
+
+class Tiers:
+    """The tiers that are there, as an author sees them: read again where one is not among them."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings, self._known = settings, set[str]()
+
+    def refusal(self, job: str, tier: str) -> Rejected | None:
+        """The verdict on a change to a tier that is not there."""
+        if not tier or tier in self._known:
+            return None
+        try:
+            self._known = tiers_in(Log(self._settings))
+        except UNSEEN:
+            return None
+        said = no_such_tier(tier, self._known)
+        return Rejected("", job, "no-such-tier", said, "tier") if said else None
 
 
 def hinted(settings: Settings, verdict: Verdict) -> Verdict:

@@ -30,8 +30,8 @@ from events.records import (
 )
 from events.topics import CHANGES, OPERATOR, partition_of
 from projections.ingress import VALID_MS
-from turbine.creating import makes_a_job
-from turbine.known_jobs import hinted, in_journal, unmeant
+from turbine.creating import makes_a_job, tier_of
+from turbine.known_jobs import Tiers, hinted, in_journal, unmeant
 from turbine.subscribe import Subscriber
 from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
 
@@ -100,7 +100,7 @@ class Publisher:
         bootstrap: str | None = None,
     ) -> None:
         self._settings = given_settings(settings, bootstrap)
-        self._author = author
+        self._author, self._tiers = author, Tiers(self._settings)
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:
             raise BadSettings(
@@ -152,15 +152,17 @@ class Publisher:
         """Sends the change, and returns at once when the broker has it.
 
         A whole config in the base layer would make a job where there is none. Unless `create` says
-        that this is meant it is looked up first, and nothing is sent of a job that is not there.
+        that this is meant it is looked up first, and nothing is sent of a job that is not there;
+        nor of one in a tier that is not there, where others are.
         """
         if layer not in CHANGES:
             raise ValueError(f"layer is one of {', '.join(CHANGES)}, not {layer!r}")
         name = change_id or _new_id(valid_s)
-        if layer == "base" and not create and makes_a_job(set or {}):
+        refusal = self._tiers.refusal(job, tier_of(set or {}))
+        if refusal is None and layer == "base" and not create and makes_a_job(set or {}):
             refusal = unmeant(self._settings, job)
-            if refusal is not None:
-                return Pending(name, job, _answered(refusal))
+        if refusal is not None:
+            return Pending(name, job, _answered(refusal))
         body = ConfigChangeProposed(
             change_id=name,
             job=job,

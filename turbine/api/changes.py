@@ -26,7 +26,14 @@ from turbine.api.writing import Change, Wish
 from turbine.cli.differences import differences
 from turbine.cli.failures import Failed
 from turbine.cli.moments import now_ms, parse_span
-from turbine.creating import makes_a_job, not_meant, perhaps, with_nearest
+from turbine.creating import (
+    makes_a_job,
+    no_such_tier,
+    not_meant,
+    perhaps,
+    tier_of,
+    with_nearest,
+)
 from turbine.publish import encoded
 from turbine.scaled import flat
 from turbine.trial import try_change
@@ -88,7 +95,10 @@ def change_of(asked: ChangeAsked) -> Change:
 
 
 def check_meant(wanted: Change, view: View) -> None:
-    """Refuses a whole config for a job that is not there, where nobody said that it be made."""
+    """Refuses a whole config for a job that is not there, where nobody said that it be made, and a
+    tier that is not there."""
+    if said := no_such_tier(tier_of(wanted.set), view.defined):
+        raise Refusal(422, "no-such-tier", said, "body.set.tier")
     known = view.jobs.get(wanted.job)
     if wanted.layer != "base" or wanted.create or (known is not None and known.job.alive):
         return

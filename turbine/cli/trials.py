@@ -24,10 +24,14 @@ WAITS = "its tasks are being started, which is brought to its end first"
 def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
     """The verdict on each change, what would differ, and what it would cost."""
     from turbine.cli.moments import now_ms
+    from turbine.creating import no_such_tier, tier_of
+    from turbine.known_jobs import tiers_in
     from turbine.trial import try_change
 
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
+    named = {tier_of(plan.set) for plan in plans} - {""}
+    tiers = tiers_in(log) if named else set()
     for plan in plans:
         name, now = plan.wish.job, now_ms()
         job, sync = jobs.get(name), seen[name][0] if name in seen else None
@@ -37,6 +41,8 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
             row = _unmade(row, plan)
         if row.get("reason") == "no-such-job":
             row["explanation"] = _nearest(log, name, row["explanation"])
+        elif said := no_such_tier(tier_of(plan.set), tiers):
+            row = _rejected(row, "no-such-tier", "tier", said)
         if row["verdict"] == "accepted":
             verdicts[name] = trial.verdict
         rows.append(row)
@@ -50,8 +56,13 @@ def _unmade(row: Row, plan: Plan) -> Row:
 
     if not makes_a_job(plan.set):
         return row
-    refusal = {"reason": "no-such-job", "path": "", "explanation": not_meant(plan.wish.job)}
-    return {"job": plan.wish.job, "verdict": "rejected", "layer": row["layer"]} | refusal
+    return _rejected(row, "no-such-job", "", not_meant(plan.wish.job))
+
+
+def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
+    """What is refused before it is sent."""
+    told = {name: row[name] for name in ("job", "layer")}
+    return told | {"verdict": "rejected", "reason": reason, "path": path, "explanation": said}
 
 
 def _row_of_change(trial: Trial, terms: Terms) -> Row:

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from components.job_service.decide import REQUIRED
 from components.runtime.settings import BadSettings, Settings
+from events.codec import Read, Record, encode
+from events.records import TierDefined
+from events.topics import TIERS
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS
-from turbine.creating import LISTS, MAKES, makes_a_job, nearest, not_meant, with_nearest
+from turbine import known_jobs
+from turbine.creating import (
+    LISTS,
+    MAKES,
+    makes_a_job,
+    nearest,
+    no_such_tier,
+    not_meant,
+    with_nearest,
+)
 from turbine.known_jobs import hinted, unmeant
 from turbine.verdicts import Rejected, Unknown
 
@@ -97,3 +110,45 @@ def test_who_may_not_read_the_journal_says_so_and_loses_no_verdict() -> None:
     )
     told = Rejected("1.x", "clickz", "no-such-job", "there is no job clickz")
     assert hinted(Settings(), told) == told
+
+
+class Held:
+    """Stands in for a Log with these tiers."""
+
+    reads = 0
+    names: tuple[str, ...] = ("default",)
+
+    def __init__(self, _: Settings) -> None:
+        self.counts = {TIERS: 1}
+
+    def read(self, topics: list[str], *, kinds: frozenset[str]) -> Iterator[Read]:
+        assert (topics, kinds) == ([TIERS], {"TierDefined"})
+        Held.reads += 1
+        for name in self.names:
+            body = TierDefined(name, 4)
+            record = Record(f"{name}/placement", "?", "TierDefined", encode(body), body)
+            yield Read(f"{TIERS}/0", TIERS, 0, 0, record)
+
+
+def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(known_jobs, "Log", Held)
+    tiers = known_jobs.Tiers(Settings())
+    refusal = tiers.refusal("clicks", "defualt")
+    assert refusal == Rejected(
+        "", "clicks", "no-such-tier", no_such_tier("defualt", ["default"]), "tier"
+    )
+    assert tiers.refusal("clicks", "default") is None
+    assert tiers.refusal("clicks", "") is None
+    assert Held.reads == 1, "what is known to be there is not looked up again"
+    monkeypatch.setattr(Held, "names", ("default", "defualt"))
+    assert tiers.refusal("clicks", "defualt") is None, "made since"
+    monkeypatch.setattr(Held, "names", ())
+    assert known_jobs.Tiers(Settings()).refusal("clicks", "any") is None
+
+
+def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses(_: Settings) -> Held:
+        raise BadSettings("no right to read")
+
+    monkeypatch.setattr(known_jobs, "Log", refuses)
+    assert known_jobs.Tiers(Settings()).refusal("clicks", "defualt") is None

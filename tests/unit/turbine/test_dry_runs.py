@@ -230,6 +230,22 @@ def test_a_job_would_be_made_only_where_that_is_meant(jobs_log: Path) -> None:
     )
 
 
+def test_a_job_would_not_be_put_into_a_tier_that_is_not_there(
+    tiers_log: Path, jobs_log: Path
+) -> None:
+    line = ["publish", "change", "clicks", *WHOLE, "--create", "--dry-run"]
+    ended = run(*line, "--set", 'tier="defualt"', "--log", str(tiers_log))
+    assert ended.code == Code.FAILED, ended
+    assert ended.out.strip() == (
+        'clicks: would be rejected, no-such-tier: tier: there is no tier "defualt", perhaps'
+        " default; `turbine tier create defualt --shards N` makes one"
+    )
+    assert run(*line, "--set", 'tier="default"', "--log", str(tiers_log)).code == Code.OK
+    assert run(*line, "--log", str(tiers_log)).code == Code.OK
+    none = ["publish", "change", "billing", "--set", 'tier="any"', "--dry-run"]
+    assert run(*none, "--log", str(jobs_log)).code == Code.OK, "a log that has no tier at all"
+
+
 @pytest.mark.parametrize("command", OF_TIERS)
 def test_of_tiers_nothing_is_sent(command: str, tiers_log: Path) -> None:
     line = OF_TIERS[command].split()

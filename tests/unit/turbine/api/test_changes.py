@@ -135,6 +135,20 @@ def test_a_job_is_made_only_where_that_is_meant(own: World, dry_run: bool) -> No
         assert " --create " in meant.json()["command"]
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_tier_that_is_not_there_is_refused(own: World, dry_run: bool) -> None:
+    asked = {"job": "clicks", "set": {"tier": "defualt"}, "dry_run": dry_run}
+    found = post(own, "/changes", asked)
+    assert (found.status, found.json()["type"]) == (422, "urn:turbine:problem:no-such-tier")
+    assert found.json()["detail"] == (
+        'tier: there is no tier "defualt", perhaps default;'
+        " `turbine tier create defualt --shards N` makes one"
+    )
+    assert own.writer.asked == []
+    there = post(own, "/changes", asked | {"set": {"tier": "default"}})
+    assert there.json()["verdict"] == "accepted"
+
+
 def test_a_plan_is_forgotten_after_a_while(own: World) -> None:
     first = planned(own)
     assert first["expires_ms"] == NOW + PLAN_MS
