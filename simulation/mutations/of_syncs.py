@@ -15,7 +15,30 @@ KEEPING = "projections/keeping.py"
 VERDICTS = "components/job_service/decide.py"
 
 SYNCING: tuple[Mutant, ...] = (
-    left_out("tasks are not waited for when they stop", WAITS, "in standing(row):", "in ():"),
+    left_out(
+        "tasks are not waited for when they stop",
+        WAITS,
+        'in standing(row):\n            yield at, "',
+        'in ():\n            yield at, "',
+    ),
+    left_out(
+        "who was heard of is passed over",
+        WAITS,
+        "if report is None or report.specs < live.generation:",
+        "if True:",
+        aimed="tests/unit/state_syncer/test_unheard.py::"
+        "test_one_who_was_heard_of_meanwhile_is_waited_for",
+        why="few who have begun are silent for a round and are stopped then",
+    ),
+    left_out(
+        "who is told to run again is passed over",
+        WAITS,
+        "running.generation == live.generation:",
+        "False:",
+        aimed="tests/unit/state_syncer/test_unheard.py::"
+        "test_tasks_that_are_told_to_run_again_are_waited_for",
+        why="few stops fail, and few of those who did not stop stay silent",
+    ),
     left_out("a stop of an older generation counts", WAITS, "report.specs < generation or ", ""),
     left_out(
         "a plan is committed before its tasks have started",

@@ -107,6 +107,12 @@ def _requests() -> Iterator[Case]:
         set_json="{}",
         words="creates",
     )
+    ours = "turbine-publisher"
+    yield _request("a job of our name", "invalid", rejected=True, job=ours, words="turbine-")
+    for topic in ("turbine.changes.oncall.v1", "__consumer_offsets"):
+        sink = json.dumps(SMALLEST | {"output": {"topic": topic}})
+        name = f"writes to {topic}"
+        yield _request(name, "invalid", rejected=True, set_json=sink, words="of your own")
     yield _request("clear 10,000 deep", TAKEN, clear=("a." * 9_999 + "a",))
     yield _request(
         "talkative author", "too-large", rejected=True, author="x" * 100_000, words="author"
