@@ -152,16 +152,14 @@ class Publisher:
         """Sends the change, and returns at once when the broker has it.
 
         A whole config in the base layer would make a job where there is none. Unless `create` says
-        that this is meant it is looked up first, and nothing is sent of a job that is not there;
-        nor of one in a tier that is not there, where others are.
+        that this is meant, nothing is sent of a job that is not there; never of such a tier.
         """
         if layer not in CHANGES:
             raise ValueError(f"layer is one of {', '.join(CHANGES)}, not {layer!r}")
         name = change_id or _new_id(valid_s)
-        refusal = self._tiers.refusal(job, tier_of(set or {}))
-        if refusal is None and layer == "base" and not create and makes_a_job(set or {}):
-            refusal = unmeant(self._settings, job)
-        if refusal is not None:
+        whole = layer == "base" and not create and makes_a_job(set or {})
+        refusal = unmeant(self._settings, job) if whole else None
+        if refusal := refusal or self._tiers.refusal(job, tier_of(set or {})):
             return Pending(name, job, _answered(refusal))
         body = ConfigChangeProposed(
             change_id=name,
