@@ -62,6 +62,7 @@ class Tiers:
         try:
             self._known = tiers_in(Log(self._settings))
         except UNSEEN:
+            self._known.add(tier)  # who may not look is not held up by it again
             return None
         said = no_such_tier(tier, self._known)
         return Rejected("", job, "no-such-tier", said, "tier") if said else None

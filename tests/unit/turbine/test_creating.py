@@ -147,8 +147,13 @@ def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.Monke
 
 
 def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
     def refuses(_: Settings) -> Held:
+        looks.append(1)
         raise BadSettings("no right to read")
 
     monkeypatch.setattr(known_jobs, "Log", refuses)
-    assert known_jobs.Tiers(Settings()).refusal("clicks", "defualt") is None
+    tiers = known_jobs.Tiers(Settings())
+    assert [tiers.refusal("clicks", "defualt") for _ in range(2)] == [None, None]
+    assert looks == [1], "and looks once"
