@@ -123,10 +123,8 @@ def test_a_tier_without_containers_is_told_to_whoever_is_on_call(
     fleet: Fleet, tmp_path: Path
 ) -> None:
     """From the manager's decision by the publisher to a webhook; and once, whoever is killed."""
-    log, tell = (
-        Log(fleet.settings),
-        '[webhooks.pager]\nsecret_file = "hooks"\ntopics = ["alerts"]\n',
-    )
+    log = Log(fleet.settings)
+    tell = '[webhooks.pager]\nsecret_file = "hooks"\ntopics = ["alerts"]\n'
     define(log, "default", 4)
     first = fleet.publisher()
     with receiving() as pager:
