@@ -21,6 +21,7 @@ from events.records import (
     PlacementPlanned,
     ShardAdded,
     ShardDropped,
+    ShardDropRequested,
     ShardLoad,
     ShardLoadsReported,
 )
@@ -159,6 +160,28 @@ def test_who_lives_and_what_they_hold_is_told_by_the_last_two_hours(
     for step in story:
         TURNS[step[0]](tale, *step[1:])
     tale.settle()
+    forgets_nobody(tale)
+
+
+def test_what_was_given_up_and_taken_by_nobody_is_not_forgotten() -> None:
+    """Else its container would be failed over for not giving it up."""
+    tale = Tale(2, settings=json.dumps(TENTH), homes=HOMES)
+    tale.start("c0", "c2")
+    tale.settle()
+    [shard] = [shard for shard, name in tale.holders().items() if name == "c0"]
+    why = ("plan", "moved", tale.now_ms + 6_000, "c2")
+    tale.told(ShardDropRequested("default", shard, 1, "c0", 1, *why))
+    for name in ("c0", "c2"):
+        tale.drain(name)
+    tale.dropped("c0", shard)
+    tale.settle()
+    forgets_nobody(tale)
+    assert tale.fleet.given_up(shard)
+    assert tale.fleet.grants[shard].container == "c0"
+
+
+def forgets_nobody(tale: Tale) -> None:
+    """All that was said of containers so far expires, and the managers fold the log anew."""
     cut = len(tale.log)
     hours(tale)
     kept = [one for at, one in enumerate(tale.log) if at >= cut or one.topic != "containers.v1"]
@@ -167,6 +190,7 @@ def test_who_lives_and_what_they_hold_is_told_by_the_last_two_hours(
     assert lives(row) == lives(tale.fleet)
     assert shards(row) == shards(tale.fleet)
     assert row.silent == tale.fleet.silent
+    assert all(row.tenants.get(name) == tale.fleet.tenants.get(name) for name in lives(row))
     assert {name: row.takes(name) for name in tale.epochs} == {
         name: tale.fleet.takes(name) for name in tale.epochs
     }
