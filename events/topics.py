@@ -294,10 +294,10 @@ TOPICS: tuple[Topic, ...] = (
     ),
     _topic(
         ALERTS,
-        "subject",
+        "job, tier/placement, tier/capacity or audit/logic",
         "publisher",
         "world",
-        "The alerts that stand, once more and in order, each once.",
+        "The alerts that stand, of jobs, tiers and logics, once more and in order, each once.",
         *_ALERTS,
         per_job=False,
     ),

@@ -155,16 +155,24 @@ class Fleet(NamedTuple):
         """So silent that it is given nothing more."""
         return self.silence_ms(life) >= self.timing.silence_ms // 3
 
+    @property
+    def long_read(self) -> bool:
+        """Were all places read for so long that whoever lives has said so again? What is said of
+        lives expires, and who has been silent since before that is not even known."""
+        least_ms = 2 * self.timing.again_ms
+        return bool(self.ticks) and all(one.sum_ms >= least_ms for one in self.ticks.values())
+
     def given_up(self, shard: int) -> bool:
         """Does nobody hold the shard any more, for certain? Its last holder said so, or cannot
         serve it: another life of it began, which nothing of the last one outlives, or it was failed
-        over and its lease has passed as well, if it did not hear of that."""
+        over and its lease has passed as well, if it did not hear of that, or all that was ever said
+        of it has expired."""
         grant = self.grants.get(shard)
         if grant is None or self.told.get(shard, Told()).dropped >= grant.generation:
             return True
         life = self.lives.get(grant.container)
         if life is None:
-            return False
+            return self.long_read
         if life.epoch > grant.epoch:
             return True
         return life.over >= grant.epoch and self.silence_ms(life) >= self.timing.silence_ms

@@ -59,6 +59,7 @@ from projections.timing import timing_of
 MASS_FAILURE = "mass-failure"
 """The alert that holds fail-overs until an operator says that so many containers are gone."""
 NO_SHARDS: Map[int, None] = Map()
+NO_WORD = Told()
 
 
 def fold(row: Fleet | None, read: Read, tier: str = "default") -> Fleet:
@@ -148,8 +149,10 @@ def _lived(
 
 
 def _heard(row: Fleet, read: Read) -> Fleet:
-    """There is news: another plan may be wanted."""
-    return row._replace(news=row.news + 1, news_ms=max(row.news_ms, read.at_ms))
+    """There is news: another plan may be wanted. A plan tells how much its author had heard: more
+    than we did, where some of it has expired since, and what comes now is news all the same."""
+    news = max(row.news, row.heeded) + 1
+    return row._replace(news=news, news_ms=max(row.news_ms, read.at_ms))
 
 
 def _reassigned(row: Fleet, body: ContainerReassigned, read: Read) -> Fleet:
@@ -166,16 +169,23 @@ def _said(row: Fleet, body: ShardAdded | ShardDropped, _: Read) -> Fleet:
     life = row.lives.get(body.container)
     if body.tier != row.tier or (life is not None and body.epoch <= life.over):
         return row
-    told = row.told.get(body.shard, Told())
     if isinstance(body, ShardAdded):
-        told = told._replace(added=max(told.added, body.generation))
-    else:
-        told = told._replace(dropped=max(told.dropped, body.generation))
+        return _added(row, body.shard, body.generation)
+    told = row.told.get(body.shard, NO_WORD)
+    told = told._replace(dropped=max(told.dropped, body.generation))
     row = row._replace(told=row.told.set(body.shard, told))
     return _settled(row, body.shard)
 
 
+def _added(row: Fleet, shard: int, generation: int) -> Fleet:
+    told = row.told.get(shard, NO_WORD)
+    told = told._replace(added=max(told.added, generation))
+    return _settled(row._replace(told=row.told.set(shard, told)), shard)
+
+
 def _weighed(row: Fleet, body: ShardLoadsReported, _: Read) -> Fleet:
+    """What its shards use, and that it has them: whether they were added is said once, and that
+    expires."""
     life = row.lives.get(body.container)
     if life is None or body.epoch != life.epoch or not life.lives:
         return row
@@ -186,7 +196,12 @@ def _weighed(row: Fleet, body: ShardLoadsReported, _: Read) -> Fleet:
             continue
         if known is None or (known.generation, known.number) < (one.generation, body.number):
             loads[one.shard] = load_of(one, body.number)
-    return row._replace(loads=loads.finish())
+    row = row._replace(loads=loads.finish())
+    for one in body.loads:
+        new = row.told.get(one.shard, NO_WORD).added < one.generation
+        if one.tier == row.tier and (new or one.shard in row.open):
+            row = _added(row, one.shard, one.generation)
+    return row
 
 
 def _wished(
@@ -344,7 +359,7 @@ def _taken(row: Fleet, shard: int, stage: str, deadline_ms: int | None, to: str 
 def _settled(row: Fleet, shard: int) -> Fleet:
     """A shard that is held as was decided needs no more looking at."""
     grant = row.grants.get(shard)
-    told = row.told.get(shard, Told())
+    told = row.told.get(shard, NO_WORD)
     if grant is not None and grant.stage == ADD and told.dropped < grant.generation <= told.added:
         life = row.lives.get(grant.container)
         if life is not None and life.lives and life.epoch == grant.epoch:

@@ -46,6 +46,7 @@ class Wish(NamedTuple):
     generation: int
     wanted: bool
     at_once: bool = False  # killed, without waiting for its tasks to stop in order
+    passed: bool = False  # somebody else has it since
 
 
 class Tenancy(NamedTuple):
@@ -53,6 +54,8 @@ class Tenancy(NamedTuple):
 
     number: int
     tier: str
+    decision_id: str = ""
+    explanation: str = ""
 
 
 class Hold(NamedTuple):
@@ -103,7 +106,7 @@ def tenancy_of(known: Tenancy | None, body: ContainerReassigned) -> Tenancy:
     """After another word about which tier has the container."""
     if known is not None and body.number <= known.number:
         return known
-    return Tenancy(body.number, body.tier)
+    return Tenancy(body.number, body.tier, body.decision_id, body.explanation)
 
 
 def _lived(
@@ -135,7 +138,7 @@ def _wished(row: Hold, body: ShardAddRequested | ShardDropRequested | ShardForce
         if wish is None:
             return row
         # It is another's: what runs here of the shard has to stop, and is told by its generation.
-        ours = Wish(wish.generation, False, at_once=True)
+        ours = Wish(wish.generation, False, at_once=True, passed=True)
         return row._replace(wishes=row.wishes.set(body.shard, ours))
     if wish is None or wish.generation != body.generation:
         return row

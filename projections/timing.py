@@ -25,6 +25,7 @@ class Timing(NamedTuple):
     calm_ms: int = 30_000  # after news: what comes together is planned together
     rest_ms: int = 600_000  # a shard that moved is left where it is for a while
     ramp_ms: int = 3_600_000  # over which a new container comes to be filled as the others are
+    again_ms: int = 3_600_000  # whoever lives says so again: what was said once expires
 
     def scaled(self, per_mille: int) -> Timing:
         """All of it shorter or longer, but for the gap, which is the clock's: tests run at a

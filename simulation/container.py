@@ -37,6 +37,7 @@ from events.records import (
 )
 from events.topics import CONTAINERS, TASKS, TIERS, place
 from projections.hold import FOLDED_KINDS, Hold, fold
+from projections.timing import Timing
 from simulation.log import PARTITION
 from simulation.sink import Instance
 
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 TIER = "default"
 LIVES, SHARED = place(CONTAINERS, PARTITION), place(TIERS, PARTITION)
 EFFECT_MS, WEIGH_MS = 10_000, 600_000
+AGAIN_MS, LATER_MS = Timing().again_ms, 60_000
 LATE, CRASH, STUBBORN = 0.05, 0.002, 0.03
 
 
@@ -95,7 +97,9 @@ class Container:
             ResourceAmount("cpu_cores", self.cores),
             ResourceAmount("memory_bytes", self.cores * 4e9),
         )
-        self.say(ContainerStarted(self.name, self.epoch, TIER, self.region, capacity))
+        self.began = ContainerStarted(self.name, self.epoch, TIER, self.region, capacity)
+        self.say(self.began)
+        self.world.clock.after(AGAIN_MS, partial(self._live_on, self._life))
         self._again("beat", self._beat, 1)
         self._again("read", self._read, self.fleet.read_ms)
         self._again("effect", self._effect, EFFECT_MS)
@@ -152,6 +156,20 @@ class Container:
         self.world.log.append(topic, record)
 
     # --- its turns
+
+    def _live_on(self, life: int) -> None:
+        """Each hour it says again what it rests on. Nothing is drawn for it: what happens otherwise
+        to a seed stays as it was."""
+        if self._life != life or not self.alive:
+            return
+        late = self.asleep or self.world.clock.now_ms < self.mute_until_ms
+        self.world.clock.after(LATER_MS if late else AGAIN_MS, partial(self._live_on, life))
+        if late:
+            return
+        for body in (self.began, *self.host.again()):
+            name = f"{self.name}.{self.epoch}.{self.world.log.appended}"
+            record = Record(self.name, name, type(body).__name__, encode(body), body)
+            self._lands(CONTAINERS, record)
 
     def _beat(self) -> None:
         self.number += 1

@@ -1,9 +1,9 @@
-"""The publisher: what stands in the journal, once more, each once for read-committed readers.
+"""The publisher: what stands in the journals, once more, each once for read-committed readers.
 
-A reader loop over all partitions. Each poll is one Kafka transaction of what stands, the positions
-up to which it was read, and the rows of the chain: a publisher that dies in between leaves none of
-them, a second one fences the first, and the next goes on from the rows without reading the journal
-from its beginning.
+A reader loop over all partitions of the journal, and over the tiers' one. Each poll is one Kafka
+transaction of what stands, the positions up to which it was read, and the rows of the chains: a
+publisher that dies in between leaves none of them, a second one fences the first, and the next goes
+on from the rows without reading the journals from their beginning.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from confluent_kafka import KafkaError, KafkaException
 
-from components.publisher.decide import component, publish
+from components.publisher.decide import component, places_of, publish
 from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, spot
@@ -28,9 +28,10 @@ from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
+from components.runtime.times import Possible
 from components.runtime.transactions import in_time, transactional
 from events.codec import Read
-from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, place, rows_topic
+from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, partition_of, place, rows_topic
 
 GROUP = "turbine-publisher"
 POLL_MOST = 2_000
@@ -55,16 +56,18 @@ log = structlog.get_logger(__name__)
 
 
 class Chain:
-    """One partition of the journal: its owner, its keeper, and what stands and is unpublished."""
+    """One partition's journals: their owner, its keeper, and what stands and is unpublished."""
 
-    def __init__(self, partition: int, births: Births, opened: Opened[None], build: str) -> None:
-        self.place, self.partition = place(JOURNAL, partition), partition
+    def __init__(
+        self, partition: int, possible: Possible, opened: Opened[None], build: str
+    ) -> None:
+        self.partition, self.places = partition, places_of(partition)
         self.standing: deque[Read] = deque()
         restored = opened.restored
         self.owner: Owner[None] = Owner(
             component,
-            [self.place],
-            births.possible,
+            self.places,
+            possible,
             seen=restored.seen,
             held=restored.held,
             heed=self._note,
@@ -75,10 +78,9 @@ class Chain:
         if stands:
             self.standing.append(read)
 
-    @property
-    def seen(self) -> int:
-        """The position up to which the chain was followed."""
-        return self.owner.seen.get(self.place, 0)
+    def seen(self, at: str) -> int:
+        """The position up to which the place was followed."""
+        return self.owner.seen.get(at, 0)
 
     @property
     def due(self) -> bool:
@@ -111,35 +113,37 @@ class Publisher:
         # From here on a predecessor is fenced, and its open transaction has ended.
         self._step(self._producer.init_transactions)
         self._chains = self._open()
+        self._of = {at: chain for chain in self._chains for at in chain.places}
         self._follower = Follower(settings, self._catch_up())
 
-    def _open(self) -> dict[str, Chain]:
+    def _open(self) -> list[Chain]:
         """The chains as the last publisher kept them."""
         self._fenced(self._producer.begin_transaction)
         claims = self._rows.claim(range(self._count))
         self._emitter.settle()
         self._step(self._producer.commit_transaction)
         opened = self._rows.open(claims)
-        chains = (Chain(p, self._births, opened[p], self._rows.build) for p in range(self._count))
-        return {chain.place: chain for chain in chains}
+        possible, build = self._births.possible, self._rows.build
+        return [Chain(p, possible, opened[p], build) for p in range(self._count)]
 
     def _catch_up(self) -> dict[str, int]:
         """Follows the chains up to where the last publisher came; the positions to go on from."""
-        done = committed_now(self._settings, GROUP, self._chains, **COMMITTED)
+        done = committed_now(self._settings, GROUP, self._of, **COMMITTED)
         spans: dict[str, tuple[int, int | None]] = {}
-        for at, chain in self._chains.items():
+        for at, chain in self._of.items():
             # Rows are kept in the transaction that moves the position, so they are never ahead of
             # it, unless somebody deleted the group's offsets: then they tell what was published.
-            done[at] = max(done[at], chain.seen)
-            spans[at] = (chain.seen, done[at])
+            done[at] = max(done[at], chain.seen(at))
+            spans[at] = (chain.seen(at), done[at])
         records = 0
         for poll in read_span(self._settings, spans):
             records += len(poll)
             self._fold(poll)
-        for at, chain in self._chains.items():
+        for chain in self._chains:
             chain.owner.settle()
             chain.standing.clear()
-            if chain.seen < done[at]:
+        for at, chain in self._of.items():
+            if chain.seen(at) < done[at]:
                 chain.owner.pass_by(at, done[at] - 1, 0)
         log.info("caught up", records=records, below=sum(done.values()))
         clocks = [place(CLOCK, p) for p in range(self._count)]
@@ -150,12 +154,12 @@ class Publisher:
             if message.topic == CLOCK:
                 # A decision that claims to know what is not there yet is held back until the clock
                 # has passed it; without ticks a forged one would stop its partition for ever.
-                owner = self._chains[place(JOURNAL, message.partition)].owner
+                owner = self._chains[message.partition].owner
                 owner.now_ms = max(owner.now_ms, message.at_ms)
                 continue
-            owner = self._chains[message.place].owner
+            owner = self._of[message.place].owner
             found = take_in(message, self._count, component.folds)
-            if isinstance(found, DeadLetter):  # the journal's other readers write its letter
+            if isinstance(found, DeadLetter):  # their other readers write its letter
                 owner.pass_by(message.place, message.offset, message.at_ms)
             else:
                 owner.read(found)
@@ -163,10 +167,10 @@ class Publisher:
     def turn(self) -> None:
         """One poll: reads, and says what stands in one transaction with the positions."""
         self._fold(self._follower.poll(0.2, POLL_MOST))
-        for chain in self._chains.values():
+        for chain in self._chains:
             chain.owner.flush()
         keep = time.monotonic() >= self._keep_at
-        chains = [one for one in self._chains.values() if one.due or (keep and one.unkept)]
+        chains = [one for one in self._chains if one.due or (keep and one.unkept)]
         if chains:
             self._transact(chains, keep=keep)
         if keep:
@@ -174,7 +178,7 @@ class Publisher:
 
     def close(self) -> None:
         """The last rows, so that the next start has nothing to read again."""
-        unkept = [chain for chain in self._chains.values() if chain.unkept]
+        unkept = [chain for chain in self._chains if chain.unkept]
         if unkept:
             self._transact(unkept, keep=True)
 
@@ -188,7 +192,7 @@ class Publisher:
                 self._rows.write(chain.partition, entry)
         self._step(
             self._producer.send_offsets_to_transaction,
-            [spot(chain.place, chain.seen) for chain in chains],
+            [spot(at, chain.seen(at)) for chain in chains for at in chain.places],
             self._group.consumer_group_metadata(),
         )
         self._emitter.settle()
@@ -199,7 +203,7 @@ class Publisher:
             said = publish(chain.standing.popleft())
             if said is not None:
                 topic, record = said
-                self._emitter.say(topic, chain.partition, record)
+                self._emitter.say(topic, partition_of(record.key, self._count), record)
                 metrics.SAID.labels(component.name, record.kind).inc()
 
     def _step(self, call: Any, *arguments: Any) -> None:

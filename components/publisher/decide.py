@@ -6,16 +6,16 @@ from components.runtime.component import Component
 from events.codec import Read, Record, encode
 from events.identity import effect_id
 from events.records import AlertRaised
-from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES
+from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES, TIERS, place
 
 OUTLETS = {kind: topic for topic in (OUTCOMES, ALERTS) for kind in BY_SHORT[topic].records}
 
-# The publisher decides nothing: it follows the chain, and the step tells it what stands.
+# The publisher decides nothing: it follows the chains, and the step tells it what stands.
 component: Component[None] = Component(
     name="publisher",
     logic="publisher/1",
     output=JOURNAL,
-    inputs=frozenset({JOURNAL}),
+    inputs=frozenset({JOURNAL, TIERS}),
     folds=frozenset(OUTLETS),
     says=frozenset(),
     fold=lambda row, _: row,
@@ -25,6 +25,13 @@ component: Component[None] = Component(
     dump=lambda _: None,
     load=lambda _: None,
 )
+
+
+def places_of(partition: int) -> tuple[str, ...]:
+    """What is followed together, and kept in one partition of the rows: a journal's partition, and
+    beside the first one the tiers', which is the only one of its topic."""
+    journal = place(JOURNAL, partition)
+    return (journal,) if partition else (journal, place(TIERS, 0))
 
 
 def publish(read: Read) -> tuple[str, Record] | None:

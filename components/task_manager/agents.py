@@ -22,6 +22,7 @@ from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
 from components.task_manager.catalogue import Target
 from components.task_manager.deadline import Deadline, own_ms
+from components.task_manager.due import Due
 from components.task_manager.engine import SHARED, EngineProcess
 from components.task_manager.engines import Engines
 from components.task_manager.exits import (
@@ -62,8 +63,6 @@ LEAVE_MS = 10_000
 """For tasks to stop in order when the container is told to end; a supervisor waits 20 s."""
 DRAIN_S = 5.0
 WAITING_BEAT_MS = 1_000
-START_AGAIN_MS = 5 * 24 * 3_600_000
-"""What it says of itself stays in the log for 15 days, and it may live longer."""
 TAKE_MOST = 2_000
 """Of what has come to stand, in one turn: a catch-up must not hold up a heartbeat."""
 
@@ -180,8 +179,10 @@ class TaskManager:
         if not self._due.comes("beat", every_ms, now_ms):
             return
         unheard = hold.life is None or hold.life.epoch < self.epoch
-        if unheard or self._due.comes("start", START_AGAIN_MS, now_ms):
+        if unheard:
             self._pulse.start(self.epoch)
+        if self._due.comes("again", hold.timing.again_ms, now_ms):
+            self._live_on(hold)
         if self._state != "stopping":
             self._state = "serving" if self._holds(now_ms) else "frozen"
         chain = Position(CHAIN, self._reader.seen(CHAIN))
@@ -190,6 +191,13 @@ class TaskManager:
         if self._reader.caught_up and self._known.catalogue is None and not self._told:
             self._told = True
             log.warning("the tier is not defined; waiting for it", tier=self._known.tier)
+
+    def _live_on(self, hold: Hold) -> None:
+        """Says again what others know of this life: it may last longer than the log keeps it."""
+        self._pulse.start(self.epoch)
+        if hold.tenancy is not None:
+            self._pulse.belong(hold.tenancy)
+        self._say(self._host.again())
 
     # --- the engine
 
@@ -335,27 +343,6 @@ class TaskManager:
         self._dirty = True
         self._settle(now_ms, hold._replace(wishes=wishes.finish()))
         return any(run.alive for run in self._host.runs.values())
-
-
-class Due:
-    """What comes again and again: when each of it was due last."""
-
-    def __init__(self, now_ms: int) -> None:
-        self._last: dict[str, int] = {}
-        self._since_ms = now_ms
-
-    def comes(self, what: str, every_ms: int, now_ms: int) -> bool:
-        """Is it due? Then it is due again after that time. The first heartbeat is due at once."""
-        last = self._last.get(what, self._since_ms if what != "beat" else now_ms - every_ms)
-        if now_ms - last < every_ms:
-            self._last.setdefault(what, last)
-            return False
-        self._last[what] = now_ms
-        return True
-
-    def now(self, what: str) -> None:
-        """It is due at the next question."""
-        self._last[what] = -(2**62)
 
 
 def work_of(run: int, target: Target, container: str, epoch: int) -> Work:

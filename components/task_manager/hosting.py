@@ -165,9 +165,20 @@ class Host:
         if any(run.alive and run.target.shard == shard for run in self.runs.values()):
             return
         self.dropped[shard] = wish.generation
+        yield self._dropped(shard, wish)
+
+    def _dropped(self, shard: int, wish: Wish) -> ShardDropped:
         assert self._catalogue is not None
         tier = self._catalogue.shape.tier
-        yield ShardDropped(self.container, self.epoch, tier, shard, wish.generation)
+        return ShardDropped(self.container, self.epoch, tier, shard, wish.generation)
+
+    def again(self) -> Iterator[ShardDropped]:
+        """What was said once and still counts: shards that it gave up, and that nobody has since.
+        Of those that it has it tells what they use, again and again."""
+        for shard, wish in sorted(self._hold.wishes.items()):
+            told = self.dropped.get(shard, 0) >= wish.generation
+            if self._catalogue is not None and told and not wish.wanted and not wish.passed:
+                yield self._dropped(shard, wish)
 
     # --- what the engine says
 

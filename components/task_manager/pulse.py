@@ -110,6 +110,18 @@ class Pulse:
             )
         )
 
+    def belong(self, tenancy: Tenancy) -> None:
+        """Tells again which tier has it, as that was told: it is what the next life asks for."""
+        self._say(
+            ContainerReassigned(
+                container=self._member.name,
+                tier=tenancy.tier,
+                number=tenancy.number,
+                decision_id=tenancy.decision_id,
+                explanation=tenancy.explanation,
+            )
+        )
+
     def beat(
         self,
         epoch: int,

@@ -167,7 +167,7 @@ def _heard(body: Heard) -> str:
         case ContainerStarted():
             room = amounts((one.resource, one.amount) for one in body.capacity) or "what it has"
             where = f", region {brief(body.region, 40)}" if body.region else ""
-            return f"{name} begins life {body.epoch} in tier {brief(body.tier, 40)}{where}: {room}"
+            return f"{name} lives, life {body.epoch}, in tier {brief(body.tier, 40)}{where}: {room}"
         case ContainerHeartbeat():
             held = f"{counted(body.shards, 'shard')}, {counted(body.tasks, 'task')}"
             return f"{name} is {body.state} with {held}"

@@ -59,7 +59,7 @@ LEASES = (
     left_out(
         "a shard that is another's runs on",
         HOLD,
-        "        ours = Wish(wish.generation, False, at_once=True)\n",
+        "        ours = Wish(wish.generation, False, at_once=True, passed=True)\n",
         "        ours = wish\n",
         aimed="tests/unit/projections/test_hold.py::"
         "test_it_stops_at_once_what_was_given_to_another_and_says_so_of_its_own_generation",

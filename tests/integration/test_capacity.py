@@ -94,10 +94,11 @@ def told(site: Installation) -> dict[str, int | None]:
 
 
 def lives(site: Installation, name: str) -> list[str]:
-    """The tiers of the container's lives."""
+    """The tiers of the container's lives; one says several times that it has begun."""
     reads = Log(site.settings).read([CONTAINERS], key=name)
     bodies = (read.record.body for read in reads)
-    return [body.tier for body in bodies if isinstance(body, ContainerStarted)]
+    found = {body.epoch: body.tier for body in bodies if isinstance(body, ContainerStarted)}
+    return list(found.values())
 
 
 def stands(site: Installation, tier: str) -> str | None:

@@ -117,7 +117,7 @@ def test_it_stops_at_once_what_was_given_to_another_and_says_so_of_its_own_gener
     life = Life()
     life.asked(9)
     life.asked(10, container="c2", epoch=1)
-    assert dict(life.row.wishes) == {4: Wish(9, False, True)}
+    assert dict(life.row.wishes) == {4: Wish(9, False, True, passed=True)}
 
 
 def test_the_tiers_record_says_how_long_a_lease_lasts() -> None:
@@ -133,6 +133,7 @@ def test_it_leaves_once_another_tier_has_it_and_nothing_is_wanted_of_it() -> Non
     life.asked(1)
     life.hears(ContainerReassigned("c1", "rich", 3, "d", "why"))
     assert not life.row.leaves("default")
+    assert life.row.tenancy == (3, "rich", "d", "why"), "as it is to be told again"
     life.hears(ShardDropRequested("default", 4, 1, "c1", 2, "p", "r"))
     assert life.row.leaves("default")
     assert not life.row.leaves("rich")

@@ -77,6 +77,23 @@ def test_a_shard_that_was_never_held_is_dropped_all_the_same() -> None:
     assert scene.settle() == []
 
 
+def test_what_it_gave_up_is_told_again_until_somebody_else_has_it() -> None:
+    scene = Scene().give(5, (1, 2, 3))
+    scene.settle()
+    assert list(scene.host.again()) == []
+    for shard in (2, 3):
+        scene.take(shard)
+    said = of(ShardDropped, scene.settle())
+    assert [one.shard for one in said] == [2, 3]
+    assert list(scene.host.again()) == said
+    assert list(scene.host.again()) == said
+    scene.wishes = scene.wishes.set(2, Wish(5, False, True, passed=True))
+    scene.settle()
+    assert list(scene.host.again()) == said[1:]
+    scene.give(6, (3,)).settle()
+    assert list(scene.host.again()) == []
+
+
 def test_a_forced_drop_kills_what_was_told_to_stop() -> None:
     scene = hosting()
     run = scene.number(0)
