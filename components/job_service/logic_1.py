@@ -2,7 +2,7 @@
 
 A change of a job that is not there was judged as the config of a new one, and so refused for the
 first thing that it lacked. What tasks say was not read: that state could not go along was left to
-the state syncer.
+the state syncer. With the last change of a layer ended all of it, or nothing did.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from events.records import Body
 from events.topics import TASKS
 from projections.jobs import LAYER_KINDS, Job
 
-RULES = Rules(absent=lambda *_: None, stays=lambda *_: None)
+RULES = Rules(absent=lambda *_: None, stays=lambda *_: None, whole=True)
 
 
 def decide(job: Job, now_ms: int) -> Iterator[Body]:
