@@ -73,9 +73,19 @@ class Layer(NamedTuple):
         return self.ends[0].expires_ms if self.ends else None
 
     @property
+    def configs_json(self) -> tuple[str, ...]:
+        """What it is now, and what it is from each of its ends on."""
+        return (self.config_json, *(one.config_json for one in self.ends))
+
+    @property
+    def ended_ms(self) -> int | None:
+        """When the last of its temporary changes ends."""
+        return self.ends[-1].expires_ms if self.ends else None
+
+    @property
     def lasting_json(self) -> str:
         """What was set in it for good: what is left once all temporary changes have ended."""
-        return self.ends[-1].config_json if self.ends else self.config_json
+        return self.configs_json[-1]
 
 
 class Job(NamedTuple):
@@ -165,9 +175,8 @@ def _ended(layer: Layer, body: OverrideExpired) -> Layer:
     if body.layer_json is None:
         return Layer(body.version)
     ends = tuple(one for one in layer.ends if one.expires_ms > body.expires_ms)
-    if layer.change_id == body.change_id:
-        return Layer(body.version, body.layer_json, ends=ends)
-    return layer._replace(version=body.version, config_json=body.layer_json, ends=ends)
+    last = Layer() if layer.change_id == body.change_id else layer
+    return last._replace(version=body.version, config_json=body.layer_json, ends=ends)
 
 
 def _at_door(job: Job, at: int, ingress: Ingress) -> Job:
@@ -211,7 +220,7 @@ def load(plain: Any) -> Job:
 
 def _layer(plain: list[Any]) -> Layer:
     *head, ends = plain
-    return Layer(*head, ends=tuple(End(*one) for one in ends))
+    return Layer(*head)._replace(ends=tuple(End(*one) for one in ends))
 
 
 def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> Kept:

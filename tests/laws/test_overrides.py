@@ -30,7 +30,7 @@ acts: st.SearchStrategy[Any] = st.one_of(
 lives = st.lists(acts, max_size=12)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Said:
     """One accepted change."""
 
@@ -40,7 +40,7 @@ class Said:
     until: int | None
 
 
-@dataclass
+@dataclass(slots=True)
 class Twin:
     """Remembers every change, and makes the layer of those that hold, in their order."""
 
