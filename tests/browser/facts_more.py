@@ -40,6 +40,7 @@ def job_of(facts: Facts, name: str, at_ms: int) -> Row:
                 "reason": facts.text if config else "",
                 "change_id": "1.a" if config else "",
                 "expires_ms": ends if layer == "oncall" and config else None,
+                "ends": [_end(facts, ends, config)] if layer == "oncall" and config else [],
                 "config": config,
             }
             for at, (layer, config) in enumerate(zip(LAYERS, configs, strict=True))
@@ -51,6 +52,11 @@ def job_of(facts: Facts, name: str, at_ms: int) -> Row:
         "line": line,
         "open_alerts": [one for one in facts.alerts(at_ms) if one["subject"] == name],
     }  # fmt: skip
+
+
+def _end(facts: Facts, ends_ms: int, config: Row) -> Row:
+    gone = [{"path": path, "before": value} for path, value in config.items()]
+    return {"expires_ms": ends_ms, "change_id": "1.a", "author": facts.author, "differences": gone}
 
 
 def _sync(facts: Facts, name: str, running: Row, line: Row) -> Row:
