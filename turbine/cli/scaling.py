@@ -95,12 +95,11 @@ def rollback(
 
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
-    who = author_or_user(author)
-    log = open_log(context)
+    who, log = author_or_user(author), open_log(context)
     held = layer_of(_existing(log, job), layer)
     wanted = layer_at(log.decisions(job=job), job, layer, to, held.version)
-    now, *later = [json.loads(one) for one in held.configs_json]
-    set_, clear = change_through((now, *later), wanted)
+    layers = [json.loads(one) for one in held.configs_json]
+    set_, clear = change_through(layers, wanted)
     if not set_ and not clear and given_ms is None:
         from turbine.cli.verdicts import show_verdicts
 
@@ -110,7 +109,7 @@ def rollback(
     ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
     terms = Terms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
-    shown = {"differences": [one.to_plain() for one in differences(now, wanted)]}
+    shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 
