@@ -780,12 +780,38 @@ def layer_versions(b: bytes, i: int) -> tuple[records.LayerVersions, int]:
     return one, i
 
 
+class _OverrideEnd(object):
+    __slots__ = records.OverrideEnd.__slots__
+
+
+def override_end(b: bytes, i: int) -> tuple[records.OverrideEnd, int]:
+    one: Any = _new(_OverrideEnd)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    one.expires_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.author = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = _long(b, i, n)
+    if n & 1: raise ValueError(_NEGATIVE)
+    e = i + (n >> 1); one.layer_json = b[i:e].decode(); i = e
+    one.__class__ = records.OverrideEnd
+    return one, i
+
+
 class _JobConfigChanged(Body):
     __slots__ = records.JobConfigChanged.__slots__
 
 
 def job_config_changed(b: bytes, i: int) -> tuple[records.JobConfigChanged, int]:
     one: Any = _new(_JobConfigChanged)
+    items: list[Any]; item: Any
     n = b[i]; i += 1
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
@@ -833,6 +859,18 @@ def job_config_changed(b: bytes, i: int) -> tuple[records.JobConfigChanged, int]
         if n > 127: n, i = _long(b, i, n)
         if n & 1: raise ValueError(_NEGATIVE)
         e = i + (n >> 1); one.traceparent = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n == 0: one.ends = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        items = []
+        count, i = _count(b, i)
+        while count:
+            for _ in range(count):
+                item, i = override_end(b, i)
+                items.append(item)
+            count, i = _count(b, i)
+        one.ends = tuple(items)
     one.__class__ = records.JobConfigChanged
     return one, i
 
@@ -1158,6 +1196,7 @@ class _OverrideExpired(Body):
 
 def override_expired(b: bytes, i: int) -> tuple[records.OverrideExpired, int]:
     one: Any = _new(_OverrideExpired)
+    items: list[Any]; item: Any
     n = b[i]; i += 1
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
@@ -1177,6 +1216,33 @@ def override_expired(b: bytes, i: int) -> tuple[records.OverrideExpired, int]:
     n = b[i]; i += 1
     if n > 127: n, i = _long(b, i, n)
     one.expires_ms = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.change_id = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        if n & 1: raise ValueError(_NEGATIVE)
+        e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n == 0: one.layer_json = None
+    elif n != 2: raise ValueError(_NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = _long(b, i, n)
+        if n & 1: raise ValueError(_NEGATIVE)
+        e = i + (n >> 1); one.layer_json = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            n = b[i]; i += 1
+            if n > 127: n, i = _long(b, i, n)
+            if n & 1: raise ValueError(_NEGATIVE)
+            e = i + (n >> 1); item = b[i:e].decode(); i = e
+            items.append(item)
+        count, i = _count(b, i)
+    one.other_ids = tuple(items)
     one.__class__ = records.OverrideExpired
     return one, i
 

@@ -234,6 +234,34 @@ class LayerVersions:
 
 
 @dataclass(frozen=True, slots=True)
+class OverrideEnd:
+    """The end of a temporary change, and what its layer is from then on."""
+
+    SCHEMA: ClassVar[str] = "turbine.types.v1.OverrideEnd"
+    expires_ms: int
+    change_id: str
+    author: str
+    layer_json: str
+
+    def to_plain(self) -> dict[str, Any]:
+        return {
+            "expires_ms": self.expires_ms,
+            "change_id": self.change_id,
+            "author": self.author,
+            "layer_json": self.layer_json,
+        }
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
+        return cls(
+            plain["expires_ms"],
+            plain["change_id"],
+            plain["author"],
+            plain["layer_json"],
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Constraint:
     """One constraint that was applied to a number, and what it made of it."""
 
@@ -1155,6 +1183,7 @@ class JobConfigChanged(Body):
     reason: str = ""
     expires_ms: int | None = None
     traceparent: str | None = None
+    ends: tuple[OverrideEnd, ...] | None = None
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1169,6 +1198,7 @@ class JobConfigChanged(Body):
             "reason": self.reason,
             "expires_ms": self.expires_ms,
             "traceparent": self.traceparent,
+            "ends": None if self.ends is None else [one.to_plain() for one in self.ends],
         }
 
     @classmethod
@@ -1185,6 +1215,7 @@ class JobConfigChanged(Body):
             plain["reason"],
             plain["expires_ms"],
             plain["traceparent"],
+            None if plain["ends"] is None else tuple([OverrideEnd.from_plain(one) for one in plain["ends"]]),
         )
 
 
@@ -1470,7 +1501,7 @@ class OffsetResetRequested(Body):
 
 @dataclass(frozen=True, slots=True)
 class OverrideExpired(Body):
-    """A change that had an expiry was taken back, and what lay below stands again."""
+    """A temporary change was taken back, and its layer might never have had it."""
 
     SCHEMA: ClassVar[str] = "turbine.journal.v1.OverrideExpired"
     job: str
@@ -1479,6 +1510,9 @@ class OverrideExpired(Body):
     versions: LayerVersions
     expected_json: str
     expires_ms: int
+    change_id: str | None = None
+    layer_json: str | None = None
+    other_ids: tuple[str, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -1488,6 +1522,9 @@ class OverrideExpired(Body):
             "versions": self.versions.to_plain(),
             "expected_json": self.expected_json,
             "expires_ms": self.expires_ms,
+            "change_id": self.change_id,
+            "layer_json": self.layer_json,
+            "other_ids": list(self.other_ids),
         }
 
     @classmethod
@@ -1499,6 +1536,9 @@ class OverrideExpired(Body):
             LayerVersions.from_plain(plain["versions"]),
             plain["expected_json"],
             plain["expires_ms"],
+            plain["change_id"],
+            plain["layer_json"],
+            tuple(plain["other_ids"]),
         )
 
 

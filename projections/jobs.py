@@ -48,6 +48,15 @@ LAYER_KINDS = frozenset(
 FOLDED_KINDS = LAYER_KINDS | KINDS
 
 
+class End(NamedTuple):
+    """The end of a temporary change, and what its layer is from then on."""
+
+    expires_ms: int
+    change_id: str
+    author: str
+    config_json: str
+
+
 class Layer(NamedTuple):
     """What one authority wants of the job, and who said so last."""
 
@@ -56,7 +65,27 @@ class Layer(NamedTuple):
     author: str = ""
     reason: str = ""
     change_id: str = ""
-    expires_ms: int | None = None
+    ends: tuple[End, ...] = ()  # soonest first; each is another layer than the one before it
+
+    @property
+    def expires_ms(self) -> int | None:
+        """When the first of its temporary changes ends; None: it stays as it is."""
+        return self.ends[0].expires_ms if self.ends else None
+
+    @property
+    def configs_json(self) -> tuple[str, ...]:
+        """What it is now, and what it is from each of its ends on."""
+        return (self.config_json, *(one.config_json for one in self.ends))
+
+    @property
+    def ended_ms(self) -> int | None:
+        """When the last of its temporary changes ends."""
+        return self.ends[-1].expires_ms if self.ends else None
+
+    @property
+    def lasting_json(self) -> str:
+        """What was set in it for good: what is left once all temporary changes have ended."""
+        return self.configs_json[-1]
 
 
 class Job(NamedTuple):
@@ -103,7 +132,8 @@ def apply(job: Job, body: Body) -> Job:
             at = REQUESTS.index(body.ingress)
             return _at_door(job, at, answer(job.ingress[at], body.change_id))
         case OverrideExpired() if body.layer in LAYERS:
-            layers = _put(job.layers, LAYERS.index(body.layer), Layer(body.version))
+            at = LAYERS.index(body.layer)
+            layers = _put(job.layers, at, _ended(job.layers[at], body))
             return Job(job.name, job.alive, layers, body.expected_json, job.ingress, job.kept)
         case JobDeleted():
             layers = tuple(Layer(version) for version in _numbers(body.versions))
@@ -118,7 +148,7 @@ def apply(job: Job, body: Body) -> Job:
 
 def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
     layer = Layer(
-        body.version, body.layer_json, body.author, body.reason, body.change_id, body.expires_ms
+        body.version, body.layer_json, body.author, body.reason, body.change_id, _ends(body)
     )
     return Job(
         job.name,
@@ -128,6 +158,26 @@ def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
         ingress=_put(job.ingress, at, answer(job.ingress[at], body.change_id)),
         kept=job.kept,
     )
+
+
+def _ends(body: JobConfigChanged) -> tuple[End, ...]:
+    if body.ends is not None:
+        return tuple(
+            End(one.expires_ms, one.change_id, one.author, one.layer_json) for one in body.ends
+        )
+    if body.expires_ms is None:
+        return ()
+    # By a logic of the past the end of the last change was that of the whole layer.
+    return (End(body.expires_ms, body.change_id, body.author, "{}"),)
+
+
+def _ended(layer: Layer, body: OverrideExpired) -> Layer:
+    """The layer without the change; of whose word is the last one in it then nothing is known."""
+    if body.layer_json is None:
+        return Layer(body.version)
+    ends = tuple(one for one in layer.ends if one.expires_ms > body.expires_ms)
+    last = Layer() if layer.change_id == body.change_id else layer
+    return last._replace(version=body.version, config_json=body.layer_json, ends=ends)
 
 
 def _at_door(job: Job, at: int, ingress: Ingress) -> Job:
@@ -148,7 +198,7 @@ def dump(job: Job) -> object:
         "name": job.name,
         "alive": job.alive,
         "layers": [
-            [x.version, x.config_json, x.author, x.reason, x.change_id, x.expires_ms]
+            [x.version, x.config_json, x.author, x.reason, x.change_id, [*x.ends]]
             for x in job.layers
         ],
         "expected": job.expected_json,
@@ -162,11 +212,16 @@ def load(plain: Any) -> Job:
     return Job(
         plain["name"],
         alive=plain["alive"],
-        layers=tuple(Layer(*layer) for layer in plain["layers"]),
+        layers=tuple(_layer(layer) for layer in plain["layers"]),
         expected_json=plain["expected"],
         ingress=tuple(load_ingress(ingress) for ingress in plain["ingress"]),
         kept=_kept(*plain["kept"]),
     )
+
+
+def _layer(plain: list[Any]) -> Layer:
+    *head, ends = plain
+    return Layer(*head)._replace(ends=tuple(End(*one) for one in ends))
 
 
 def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> Kept:

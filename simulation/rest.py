@@ -45,7 +45,7 @@ def at_rest(process: Process, world: World) -> Iterator[str]:
 
 def _job(name: str, row: Any, world: World) -> Iterator[str]:
     for layer in row.layers:
-        if layer.expires_ms is not None and layer.expires_ms <= world.clock.now_ms - 6_000:
+        if any(one.expires_ms <= world.clock.now_ms - 6_000 for one in layer.ends):
             yield f"{name} has an override that expired and still stands"
     if any(door.waiting for door in row.ingress):
         yield f"{name} has an unanswered request"

@@ -193,7 +193,7 @@ def _say_again(stage: Stage, read: Read) -> None:
         case JobConfigChanged():
             stage.want(body.layer, json.loads(body.layer_json), body.change_id, body.author)
         case OverrideExpired():
-            stage.want(body.layer, {}, read.record.id, "expiry")
+            stage.want(body.layer, json.loads(body.layer_json or "{}"), read.record.id, "expiry")
         case _:
             stage.hear(read)
 

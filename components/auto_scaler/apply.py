@@ -69,7 +69,8 @@ def apply(row: Scale, body: Body, now_ms: int) -> Scale:
             return _configured(row, body)
         case OverrideExpired():
             config = _newer(row.config, body.versions, body.expected_json)
-            return _overridden(row._replace(config=config._replace(oncall=frozenset())))
+            pinned = keys_of(body.layer_json or "{}")
+            return _overridden(row._replace(config=config._replace(oncall=pinned)))
         case JobConfigRejected(ingress="scaler"):
             return _rejected(row, body)
         case JobDeleted():

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 
+from components.job_service.overrides import (
+    ENDS_BYTES,
+    ENDS_MOST,
+    by_instant,
+    bytes_of,
+    change_ends,
+    end_of,
+    ends_whole,
+    layer_then,
+)
 from components.runtime.component import Component
 from events.config import Invalid, JobConfig
 from events.config_text import config_of
@@ -20,6 +30,7 @@ from events.records import (
     JobDeleted,
     Layer,
     LayerVersions,
+    OverrideEnd,
     OverrideExpired,
 )
 from events.reserved import NO_JOB, is_reserved_job, reserved_topics
@@ -32,12 +43,14 @@ from projections.jobs import (
     INGRESS_TOPICS,
     ONCALL,
     REQUESTS,
+    End,
     Job,
     apply,
     dump,
     fold,
     load,
 )
+from projections.jobs import Layer as Held
 from projections.keeping import STATE_STAYS, stays_behind
 
 LAYER_BYTES = 64 * 1024
@@ -53,8 +66,6 @@ PEOPLE_FIRST = (ONCALL, OPERATOR_DOOR, BASE, 1, 2)
 
 REQUIRED = tuple(sorted(name for name, one in JobConfig.model_fields.items() if one.is_required()))
 """What every job has to say; a change that lacks any of it makes no job."""
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +112,7 @@ class Rules:
     reserved: bool = True
     absent: Callable[[Job, str], Refusal | None] = _absent
     stays: Callable[[Job, str, str], Refusal | None] = _stays
+    whole: bool = False  # a layer ended as a whole, when its last change did
 
 
 NEWEST = Rules()
@@ -109,8 +121,8 @@ NEWEST = Rules()
 def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
     """What should be said of the job now: expiries, then one verdict for each waiting request."""
     for at, layer in enumerate(job.layers):
-        if layer.expires_ms is not None and layer.expires_ms <= now_ms:
-            body: Body = _expiry(job, at, layer.expires_ms)
+        for ends in by_instant(one for one in layer.ends if one.expires_ms <= now_ms):
+            body: Body = _expiry(job, at, ends, rules)
             yield body
             job = apply(job, body)
     for door in PEOPLE_FIRST:
@@ -121,19 +133,23 @@ def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
 
 
 def wake_ms(job: Job, now_ms: int) -> int | None:
-    """The next expiry of an override."""
-    due = (layer.expires_ms for layer in job.layers if layer.expires_ms is not None)
+    """The next end of an override."""
+    due = (end.expires_ms for layer in job.layers for end in layer.ends)
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
-def _expiry(job: Job, at: int, expires_ms: int) -> OverrideExpired:
+def _expiry(job: Job, at: int, ends: Sequence[End], rules: Rules) -> OverrideExpired:
+    end = ends[-1]
     return OverrideExpired(
         job=job.name,
         layer=_layer(at),
         version=job.layers[at].version + 1,
         versions=_bumped(job, at),
-        expected_json=canonical_json(merge_layers(_configs(job, at, {}))),
-        expires_ms=expires_ms,
+        expected_json=_expected_json(job, at, end.config_json),
+        expires_ms=end.expires_ms,
+        change_id=None if rules.whole else end.change_id,
+        layer_json=None if rules.whole else end.config_json,
+        other_ids=tuple(one.change_id for one in ends[:-1]),
     )
 
 
@@ -187,38 +203,61 @@ def _change(
     refusal = _taken(job, at, rules) or _unwelcome(job, at, asked, now_ms)
     if refusal is not None:
         return refusal
-    try:
-        change = parse_json(asked.set_json, what="set_json")
-        if not isinstance(change, dict):
-            return Refusal("invalid", "set_json: expected a JSON object", "set_json")
-        layer = change_layer(json.loads(job.layers[at].config_json), change, asked.clear)
-    except Malformed as bad:
-        return Refusal("invalid", str(bad), bad.path)
-    layer_json = canonical_json(layer)
-    if len(layer_json.encode()) > LAYER_BYTES:
-        return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
-    expected_json = _expected_json(job, at, layer, layer_json)
+    made = _made(job.layers[at], at, asked, rules)
+    if isinstance(made, Refusal):
+        return made
+    expected_json = _expected_json(job, at, made.config_json)
     refusal = rules.absent(job, expected_json)
     refusal = refusal or _unfit(expected_json, rules)
     refusal = refusal or rules.stays(job, expected_json, job.expected_json)
-    refusal = refusal or _unfit_later(job, at, layer, asked.expires_ms, rules)
+    refusal = refusal or _unfit_later(job, at, made, rules)
+    refusal = refusal or _too_large(expected_json)
     if refusal is not None:
         return refusal
-    if len(expected_json.encode()) > EXPECTED_BYTES:
-        return Refusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
     return JobConfigChanged(
         job=job.name,
         layer=_layer(at),
         change_id=asked.change_id,
         version=job.layers[at].version + 1,
         versions=_bumped(job, at),
-        layer_json=layer_json,
+        layer_json=made.config_json,
         expected_json=expected_json,
         author=asked.author,
         reason=asked.reason,
         expires_ms=asked.expires_ms,
         traceparent=_trace(asked),
+        ends=None if rules.whole else tuple(OverrideEnd(*one) for one in made.ends),
     )
+
+
+def _made(layer: Held, at: int, asked: ConfigChangeProposed, rules: Rules) -> Held | Refusal:
+    """What the change makes of its layer, now and from each end on."""
+    try:
+        change = parse_json(asked.set_json, what="set_json")
+        if not isinstance(change, dict):
+            return Refusal("invalid", "set_json: expected a JSON object", "set_json")
+
+        def changed(config_json: str) -> str:
+            return canonical_json(change_layer(json.loads(config_json), change, asked.clear))
+
+        if rules.whole:
+            layer_json, ends = changed(layer.config_json), ends_whole(asked)
+        else:
+            layer_json, ends = change_ends(layer, changed, end_of(asked))
+    except Malformed as bad:
+        return Refusal("invalid", str(bad), bad.path)
+    if len(layer_json.encode()) > LAYER_BYTES:
+        return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
+    if len(ends) > ENDS_MOST:
+        said = (
+            f"the {LAYERS[at]} layer would have over {ENDS_MOST} temporary changes at once;"
+            " clear what is not needed any more, or let one end first"
+        )
+        return Refusal("too-large", said, "expires_ms")
+    if bytes_of(ends) > ENDS_BYTES:
+        said = f"what the {LAYERS[at]} layer will be at its ends would be over {ENDS_BYTES} bytes"
+        return Refusal("too-large", f"{said}; set less in it", "expires_ms")
+    return layer._replace(config_json=layer_json, ends=ends)
 
 
 def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Refusal | None:
@@ -261,6 +300,12 @@ def _overtaken(job: Job, at: int, expected: int) -> str:
     return f"expected version {expected} of the {LAYERS[at]} layer, but it is {layer.version}{by}"
 
 
+def _too_large(expected_json: str) -> Refusal | None:
+    if len(expected_json.encode()) > EXPECTED_BYTES:
+        return Refusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
+    return None
+
+
 def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
     config = config_of(expected_json)
     found = config if isinstance(config, Invalid) else None
@@ -269,32 +314,26 @@ def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
     return None if found is None else Refusal("invalid", str(found), found.path)
 
 
-def _unfit_later(
-    job: Job, at: int, layer: Json, expires_ms: int | None, rules: Rules
-) -> Refusal | None:
-    """The config must stand on its own once an override that expires is gone: nobody will be asked
-    then, and an expiry cannot be rejected."""
-    if at == ONCALL:
-        if expires_ms is None:
-            return None
-    elif job.layers[ONCALL].expires_ms is None:
-        return None
-    later_json = _without_override(job, at, layer)
-    refusal = _unfit(later_json, rules)
-    if refusal is None and at != ONCALL:
-        was_json = _without_override(job, at, json.loads(job.layers[at].config_json))
-        refusal = rules.stays(job, later_json, was_json)
-    if refusal is None:
-        return None
-    return Refusal(
-        refusal.reason, f"once the oncall override expires, {refusal.explanation}", refusal.path
-    )
+def _unfit_later(job: Job, at: int, made: Held, rules: Rules) -> Refusal | None:
+    """The config must stand on its own once an override that expires is gone, whichever goes first:
+    nobody will be asked then, and an expiry cannot be rejected."""
+    now, was = list(job.layers), list(job.layers)
+    now[at] = made
+    for *_, end in by_instant(now[ONCALL].ends):
+        now[ONCALL] = Held(config_json=end.config_json)
+        was[ONCALL] = Held(config_json=layer_then(job.layers[ONCALL], end.expires_ms))
+        later_json, was_json = _merged(now), _merged(was)
+        refusal = _unfit(later_json, rules) or rules.stays(job, later_json, was_json)
+        if refusal is None and not rules.whole:
+            refusal = _too_large(later_json)
+        if refusal is not None:
+            said = f"once the oncall override expires, {refusal.explanation}"
+            return Refusal(refusal.reason, said, refusal.path)
+    return None
 
 
-def _without_override(job: Job, at: int, layer: Json) -> str:
-    configs = _configs(job, at, layer)
-    configs[ONCALL] = {}
-    return canonical_json(merge_layers(configs))
+def _merged(layers: Iterable[Held]) -> str:
+    return canonical_json(merge_layers([json.loads(one.config_json) for one in layers]))
 
 
 def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
@@ -320,18 +359,14 @@ def _layer(at: int) -> Layer:
     return cast("Layer", LAYERS[at])
 
 
-def _configs(job: Job, at: int, layer: Json) -> list[Json]:
-    return [
-        layer if i == at else json.loads(other.config_json) for i, other in enumerate(job.layers)
-    ]
-
-
-def _expected_json(job: Job, at: int, layer: Json, layer_json: str) -> str:
+def _expected_json(job: Job, at: int, layer_json: str) -> str:
     """What all layers add up to. Most jobs have one layer, and no tombstone in it."""
     others = [one.config_json for i, one in enumerate(job.layers) if i != at]
     if others == ["{}"] * len(others) and "null" not in layer_json:
         return layer_json
-    return canonical_json(merge_layers(_configs(job, at, layer)))
+    return _merged(
+        Held(config_json=layer_json) if i == at else one for i, one in enumerate(job.layers)
+    )
 
 
 def _bumped(job: Job, at: int) -> LayerVersions:

@@ -3,7 +3,8 @@
 A change of a job that is not there was judged as the config of a new one, and so refused for the
 first thing that it lacked. What tasks say was not read: that state could not go along was left to
 the state syncer. Of requests that live 64 were kept, answered or not, and further ones refused. No
-name was reserved, of a job or of a topic.
+name was reserved, of a job or of a topic. With the last change of a layer ended all of it, or
+nothing did.
 """
 
 from __future__ import annotations
@@ -21,7 +22,13 @@ from projections.ingress import CROWDED, FIRST_ROOM
 from projections.jobs import LAYER_KINDS, Job
 from projections.jobs import fold as fold_now
 
-RULES = Rules(no_room=CROWDED, reserved=False, absent=lambda *_: None, stays=lambda *_: None)
+RULES = Rules(
+    no_room=CROWDED,
+    reserved=False,
+    absent=lambda *_: None,
+    stays=lambda *_: None,
+    whole=True,
+)
 
 
 def fold(job: Job | None, read: Read) -> Job:

@@ -30,7 +30,7 @@ def said(body: Said) -> str:
             at = "" if told else f", at {brief(body.path)}"
             return f"rejected as {brief(body.reason, 40)}{who}{at}{why(body.explanation)}"
         case OverrideExpired():
-            return f"the {body.layer} override has expired, version {body.version} of it is empty"
+            return _expired(body)
         case JobDeleted():
             return f"deleted{by(body.author)}{why(body.reason)}"
         case AlertRaised():
@@ -39,6 +39,13 @@ def said(body: Said) -> str:
             return f"alert {brief(body.alert)} is over{why(body.explanation)}"
         case _:
             assert_never(body)
+
+
+def _expired(body: OverrideExpired) -> str:
+    left = settings(plain_of(body.layer_json or "{}"))
+    if not left:
+        return f"the {body.layer} override has expired, version {body.version} of it is empty"
+    return f"an {body.layer} override has expired, version {body.version} of it sets {left}"
 
 
 def _changed(body: JobConfigChanged) -> str:

@@ -64,7 +64,8 @@ def fold_by_hand(history: History) -> dict[str, dict[str, Any]]:
             job["layers"][LAYERS.index(body.layer)] = [body.version, json.loads(body.layer_json)]
             job["alive"] = job["alive"] or body.layer == "base"
         elif read.record.kind == "OverrideExpired":
-            job["layers"][LAYERS.index(body.layer)] = [body.version, {}]
+            left = json.loads(body.layer_json or "{}")
+            job["layers"][LAYERS.index(body.layer)] = [body.version, left]
         elif read.record.kind == "JobDeleted":
             job["alive"] = False
             job["layers"] = [[getattr(body.versions, layer), {}] for layer in LAYERS]

@@ -1,4 +1,8 @@
-"""K7: precedence. Each layer and each merged config, recomputed key path by key path."""
+"""K7: precedence. Each layer and each merged config, recomputed key path by key path.
+
+A layer is made of all changes to it that hold, in their order: nothing here knows what an end is
+told to leave.
+"""
 
 from __future__ import annotations
 
@@ -14,26 +18,27 @@ LAYERS = ("base", "provisioner", "scaler", "oncall")
 
 def check_precedence(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
-    layers: dict[str, list[Any]] = {}
+    layers: dict[str, list[_Layer]] = {}
     asked = _asked(history)
     for read in history.standing:
         key, body = read.record.key, _plain(read)
-        mine = layers.setdefault(key, [{}, {}, {}, {}])
+        mine = layers.setdefault(key, [_Layer() for _ in LAYERS])
         match read.record.kind:
             case "JobConfigChanged":
-                at = LAYERS.index(body.layer)
+                layer = mine[LAYERS.index(body.layer)]
                 request = asked.get((body.layer, key, body.change_id))
-                if request is not None:
-                    yield from _as_asked(read, request, mine[at])
-                mine[at] = json.loads(body.layer_json)
+                said = layer.take(body, request)
+                yield from _as_told(read, body.change_id, layer, body.layer_json, said)
             case "OverrideExpired":
-                mine[LAYERS.index(body.layer)] = {}
+                layer = mine[LAYERS.index(body.layer)]
+                said = layer.end(body)
+                yield from _as_told(read, body.change_id, layer, body.layer_json, said)
             case "JobDeleted":
-                mine[:] = [{}, {}, {}, {}]
+                mine[:] = [_Layer() for _ in LAYERS]
                 continue
             case _:
                 continue
-        want = _visible(mine)
+        want = _visible([layer.config for layer in mine])
         if json.loads(body.expected_json) != want:
             yield (
                 f"{read.record.key}: {read.record.kind} at {read.offset} says"
@@ -56,18 +61,57 @@ def _asked(history: History) -> dict[tuple[str, str, str], Any]:
     return out
 
 
-def _as_asked(read: Read, request: Any, before: Any) -> Iterator[str]:
-    """A change does to its layer what was asked for, and nothing else."""
-    want = before
+class _Layer:
+    """All changes of a layer since the oldest one that is to end; those before it made `below`."""
+
+    def __init__(self) -> None:
+        self.below: Any = {}
+        self.since: list[tuple[str, int | None, Any]] = []
+
+    @property
+    def config(self) -> Any:
+        made = self.below
+        for _, _, request in self.since:
+            made = _after(made, request)
+        return made
+
+    def take(self, body: Any, request: Any) -> str:
+        """What is wrong with the change, "" for nothing."""
+        if request is None:  # no author of ours asked for it: a checker of verdicts says so
+            self.below, self.since = json.loads(body.layer_json), []
+            return ""
+        self.since.append((body.change_id, body.expires_ms, request))
+        self._settle()
+        asked = request.expires_ms
+        return "" if asked == body.expires_ms else f"is to end at {asked}, not {body.expires_ms}"
+
+    def end(self, body: Any) -> str:
+        """The same of an end. What later ones had covered whole ends unsaid."""
+        names, due = {body.change_id, *body.other_ids}, body.expires_ms
+        known = {name for name, ends_ms, _ in self.since if ends_ms == due}
+        self.since = [one for one in self.since if one[1] is None or one[1] > due]
+        self._settle()
+        return "" if names <= known else f"ends {sorted(names - known)}, not to end at {due}"
+
+    def _settle(self) -> None:
+        while self.since and self.since[0][1] is None:
+            self.below = _after(self.below, self.since.pop(0)[2])
+
+
+def _as_told(read: Read, name: str, layer: _Layer, layer_json: str, said: str) -> Iterator[str]:
+    """A change does to its layer what was asked for, its end takes that back, and nothing else."""
+    where = f"{read.record.key}: {read.record.kind} of {name} at {read.offset}"
+    if said:
+        yield f"{where} {said}"
+    found = json.loads(layer_json)
+    if found != layer.config:
+        yield f"{where} says {json.dumps(found)}; what holds makes {json.dumps(layer.config)}"
+
+
+def _after(layer: Any, request: Any) -> Any:
     for path in request.clear:
-        want = _without(want, path.split("."))
-    want = _with(want, json.loads(request.set_json))
-    found = json.loads(_plain(read).layer_json)
-    if found != want:
-        yield (
-            f"{read.record.key}: {request.change_id} makes the layer {json.dumps(want)},"
-            f" and the decision at {read.offset} says {json.dumps(found)}"
-        )
+        layer = _without(layer, path.split("."))
+    return _with(layer, json.loads(request.set_json))
 
 
 def _without(layer: Any, path: list[str]) -> Any:

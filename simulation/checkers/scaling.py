@@ -56,10 +56,10 @@ def _look(job: _Job, read: Read, history: History) -> Iterator[str]:
     match read.record.body:
         case JobConfigChanged(layer="oncall") as body:
             job.oncall = json.loads(body.layer_json)
-        case OverrideExpired(layer="oncall") | JobDeleted() as body:
-            job.oncall = {}
-            if isinstance(body, JobDeleted):
-                job.open, job.back = "", None
+        case OverrideExpired(layer="oncall") as body:
+            job.oncall = json.loads(body.layer_json or "{}")
+        case JobDeleted():
+            job.oncall, job.open, job.back = {}, "", None
         case JobConfigChanged(layer="scaler", change_id=job.open) as body if job.back == 0:
             job.back = body.version
         case SyncCommitted(versions=versions) if job.back and versions.scaler >= job.back:

@@ -8,6 +8,7 @@ from simulation.mutations.mutant import (
     INGRESS,
     JOBS,
     MERGE,
+    OVERRIDES,
     PROCESS,
     SCALER,
     STORE,
@@ -156,7 +157,7 @@ REQUESTS = (
     left_out(
         "nobody looks at what is left when an override expires",
         DECIDE,
-        "refusal or _unfit_later(job, at, layer, asked.expires_ms, rules)",
+        "refusal or _unfit_later(job, at, made, rules)",
         "refusal",
         aimed=DECIDE_TESTS + "test_a_config_must_stand_once_the_override_has_expired",
         why="histories tell what was merged, not whether it is a config",
@@ -171,14 +172,26 @@ CONFIGS = (
     left_out(
         "an expiry restores nothing",
         DECIDE,
-        "expected_json=canonical_json(merge_layers(_configs(job, at, {}))),",
+        "expected_json=_expected_json(job, at, end.config_json),",
         "expected_json=job.expected_json,",
     ),
     left_out(
         "an expired override stays in its layer",
         JOBS,
-        "LAYERS.index(body.layer), Layer(body.version))",
-        "at := LAYERS.index(body.layer), Layer(body.version, job.layers[at].config_json))",
+        "version=body.version, config_json=body.layer_json, ends=ends)",
+        "version=body.version, config_json=layer.config_json, ends=ends)",
+    ),
+    left_out(
+        "a temporary change takes its whole layer along",
+        OVERRIDES,
+        "without = before[-1].config_json if before else layer.config_json",
+        'without = "{}"',
+    ),
+    left_out(
+        "a lasting change makes the temporary ones before it last",
+        OVERRIDES,
+        "        return _told(change(layer.config_json), after)\n",
+        "        return _told(change(layer.config_json), ())\n",
     ),
     left_out(
         "a fact is refused by another topic's state",

@@ -24,7 +24,6 @@ def job_of(facts: Facts, name: str, at_ms: int) -> Row:
         "labels": {"owner": facts.author, "note": facts.text},
     }
     configs = [base, {}, {"tasks": 8}, {"tasks": line["tasks"]} if facts.names[0] == name else {}]
-    ends = facts.now_ms + 47 * MINUTE_MS
     paths = ("operator", "inputs", "package.name", "package.version", "checkpoint.root")
     origins = dict.fromkeys((*paths, "slo.lag_seconds", "labels.owner", "labels.note"), "base")
     return {
@@ -39,9 +38,9 @@ def job_of(facts: Facts, name: str, at_ms: int) -> Row:
                 "author": facts.author if config else "",
                 "reason": facts.text if config else "",
                 "change_id": "1.a" if config else "",
-                "expires_ms": ends if layer == "oncall" and config else None,
                 "config": config,
             }
+            | _ends(facts, config if layer == "oncall" else {})
             for at, (layer, config) in enumerate(zip(LAYERS, configs, strict=True))
         },
         "sync": _sync(facts, name, base, line),
@@ -51,6 +50,15 @@ def job_of(facts: Facts, name: str, at_ms: int) -> Row:
         "line": line,
         "open_alerts": [one for one in facts.alerts(at_ms) if one["subject"] == name],
     }  # fmt: skip
+
+
+def _ends(facts: Facts, config: Row) -> Row:
+    if not config:
+        return {"expires_ms": None, "ends": []}
+    ends_ms = facts.now_ms + 47 * MINUTE_MS
+    gone = [{"path": path, "before": value} for path, value in config.items()]
+    end = {"change_id": "1.a", "author": facts.author, "differences": gone}
+    return {"expires_ms": ends_ms, "ends": [{"expires_ms": ends_ms} | end]}
 
 
 def _sync(facts: Facts, name: str, running: Row, line: Row) -> Row:

@@ -15,6 +15,7 @@ from projections.syncs import DELETED
 from turbine.headline import HELD, LOST, UNHEARD, Lives, lives_of
 from turbine.monitoring.alerts import gravest
 from turbine.monitoring.figures import Figures, alerts_of, figure_of, totals_of
+from turbine.overrides import until, until_by_path
 from turbine.views.view import AlertView, JobView, View
 
 Row = dict[str, Any]
@@ -83,8 +84,9 @@ def _overrides(job: Job) -> list[Row]:
     configs = [json.loads(layer.config_json) for layer in job.layers]
     if not any(configs[1:]):
         return []
+    ends = [until_by_path(layer) for layer in job.layers]
     return [
-        {"path": path, "layer": LAYERS[at], "expires_ms": job.layers[at].expires_ms}
+        {"path": path, "layer": LAYERS[at], "expires_ms": until(ends[at], path)}
         for path, at in sorted(origins(configs).items())
         if at > 0
     ]

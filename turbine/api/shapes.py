@@ -66,7 +66,7 @@ class Override(Shape):
 
     path: str
     layer: str
-    expires_ms: int | None
+    expires_ms: int | None = Field(description="When the layer says something else there.")
 
 
 class Gravest(Shape):
@@ -143,6 +143,15 @@ class JobsAnswer(Shape):
     total: int
 
 
+class LayerEnd(Shape):
+    """The end of a temporary change, and what it changes in its layer."""
+
+    expires_ms: int
+    change_id: str
+    author: str
+    differences: list[Json]
+
+
 class Layer(Shape):
     """What one authority wants of a job, and who said so last."""
 
@@ -150,7 +159,8 @@ class Layer(Shape):
     author: str
     reason: str
     change_id: str
-    expires_ms: int | None
+    expires_ms: int | None = Field(description="When the first of its temporary changes ends.")
+    ends: list[LayerEnd]
     config: Json
 
 

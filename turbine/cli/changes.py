@@ -309,12 +309,12 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     author did meanwhile is not overwritten unseen."""
     from events.topics import LAYERS
     from projections.jobs import Layer as Wanted
-    from turbine.cli.differences import change_between
+    from turbine.cli.differences import change_through
 
     if not wish.whole:
         return Plan(wish, wish.set, wish.clear, terms.expected_version)
     layer = Wanted() if job is None else job.layers[LAYERS.index(terms.layer)]
-    set_, clear = change_between(json.loads(layer.config_json), wish.set)
+    set_, clear = change_through([json.loads(one) for one in layer.configs_json], wish.set)
     expected = layer.version if terms.expected_version is None else terms.expected_version
     same = not set_ and not clear and layer.expires_ms is None and terms.expires_ms is None
     unchanged = same and job is not None and job.alive

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,11 @@ class Difference:
         """As JSON; what was absent has no field."""
         plain = {"path": self.path, "before": self.before, "after": self.after}
         return {name: value for name, value in plain.items() if value is not ABSENT}
+
+    @classmethod
+    def from_plain(cls, plain: Json) -> Difference:
+        """What `to_plain` wrote."""
+        return cls(plain["path"], plain.get("before", ABSENT), plain.get("after", ABSENT))
 
     def __str__(self) -> str:
         path = printable(self.path)
@@ -93,6 +98,17 @@ def change_between(layer: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple
             elif not _same(was, value):
                 into[key] = value
     return set_, sorted(clear)
+
+
+def change_through(
+    configs: Sequence[Mapping[str, Any]], wanted: Mapping[str, Any]
+) -> tuple[Json, list[str]]:
+    """The same of a layer that becomes one after another as its temporary changes end: what is
+    wanted is set whole, so that it holds through all of them."""
+    if len(configs) == 1:
+        return change_between(configs[0], wanted)
+    clear = {path for config in configs for path in change_between(config, wanted)[1]}
+    return dict(wanted), sorted(clear)
 
 
 def _text(value: object) -> str:

@@ -130,6 +130,7 @@ def to_plain(job: Job) -> Row:
     """A job as JSON; what a record holds as `…_json` is its value here, under the name without."""
     from events.merge import origins
     from events.topics import LAYERS
+    from turbine.overrides import ends_of
 
     configs = [json.loads(layer.config_json) for layer in job.layers]
     return {
@@ -145,6 +146,7 @@ def to_plain(job: Job) -> Row:
                 "reason": layer.reason,
                 "change_id": layer.change_id,
                 "expires_ms": layer.expires_ms,
+                "ends": ends_of(layer),
                 "config": config,
             }
             for name, layer, config in zip(LAYERS, job.layers, configs, strict=True)
@@ -269,11 +271,32 @@ def _description(row: Row) -> str:
     ]
     head = facts([("job", row["job"]), ("state", row["line"]["state"])])
     parts = [head, table_text(layers, columns)]
+    parts += [_ends(layers)] if any(one["ends"] for one in layers) else []
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
     parts += [table_text(keys, paths)] if keys else []
     parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
     return "\n\n".join(parts)
+
+
+def _ends(layers: Iterable[Row]) -> str:
+    """What is taken back, and when."""
+    from turbine.cli.differences import Difference
+    from turbine.cli.moments import show_time
+    from turbine.cli.output import Column, table_text
+
+    def then(one: Row) -> str:
+        return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
+
+    columns = [
+        Column("ENDS", lambda one: show_time(one["expires_ms"])),
+        Column("OF", lambda one: one["layer"]),
+        Column("BY", lambda one: one["author"]),
+        Column("THEN", then),
+        Column("CHANGE", lambda one: one["change_id"]),
+    ]
+    rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
+    return table_text(rows, columns)
 
 
 def _value_at(value: Any, keys: tuple[str, ...]) -> Any:

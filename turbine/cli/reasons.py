@@ -232,14 +232,11 @@ def _request_text(request: Row) -> str:
 
 
 def _difference_text(differences: list[Row]) -> str:
-    from turbine.cli.differences import ABSENT, Difference
+    from turbine.cli.differences import Difference
 
     if not differences:
         return "difference: none in what is expected of the job"
-    lines = [
-        f"  {Difference(one['path'], one.get('before', ABSENT), one.get('after', ABSENT))}"
-        for one in differences
-    ]
+    lines = [f"  {Difference.from_plain(one)}" for one in differences]
     return "\n".join(["difference", *lines])
 
 

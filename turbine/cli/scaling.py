@@ -65,23 +65,10 @@ def scale(
     who = author_or_user(author)
     log = open_log(context)
     layer = layer_of(_existing(log, job), "oncall")
-    check_others(job, layer, expires_ms)
     terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
     wish = Wish(job, "the command line", {"tasks": tasks})
     plan = _plan(wish, wish.set, (), layer.version)
     return _send(log, terms, plan, {}, output, dry_run=dry_run)
-
-
-def check_others(job: str, layer: Held, expires_ms: int | None) -> None:
-    """A layer expires as a whole, so what else stands in it must not get another end unseen."""
-    others = sorted(set(json.loads(layer.config_json)) - {"tasks"})
-    if others and expires_ms != layer.expires_ms:
-        raise Failed(
-            Code.CONFLICT,
-            f"the oncall layer of {job} holds {', '.join(others)} too, and expires as a whole;"
-            f" clear it, or say that it may with `turbine publish change {job} --layer oncall"
-            " --set tasks=N --expires SPAN --reason R`",
-        )
 
 
 def rollback(
@@ -99,30 +86,30 @@ def rollback(
 ) -> int:
     """Make a layer what it was at a version, by a new change.
 
-    The expiry that the layer has now stays, unless --expires says another.
+    It ends with the last temporary change of the layer, if one holds, or as --expires says.
     """
     from turbine.cli.changes import Terms
-    from turbine.cli.differences import change_between, differences
+    from turbine.cli.differences import change_through, differences
     from turbine.cli.documents import Wish
     from turbine.cli.moments import now_ms, parse_span
 
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
-    who = author_or_user(author)
-    log = open_log(context)
+    who, log = author_or_user(author), open_log(context)
     held = layer_of(_existing(log, job), layer)
     wanted = layer_at(log.decisions(job=job), job, layer, to, held.version)
-    now = json.loads(held.config_json)
-    set_, clear = change_between(now, wanted)
+    layers = [json.loads(one) for one in held.configs_json]
+    set_, clear = change_through(layers, wanted)
     if not set_ and not clear and given_ms is None:
         from turbine.cli.verdicts import show_verdicts
 
         row = {"job": job, "layer": layer, "verdict": "unchanged", "version": held.version}
         return show_verdicts([row], output)
-    why, ends_ms = reason or f"rollback to version {to} of {layer}", given_ms or held.expires_ms
+    # What was set for a while must not last because the layer went back to it.
+    ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
     terms = Terms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
-    shown = {"differences": [one.to_plain() for one in differences(now, wanted)]}
+    shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 
@@ -141,7 +128,8 @@ def layer_at(
                 held: Json = json.loads(body.layer_json)
                 return held
             case OverrideExpired() if (body.layer, body.version) == (layer, version):
-                return {}
+                left: Json = json.loads(body.layer_json or "{}")
+                return left
             case JobDeleted() if body.versions.to_plain()[layer] == version:
                 raise Failed(
                     Code.USAGE,
@@ -200,5 +188,5 @@ def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_r
     if not isinstance(verdict, Accepted):
         shown = {}
     elif terms.expires_ms is not None and output == "table":
-        tell(f"the {terms.layer} layer expires at {show_time(terms.expires_ms)}")
+        tell(f"the change is taken back at {show_time(terms.expires_ms)}")
     return show_verdicts([row_of(verdict) | shown], output)

@@ -82,7 +82,7 @@ class Figures:
     unhealthy: int  # tasks that crash, or wait for a person
     drifting: bool
     overrides: int  # keys that oncall sets
-    expires_ms: int | None  # when these end; None: never by themselves
+    expires_ms: int | None  # when the last of these ends; None: some never do by themselves
     alerts: tuple[AlertView, ...]
     updated_ms: int
     word: str  # the last that was said of its size, or ""
@@ -259,7 +259,7 @@ def figure_of(
         unhealthy=count.unhealthy,
         drifting=condition(sync) != "in sync",
         overrides=len(json.loads(oncall.config_json)) if job.alive else 0,
-        expires_ms=oncall.expires_ms,
+        expires_ms=oncall.ended_ms if oncall.lasting_json == "{}" else None,
         alerts=alerts,
         updated_ms=one.notes.updated_ms,
         word=_word(one),

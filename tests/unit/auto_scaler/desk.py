@@ -139,15 +139,14 @@ class Desk:
         )
         self.tell(JOURNAL, body)
 
-    def expires(self) -> None:
-        """An oncall override is over."""
-        self.layers[3] = {}
+    def expires(self, **left: Any) -> None:
+        """An oncall override is over, and that is left of its layer."""
+        self.layers[3] = left
         self.versions[3] += 1
         expected = canonical_json(merge_layers(self.layers))
         versions = LayerVersions(*self.versions)
-        self.tell(
-            JOURNAL, OverrideExpired("orders", "oncall", versions.oncall, versions, expected, 1)
-        )
+        told = versions.oncall, versions, expected, 1, "9.someone", canonical_json(left)
+        self.tell(JOURNAL, OverrideExpired("orders", "oncall", *told))
 
     def deleted(self) -> None:
         """The job is gone."""

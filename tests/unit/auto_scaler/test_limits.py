@@ -35,6 +35,8 @@ def test_what_people_have_set_is_never_fought() -> None:
     assert (said.action, said.reason) == ("scale-up", "oncall")
     assert said.constraints[-1].name == "oncall"
     assert desk.owed() == []
+    desk.expires(**keys)
+    assert desk.row.config.oncall >= {"tasks", "threads_per_task"}
     desk.expires()
     desk.commit()
     desk.minutes(1, 4_400.0, busy_share=1.0, lag_records=200_000, lag_ms=60_000)

@@ -189,6 +189,10 @@ CASES: list[tuple[Body, str]] = [
         OverrideExpired("c", "oncall", 3, VERSIONS, "{}", NOW),
         "the oncall override has expired, version 3 of it is empty",
     ),
+    (
+        OverrideExpired("c", "oncall", 3, VERSIONS, "{}", NOW, "1.a", '{"tasks":4}'),
+        "an oncall override has expired, version 3 of it sets tasks 4",
+    ),
     (JobDeleted("c", "1.a", VERSIONS, "ana"), "deleted by ana"),
     (
         ConfigChangeProposed(

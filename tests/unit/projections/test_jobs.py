@@ -7,6 +7,7 @@ import json
 import pytest
 
 from components.job_service.decide import EXPECTED_BYTES, LAYER_BYTES, component
+from components.job_service.overrides import ENDS_BYTES, ENDS_MOST
 from components.runtime.step import Held
 from components.runtime.store import dump_held
 from events.codec import SKIPPED, VALUE_BYTES_MAX, Read, Record, encode
@@ -18,12 +19,13 @@ from events.records import (
     JobConfigRejected,
     JobDeleted,
     LayerVersions,
+    OverrideEnd,
     OverrideExpired,
     SyncStepDone,
 )
 from events.topics import CHANGES, JOURNAL, LOADS, OPERATOR, rows_topic
 from projections.ingress import KNOWN, WHOLE_BYTES
-from projections.jobs import BASE, FOLDED_KINDS, Job, Layer, apply, dump, fold, load
+from projections.jobs import BASE, FOLDED_KINDS, End, Job, Layer, apply, dump, fold, load
 from projections.keeping import Kept
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 
@@ -79,10 +81,19 @@ def test_the_id_of_the_record_is_the_request_s() -> None:
 
 
 def test_an_accepted_change_is_its_layer() -> None:
-    job = apply(Job("orders"), change(reason="why", expires_ms=7))
-    assert job.layers[BASE] == Layer(1, '{"tasks":2}', "ann", "why", "2000000.a", 7)
+    told = OverrideEnd(7, "2000000.a", "ann", "{}")
+    job = apply(Job("orders"), change(reason="why", expires_ms=7, ends=(told,)))
+    end = End(7, "2000000.a", "ann", "{}")
+    assert job.layers[BASE] == Layer(1, '{"tasks":2}', "ann", "why", "2000000.a", (end,))
     assert job.expected_json == '{"tasks":2}'
     assert job.alive
+
+
+def test_a_change_that_tells_no_ends_ends_with_all_of_its_layer() -> None:
+    """So it was, when a layer had one end: that of its last change."""
+    job = apply(Job("orders"), change("oncall", expires_ms=7))
+    assert job.layers[3].ends == (End(7, "2000000.a", "ann", "{}"),)
+    assert apply(job, change("oncall", version=2)).layers[3].ends == ()
 
 
 def test_only_a_base_change_makes_a_job_live() -> None:
@@ -111,7 +122,21 @@ def test_a_verdict_answers_the_request_of_its_own_door_only() -> None:
     assert [len(door.waiting) for door in job.ingress] == [1, 0, 0, 0, 0]
 
 
-def test_an_expiry_empties_the_layer_and_keeps_its_version() -> None:
+def test_an_expiry_takes_back_its_change() -> None:
+    desk = Desk()
+    desk.ask("oncall", set_={"priority": 7}, reason="last")
+    desk.ask("oncall", set_={"tasks": 3}, expires_ms=NOW_MS + 5)
+    last = desk.job.layers[3].change_id
+    versions = LayerVersions(1, 0, 0, 3)
+    body = OverrideExpired(
+        "orders", "oncall", 3, versions, "{}", NOW_MS + 5, last, '{"priority":7}'
+    )
+    job = apply(desk.job, body)
+    assert job.layers[3] == Layer(3, '{"priority":7}')
+    assert apply(desk.job._replace(layers=(Layer(),) * 4), body).layers[3] == job.layers[3]
+
+
+def test_an_expiry_without_a_change_empties_the_layer_and_keeps_its_version() -> None:
     desk = Desk()
     desk.ask("oncall", set_={"tasks": 3}, expires_ms=NOW_MS + 5)
     body = OverrideExpired("orders", "oncall", 2, LayerVersions(1, 0, 0, 2), '{"t":1}', NOW_MS + 5)
@@ -165,7 +190,9 @@ def test_the_kinds_that_are_folded_are_all_that_move_the_row() -> None:
 
 def test_a_row_fits_into_a_message_however_many_ask() -> None:
     """All layers full, every door flooded, the longest ids there are, and nobody answers."""
-    layer = Layer(2**53, '"' * LAYER_BYTES, "\U0001f600" * 256, "\U0001f600" * 4_096, "?" * 200)
+    end = End(2**53, "?" * 200, "\U0001f600" * 256, '"' * (ENDS_BYTES // ENDS_MOST))
+    said = "\U0001f600" * 256, "\U0001f600" * 4_096, "?" * 200
+    layer = Layer(2**53, '"' * LAYER_BYTES, *said, ends=(end,) * ENDS_MOST)
     kept = Kept('"' * EXPECTED_BYTES, "?" * 16, "?" * 16, (2**53, True))
     job = Job("o" * 128, layers=(layer,) * 4, expected_json='"' * EXPECTED_BYTES, kept=kept)
     for topic in (*CHANGES.values(), OPERATOR):

@@ -65,6 +65,16 @@ def test_the_same_is_unchanged(job: Job) -> None:
     assert not plan_of(wish(dict(CLICKS)), job, terms(expires_ms=NOW)).unchanged
 
 
+def test_what_is_wanted_for_good_is_said_whole_where_some_of_it_is_to_end() -> None:
+    """Else the file's own value would go with the override that happens to say the same."""
+    journal = Journal()
+    journal.propose(CLICKS)
+    journal.propose({"priority": 9}, "oncall", reason="x")
+    journal.propose({"tasks": 8, "priority": None}, "oncall", reason="x", expires_ms=NOW + 5_000)
+    plan = plan_of(wish({"tasks": 8}), journal.job, terms(layer="oncall"))
+    assert (plan.set, plan.clear, plan.unchanged) == ({"tasks": 8}, ("priority",), False)
+
+
 def test_a_deleted_job_is_never_unchanged() -> None:
     journal = Journal()
     journal.propose(CLICKS)

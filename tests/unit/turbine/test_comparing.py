@@ -249,8 +249,8 @@ def test_an_override_that_expired_is_told_so(story: Story, tmp_path: Path) -> No
     path = story.write(tmp_path / "x.log.gz")
     [job] = told(path, "--from", show_time(before + 1))
     [tasks] = job["differences"]
-    assert (tasks["before"], tasks["after"], tasks["by"]["what"]) == (20, 4, "expired")
+    assert (tasks["before"], tasks["after"], tasks["by"]["what"]) == (20, 16, "expired")
     assert (
-        "  ~ tasks: 20 -> 4   (oncall 3 expired)\n"
+        "  ~ tasks: 20 -> 16   (oncall 3 expired)\n"
         in run("--log", path, "diff", "--from", show_time(before + 1)).out
     )

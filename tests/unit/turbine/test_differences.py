@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from events.merge import change_layer
 from events.strict_json import canonical_json
-from turbine.cli.differences import change_between, differences
+from turbine.cli.differences import change_between, change_through, differences
 
 NESTED = {"a": {"b": 1, "c": [1]}, "d": "x"}
 
@@ -77,6 +77,16 @@ def test_the_change_makes_the_layer_what_is_wanted(
     set_, clear = change_between(layer, wanted)  # type: ignore[arg-type]  # JSON, by construction
     became = change_layer(layer, set_, clear)  # type: ignore[arg-type]  # JSON, by construction
     assert canonical_json(became) == canonical_json(wanted)  # type: ignore[arg-type]  # JSON too
+
+
+@given(st.lists(configs, min_size=1, max_size=3), configs)
+def test_a_change_through_ends_makes_the_layer_what_is_wanted_at_each(
+    layers: list[dict[str, object]], wanted: dict[str, object]
+) -> None:
+    set_, clear = change_through(layers, wanted)
+    for layer in layers:
+        became = change_layer(layer, set_, clear)  # type: ignore[arg-type]  # JSON, as above
+        assert canonical_json(became) == canonical_json(wanted)  # type: ignore[arg-type]  # JSON
 
 
 @given(configs, configs)

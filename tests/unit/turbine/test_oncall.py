@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from events.codec import Record, encode
@@ -20,7 +18,7 @@ from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.failures import Code, Failed
 from turbine.cli.operators import goal_text
-from turbine.cli.scaling import check_others, layer_at, layer_of
+from turbine.cli.scaling import layer_at, layer_of
 from turbine.cli.verdicts import asked_row
 from turbine.subscribe import Outcome
 from turbine.verdicts import VERDICTS, Accepted, Rejected, heard_in
@@ -59,6 +57,13 @@ def test_an_expired_layer_was_empty(journal: Journal) -> None:
     assert layer_at(journal.decisions, "clicks", "oncall", 2, 2) == {}
 
 
+def test_a_layer_of_which_one_change_ended_held_the_rest(journal: Journal) -> None:
+    journal.propose({"priority": 7}, "oncall", reason="x")
+    journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 5_000)
+    journal.propose({"priority": 6}, now=NOW + 10_000)
+    assert layer_at(journal.decisions, "clicks", "oncall", 3, 3) == {"priority": 7}
+
+
 @pytest.mark.parametrize(
     ("layer", "version", "newest", "refusal"),
     [
@@ -83,22 +88,6 @@ def test_a_deletion_is_not_rolled_back_to(journal: Journal) -> None:
     with pytest.raises(Failed, match="is the deletion of clicks") as failed:
         layer_at(journal.decisions, "clicks", "base", version, version)
     assert failed.value.code is Code.USAGE
-
-
-# --- scale
-
-
-def test_what_else_oncall_wants_does_not_get_another_end_unseen(journal: Journal) -> None:
-    check_others("clicks", layer_of(journal.job, "oncall"), NOW + 1)
-    journal.propose({"tasks": 8}, "oncall", reason="x")
-    check_others("clicks", layer_of(journal.job, "oncall"), NOW + 1)
-    journal.propose({"priority": 9}, "oncall", reason="x")
-    layer = layer_of(journal.job, "oncall")
-    assert set(json.loads(layer.config_json)) == {"tasks", "priority"}
-    check_others("clicks", layer, None)
-    with pytest.raises(Failed, match="the oncall layer of clicks holds priority too") as failed:
-        check_others("clicks", layer, NOW + 1)
-    assert failed.value.code is Code.CONFLICT
 
 
 # --- verdicts of the state syncer

@@ -120,6 +120,23 @@ def test_a_rollback_keeps_the_end_of_an_override(journal: Journal) -> None:
     assert (SENT[0]["set"], SENT[0]["expires_ms"]) == ({"tasks": 8}, NOW + 6_000)
 
 
+def test_a_rollback_past_an_end_holds_until_the_last_one(journal: Journal) -> None:
+    """What ends on the way would else change what was gone back to."""
+    journal.propose({"priority": 9}, "oncall", reason="x")
+    journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 9_000)
+    journal.propose({"priority": 3}, "oncall", reason="x", expires_ms=NOW + 5_000)
+    run("rollback", "job", "clicks", "--to", "2", "--layer", "oncall", "--author", "ana")
+    assert SENT[0]["set"] == {"priority": 9, "tasks": 8}
+    assert (SENT[0]["clear"], SENT[0]["expires_ms"]) == ((), NOW + 9_000)
+
+
+def test_scaling_leaves_alone_what_else_oncall_wants(journal: Journal) -> None:
+    journal.propose({"priority": 9, "tasks": 3}, "oncall", reason="x")
+    line = ("scale", "clicks", "--tasks", "9", "--for", "2h", "--reason", "x", "--author", "ana")
+    assert run(*line).code == Code.OK
+    assert SENT[0]["set"] == {"tasks": 9}
+
+
 def test_a_version_that_never_was_is_one_sentence(journal: Journal) -> None:
     ended = run("rollback", "job", "clicks", "--to", "7", "--author", "ana")
     assert ended.code == Code.NOT_FOUND
@@ -130,7 +147,7 @@ def test_scaling_is_an_oncall_change_that_expires(journal: Journal) -> None:
     line = ("scale", "clicks", "--tasks", "9", "--for", "2h", "--reason", "x", "--author", "ana")
     ended = run(*line)
     assert ended.code == Code.OK
-    assert ended.err == "the oncall layer expires at 2027-01-15T10:00:00.000Z\n"
+    assert ended.err == "the change is taken back at 2027-01-15T10:00:00.000Z\n"
     assert (SENT[0]["layer"], SENT[0]["set"]) == ("oncall", {"tasks": 9})
     assert (SENT[0]["expires_ms"], SENT[0]["expected_version"]) == (NOW + 7_200_000, 0)
     ANSWERS[:] = [Rejected("9.x", "clicks", "stale", "expected 0")]

@@ -137,13 +137,15 @@ def test_an_unknown_id(journal: Journal) -> None:
     assert why(journal, "nope") is None
 
 
-def test_an_expiry_answers_no_request(journal: Journal) -> None:
-    journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 5_000)
+def test_an_expiry_names_the_request_that_it_takes_back(journal: Journal) -> None:
+    asked = journal.propose({"tasks": 8}, "oncall", reason="x", expires_ms=NOW + 5_000)
     journal.propose({"priority": 7}, now=NOW + 10_000)
     [expired] = [one for one in journal.decisions if one.read.record.kind == "OverrideExpired"]
     found = why(journal, expired.read.record.id)
     assert found is not None
-    assert (found.request, changed(found)) == (None, ["~ tasks: 8 -> 2"])
+    assert found.request is not None
+    assert found.request.record.id == asked.read.record.cause
+    assert changed(found) == ["~ tasks: 8 -> 2"]
 
 
 def test_the_verdict_on_a_change(journal: Journal) -> None:
@@ -176,5 +178,6 @@ def test_a_job_as_json_says_which_layer_each_key_is_from(journal: Journal) -> No
         "reason": "backlog",
         "change_id": journal.asked[-1].record.id,
         "expires_ms": None,
+        "ends": [],
         "config": {"priority": 9, "tasks": 8},
     }

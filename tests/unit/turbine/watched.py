@@ -29,7 +29,7 @@ from events.records import (
     TaskLoadReported,
 )
 from events.topics import JOURNAL, place
-from projections.jobs import Job, Layer
+from projections.jobs import End, Job, Layer
 from projections.reports import Report
 from projections.syncs import Listed, Quarantine, Running, Sync
 from tests.unit.shard_manager.fleets import Tale, placed
@@ -72,7 +72,7 @@ class Case:
             Layer(1, expected, "ana"),
             Layer(),
             Layer(),
-            Layer(1, json.dumps(self.oncall), "ben", "backlog", expires_ms=self.expires_ms),
+            Layer(1, json.dumps(self.oncall), "ben", "backlog", "1.b", self._ends()),
         )
         listed = Listed("plan#1", 1, self.tasks, VERSIONS)
         running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1)
@@ -92,6 +92,9 @@ class Case:
             sync = sync._replace(quarantine=held)
         reports = Map({task: self._load(task) for task in range(self.tasks if self.told else 0)})
         return JobView(Job(self.name, True, layers, expected), sync, reports=reports)
+
+    def _ends(self) -> tuple[End, ...]:
+        return () if self.expires_ms is None else (End(self.expires_ms, "1.b", "ben", "{}"),)
 
     def _report(self, task: int) -> Report:
         failed = task < self.crashing

@@ -33,8 +33,14 @@ function LayerHead({ name, of }) {
   return html`<span class="layer-head">
     <span class="strong">${name}</span> <span class="quiet">version ${of.version}</span>
     ${of.author && html`<bdi title=${of.reason}>${of.author}${of.reason && `: ${of.reason}`}</bdi>`}
-    ${of.expires_ms && html`<${Countdown} ms=${of.expires_ms} />`}
+    ${of.ends.map((one) => html`<${LayerEnd} key=${one.change_id} of=${one} />`)}
   </span>`;
+}
+
+/** What one end takes back: its own change, and nothing else of the layer. */
+function LayerEnd({ of }) {
+  const paths = of.differences.map((one) => one.path).join(", ");
+  return html`<bdi title=${`${of.change_id} by ${of.author}`}><${Countdown} ms=${of.expires_ms} /> <span class="quiet">${paths}</span></bdi>`;
 }
 
 /** The layer that a path's value comes from: that of the path itself, or of one above or below it. */
