@@ -11,6 +11,7 @@ from events.codec import Read, headers_of
 from events.topics import JOURNAL, partition_of, place
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.log import Log
+from turbine.replaying import Replay
 
 PARTITIONS = 4
 AT = partition_of("clicks", PARTITIONS)
@@ -41,6 +42,9 @@ class Shelf:
     def ends(self, places: list[str]) -> dict[str, int]:
         return {at: len(self.messages) if at == place(JOURNAL, AT) else 9 for at in places}
 
+    def starts(self, places: list[str]) -> dict[str, int]:
+        return dict.fromkeys(places, 0)
+
     def births(self) -> Births:
         return Births()
 
@@ -59,14 +63,21 @@ def message_of(read: Read) -> Message:
     return Message(JOURNAL, AT, read.offset, NOW, b"clicks", record.value, headers)
 
 
-def test_a_decision_that_rests_on_other_jobs_is_not_held_back() -> None:
-    """As of the auto scaler, once its tier's room was shared out among all jobs."""
+def shelf() -> Any:
+    """Two decisions about the job: it is made, and then has other tasks."""
     journal = Journal()
     journal.propose(CLICKS)
     journal.propose({"tasks": 4})
-    source: Any = Shelf([message_of(one.read) for one in journal.decisions])
+    return Shelf([message_of(one.read) for one in journal.decisions])
 
-    job = Log(source=source).job("clicks")
 
+def test_a_decision_that_rests_on_other_jobs_is_not_held_back() -> None:
+    """As of the auto scaler, once its tier's room was shared out among all jobs."""
+    job = Log(source=shelf()).job("clicks")
     assert job is not None
     assert job.layers[0].version == 2
+
+
+def test_nor_is_it_where_the_history_of_one_job_is_played() -> None:
+    replay = Replay(Log(source=shelf()), "clicks")
+    assert [one.stands for one in replay.happenings()] == [True, True]
