@@ -274,9 +274,12 @@ class Log:
         kept: Restored[R] | None = None,
     ) -> Owner[R]:
         births, kept = self.source.births(), kept or Restored[R]()
+        # Of one job alone its own places are read: what a decision rests on elsewhere, as where its
+        # tier's room was shared out, nobody here will ever have read.
+        places = self.places(view.inputs, key=job)
         owner = Owner(
             view,
-            self.places(view.inputs),
+            places,
             births.possible,
             seen=kept.seen,
             held=kept.held,

@@ -79,7 +79,7 @@ class Replay:
             parts.append(([TIERS], chain_view))
         out: dict[str, Owner[Any]] = {}
         for read, view in parts:
-            places = self.log.places(read)
+            places = self.log.places(read, key=self.job)
             owner = Owner(view, places, births.possible, heed=lambda *one: self._heard.append(one))
             out |= dict.fromkeys(read, owner)
         return out

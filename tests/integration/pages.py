@@ -69,6 +69,7 @@ FILLINGS = {
     "whatif --policy P": "whatif --policy turbine",
     "placement show 'default!1f3a0c9e2b7d'": "placement show PLAN",  # that one is of another fleet
     "--to alerts.v1/4:17": "--to alerts.v1/4:0",  # nobody knows how many a young fleet has
+    "--for=running --timeout 5m": "--for=running --timeout 20s",
     "--scenario S": "--scenario step",
     "describe policy NAME": "describe policy turbine",
     "schema show NAME": "schema show ScalingDecided",
@@ -122,13 +123,14 @@ something, or what stands behind that and is typed beside it went well; what lis
 port; who would be asked at a terminal has said yes."""
 
 CODES = {
-    "turbine contract check change.bin --key clicks --header": 0,
-    "turbine contract check": 5,
-    "turbine placement apply": 4,
-    "turbine release": 1,
+    "turbine contract check change.bin --key clicks --header": {0},
+    "turbine contract check": {5},
+    "turbine placement apply": {4},
+    "turbine release": {1},
+    "turbine wait": {0, 124},
 }
-"""Where the page promises another end than 0: findings, a plan of which the world has moved, and a
-job that is not in quarantine."""
+"""Where the page promises another end than 0: findings, a plan of which the world has moved, a job
+that is not in quarantine; and one that may have to wait for room, for as long as others run."""
 
 CHAINS = (
     (
@@ -269,4 +271,4 @@ def expected(line: str) -> set[int]:
     """With which codes a line may end."""
     if " ^C" in line:
         return {0, 130}
-    return {next((code for start, code in CODES.items() if line.startswith(start)), 0)}
+    return next((codes for start, codes in CODES.items() if line.startswith(start)), {0})

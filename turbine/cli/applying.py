@@ -216,8 +216,8 @@ def tell_next(rows: Iterable[Row]) -> None:
 
     accepted = [row["job"] for row in rows if row["verdict"] == "accepted"]
     if accepted and terminal().tty:
-        name = accepted[0] if len(accepted) == 1 else ""
-        tell("look: " + (f"`turbine why {name}`" if name else "`turbine get jobs`"))
+        one = len(accepted) == 1
+        tell(f"look: `turbine why {accepted[0]}`" if one else "look: `turbine get jobs`")
 
 
 # --- waiting

@@ -11,7 +11,7 @@ import typer
 
 from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.syncs import Name, read_syncs, running_config
+from turbine.cli.syncs import Name, read_sync, running_config
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -154,7 +154,7 @@ def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
     from turbine.cli.moments import given_moment, log_at
     from turbine.comparing import changed
 
-    sync, _ = read_syncs(context, job, at)[job]
+    sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 

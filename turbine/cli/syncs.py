@@ -220,24 +220,24 @@ def look(log: Log, name: str, moment: Moment | None) -> Row:
     """One job's way from expected to running, as JSON; empty where the log tells nothing."""
     from turbine.running import sync_to_plain
 
-    found = syncs_at(log, name, moment).get(name)
+    found = sync_at(log, name, moment)
     return {} if found is None else sync_to_plain(*found)
 
 
-def syncs_at(log: Log, job: str | None, moment: Moment | None) -> dict[str, tuple[Sync, Sightings]]:
-    """Each job's row and what was seen of it, or those of one job.
+def sync_at(log: Log, job: str, moment: Moment | None) -> tuple[Sync, Sightings] | None:
+    """A job's row and what was seen of it; None where the log tells nothing.
 
     Of the past: from a frame, where somebody who follows the log has kept one.
     """
     from turbine.running import Sightings
 
-    names = () if job is None else (job,)
-    then = jobs_held(log, names) if moment is None else jobs_then(log, moment, names)
+    then = jobs_held(log, job) if moment is None else jobs_then(log, moment, (job,))
     if then is not None:
-        return {one.job.name: (one.sync, one.sightings) for one in then if one.sync is not None}
+        found = ((one.sync, one.sightings) for one in then if one.sync is not None)
+        return next(found, None)
     sightings = Sightings()
-    syncs = log.syncs(job=job, end=end_of(log, moment), heed=sightings)
-    return {name: (one, sightings) for name, one in syncs.items()}
+    sync = log.syncs(job=job, end=end_of(log, moment), heed=sightings).get(job)
+    return None if sync is None else (sync, sightings)
 
 
 def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
@@ -249,29 +249,25 @@ def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
     return None if moment is None else position_at(log, moment, topics)
 
 
-def read_syncs(
-    context: typer.Context, job: str | None, at: str | None
-) -> dict[str, tuple[Sync, Sightings]]:
-    """The same of a command line, of jobs that there ever were."""
+def read_sync(context: typer.Context, job: str, at: str | None) -> Sync:
+    """The same of a command line; Failed where there never was such a job."""
     from turbine.cli.jobs import names_in
     from turbine.cli.moments import given_moment
 
-    if job is not None:
-        check_job(job)
+    check_job(job)
     moment = given_moment(at)
     log = open_log(context)
-    found = syncs_at(log, job, moment)
-    if job is not None:
-        existing({name: one for name, (one, _) in found.items()}, job, at, lambda: names_in(log))
-    return {name: one for name, one in found.items() if one[0].versions.base}
+    found = sync_at(log, job, moment)
+    rows = {} if found is None else {job: found[0]}
+    return existing(rows, job, at, lambda: names_in(log))
 
 
-def jobs_held(log: Log, names: Iterable[str]) -> list[JobView] | None:
-    """The jobs of these names, or all, as they are now; None where nobody holds them here."""
+def jobs_held(log: Log, job: str) -> list[JobView] | None:
+    """The job as it is now, if there is one; None where nobody holds it here."""
     view = log.held()
     if view is None:
         return None
-    return [view.jobs[name] for name in sorted(set(names) or view.jobs) if name in view.jobs]
+    return [view.jobs[job]] if job in view.jobs else []
 
 
 def jobs_then(log: Log, moment: Moment, names: Iterable[str]) -> list[JobView] | None:

@@ -134,6 +134,7 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
 
 
 def _nearest(log: Log, name: str, sentence: str) -> str:
+    from turbine.cli.jobs import names_in
     from turbine.creating import in_words
 
-    return in_words(sentence, name, [one.name for one in log.jobs().values() if one.alive])
+    return in_words(sentence, name, names_in(log))
