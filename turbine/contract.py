@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.codec import KEY_BYTES_MAX, TYPE_PREFIX, VALUE_BYTES_MAX
+from events.codec import TYPE_PREFIX, VALUE_BYTES_MAX
+from events.keys import KEY_BYTES_MAX
 from events.lock import Version, newest_of, read_lock
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 

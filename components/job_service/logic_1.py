@@ -2,7 +2,7 @@
 
 A change of a job that is not there was judged as the config of a new one, and so refused for the
 first thing that it lacked. What tasks say was not read: that state could not go along was left to
-the state syncer.
+the state syncer. The trace context of a request was looked for in its value alone.
 """
 
 from __future__ import annotations
@@ -13,11 +13,20 @@ from dataclasses import replace
 from components.job_service.decide import Rules
 from components.job_service.decide import component as newest
 from components.job_service.decide import decide as decide_now
+from events.codec import REQUESTS, Read, decode
 from events.records import Body
 from events.topics import TASKS
 from projections.jobs import LAYER_KINDS, Job
+from projections.jobs import fold as fold_now
 
 RULES = Rules(absent=lambda *_: None, stays=lambda *_: None)
+
+
+def fold(job: Job | None, read: Read) -> Job:
+    """The row as it was then."""
+    if read.record.trace and read.record.kind in REQUESTS:
+        read = replace(read, record=replace(read.record, body=decode(read.record.value)))
+    return fold_now(job, read)
 
 
 def decide(job: Job, now_ms: int) -> Iterator[Body]:
@@ -30,5 +39,6 @@ component = replace(
     logic="job-service/1",
     inputs=newest.inputs - {TASKS},
     folds=LAYER_KINDS,
+    fold=fold,
     decide=decide,
 )

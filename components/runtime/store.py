@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from components.runtime.component import Component
 from components.runtime.step import Held, Owner
-from events.codec import SKIPPED, Read, Record, decode
+from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
 from events.records import Body
 from events.topics import BY_SHORT
@@ -224,6 +224,8 @@ def _load_read(component: Component[R], plain: Any) -> Read:
             body = decode(value)
         except Unreadable:
             body = None
+        if kind in REQUESTS and body is not None:
+            body = traced(body, plain["trace"])
     head = (
         "key",
         "id",
