@@ -21,6 +21,7 @@ from events.framing import (
     unframe,
     version_of,
 )
+from events.identity import valid_until_ms
 from events.keys import check_key, check_subject
 from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
@@ -80,6 +81,12 @@ class Record:
     source: str = ""
     trace: str = ""
     cause: str = ""
+
+    @property
+    def change_id(self) -> str:
+        """The request that it answers, or is about; where nobody decoded it, by its header."""
+        named: str | None = getattr(self.body, "change_id", None)
+        return named or (self.cause if valid_until_ms(self.cause) else "")
 
 
 @dataclass(frozen=True, slots=True)

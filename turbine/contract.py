@@ -49,7 +49,7 @@ HEADERS: Mapping[str, str] = {
     "ce_subject": "What it is about; the same as the key.",
     "ce_time": "The tick that its author had read, as an RFC 3339 time in UTC.",
     "ce_dataschema": "The schema as urn:avro:<full name>:<SHA-256 of its parsing canonical form>.",
-    "ce_causationid": "Id of what it follows from; of a verdict, the change that was asked for.",
+    "ce_causationid": "Id of what it follows from: the request that it answers, or the decision before it.",
     "ce_parent": "Of a decision: id of the last standing one about its key when it was made.",
     "ce_evidence": "Of a decision: the positions of all that it was made on, separated by commas.",
     "ce_tick": "The tick that its author had read, in milliseconds since 1970 UTC.",

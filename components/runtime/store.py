@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from components.runtime.component import Component
+from components.runtime.following import dumped
 from components.runtime.step import Held, Owner
 from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
@@ -109,6 +110,7 @@ def dump_held(component: Component[R], one: Held[R]) -> bytes:
         "last": one.last,
         "tick_ms": one.tick_ms,
         "frozen": one.frozen,
+        "marks": dumped(one.marks),
     }
     return _bytes(plain)
 
@@ -169,6 +171,7 @@ def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) ->
     one.row = None if plain["row"] is None else component.load(plain["row"])
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
+    one.marks = dict(plain["marks"])
 
 
 def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
