@@ -28,6 +28,8 @@ CLAIM = "\x00claim/"
 before it could be taken for a later one's."""
 POSITIONS = "\x00positions"
 EARLY = "\x00early/"
+FORM = 2
+"""Of what is kept of a key. One that was kept in another form is made anew, from the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,8 @@ class Keeper(Generic[R]):
         for key in sorted(owner.changed):
             yield from self._entries(key, owner.held[key])
         owner.changed.clear()
-        state = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}
+        logic = owner.component.logic
+        state = {"build": self.build, "logic": logic, "form": FORM, "seen": owner.seen}
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
@@ -119,7 +122,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
     holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
-    if lost or positions.get("logic") != component.logic:
+    if lost or positions.get("form") != FORM or positions.get("logic") != component.logic:
         return Restored(lost=lost)  # from nothing: the log has everything
     out: Restored[R] = Restored(seen=positions["seen"])
     for key, value in sorted(holds.items()):
