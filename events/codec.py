@@ -21,7 +21,7 @@ from events.framing import (
     unframe,
     version_of,
 )
-from events.identity import valid_until_ms
+from events.identity import fact_id, valid_until_ms
 from events.keys import check_key, check_subject
 from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
@@ -47,6 +47,8 @@ TRACE_CHARS_MAX = 256
 # The end of the year 9999: `ce_time` has four digits for it.
 TICK_MS_MAX = 253_402_300_799_999
 TYPE_PREFIX = "turbine."
+SDK = "sdk"
+"""The source of what our own SDK and command line ask for."""
 _CONTENT_TYPE = b"application/vnd.confluent.avro"
 _BYTES_AS_TEXT = "latin-1"  # the one header that is no text is kept as one character a byte
 _new = object.__new__
@@ -120,10 +122,17 @@ _UNKEYED = frozenset({"ClockTicked"})
 
 
 def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
-    """The headers of a record on a topic (its short name), always in this order."""
-    assert record.parent or BY_SHORT[topic].kind not in {"journal", "tiers"}, (
+    """The headers of a record on a topic (its short name), always in this order.
+
+    A CloudEvent all of them. What is only reported comes again and again, so it says no more than
+    that takes: the value names its schema, the key its subject, and all values are framed alike.
+    """
+    sort = BY_SHORT[topic].kind
+    assert record.parent or sort not in {"journal", "tiers"}, (
         f"{record.kind} {record.id} has no parent; every decision names one"
     )
+    if sort == "facts" and not record.tick_ms:
+        return _brief_headers(record)
     version = version_of(record.value)
     when = (_EPOCH + timedelta(milliseconds=record.tick_ms)).isoformat(timespec="milliseconds")
     texts = (
@@ -144,6 +153,18 @@ def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
     headers = [(name, text.encode()) for name, text in texts if text]
     headers.append(("content-type", _CONTENT_TYPE))
     return headers
+
+
+def _brief_headers(record: Record) -> list[tuple[str, bytes]]:
+    evidence = format_vector(record.evidence)
+    texts = (
+        ("ce_specversion", "1.0"),
+        ("ce_id", record.id or fact_id(record.key, record.kind, record.value, evidence)),
+        ("ce_type", TYPE_PREFIX + record.kind),
+        ("ce_source", record.source),
+        ("ce_evidence", evidence),
+    )
+    return [(name, text.encode()) for name, text in texts if text]
 
 
 def read_message(  # noqa: PLR0917 - what a client hands over, in its order
