@@ -39,7 +39,16 @@ A value is framed as Confluent's clients frame it: 0x00, the id of the schema in
 highest first, and Avro binary. The ids stand in x-schema-id of each message. Whoever knows another
 id of the schema gives its urn, x-dataschema, in the header ce_dataschema. A key is plain UTF-8, and
 a record lies in the partition that Java's murmur2 gives its key: with librdkafka, set
-partitioner=murmur2_random. Headers are CloudEvents 1.0 in binary mode.
+partitioner=murmur2_random. Headers are CloudEvents 1.0 in Kafka's binary mode.
+
+A decision's id is the UUID of version 5 (SHA-1), in the namespace that is the UUID of version 5
+of the text urn:turbine:decision in that of URLs, of: ce_parent, 0x00, the kind without
+"turbine.", 0x00, the number of the key's bytes in digits, 0x00, the key, the whole value. The
+decisions of one key on one topic are a chain, whose first parent is "root": one stands when its
+parent is the last that stood before it and it claims to have known nothing that was not there
+within 5 s of its timestamp; all others are void and change nothing. docs/contract.md has the
+rest: evidence, other ids, canonical JSON, limits, reasons of dead letters, and what answers what
+operators ask for.
 """
 HEADERS: Mapping[str, str] = {
     "ce_specversion": "Version of CloudEvents, always 1.0.",
