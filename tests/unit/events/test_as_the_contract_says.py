@@ -21,7 +21,11 @@ VALUE = encode(AlertCleared(KEY, "tier-short", "it is over"))
 
 
 def uuid5(content: bytes) -> str:
-    return str(uuid.UUID(bytes=hashlib.sha1(NS.bytes + content).digest()[:16], version=5))
+    return str(
+        uuid.UUID(
+            bytes=hashlib.sha1(NS.bytes + content, usedforsecurity=False).digest()[:16], version=5
+        )
+    )
 
 
 def test_the_id_of_a_decision_and_of_what_it_owes() -> None:
@@ -35,7 +39,7 @@ def test_the_id_of_a_report() -> None:
     body = ContainerHeartbeat("c-1", 3, 7, 0, "serving", 0, "")
     headers = dict(headers_of(fact("c-1", body, {"tiers.v1/0": 4}), "containers.v1"))
     content = b"fact\0ContainerHeartbeat\0c-1\0tiers.v1/0:4\0" + encode(body)
-    digest = hashlib.sha1(NS.bytes + content).digest()[:12]
+    digest = hashlib.sha1(NS.bytes + content, usedforsecurity=False).digest()[:12]
     assert headers["ce_id"] == base64.urlsafe_b64encode(digest)
 
 
@@ -49,7 +53,7 @@ def test_what_the_layers_add_up_to_and_how_it_is_written() -> None:
 
 
 def test_where_a_task_is_and_what_a_container_holds() -> None:
-    number = int.from_bytes(hashlib.md5(b"clicks/3").digest()[:8], "big")
+    number = int.from_bytes(hashlib.md5(b"clicks/3", usedforsecurity=False).digest()[:8], "big")
     mask = mask_of(("east", "west"), ("west",))
     assert (mask, shard_of("clicks/3", mask, 16)) == (2, (2 - 1) * 16 + number % 16)
     assert mask_of(("east", "west"), ()) == 3
