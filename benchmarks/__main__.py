@@ -38,7 +38,6 @@ MODULES = {
     "api": "benchmarks.api",
     "whatif": "benchmarks.whatif",
     "audit": "benchmarks.audit",
-    "contract": "benchmarks.contract",
     "first-hour": "benchmarks.first_hour",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks.contract import judged, line_of
 from components.runtime.intake import Message
 from components.task_manager.voice import fact
 from events.codec import SDK, Headers, Record, encode, headers_of
@@ -25,8 +23,7 @@ from events.records import (
     SyncCommitted,
 )
 from events.topics import partition_of
-from tests.foreign.node import fetch
-from turbine.contract import Installation, document
+from tests.foreign.verifying import judged
 
 P, KEY, AT_MS = 4, "clicks", 1_763_476_000_000
 LAYER = '{"a":{"b.c":0.5},"tasks":4}'
@@ -72,13 +69,7 @@ def log() -> Log:
 
 
 def found(messages: Log, folder: Path) -> dict[str, Any]:
-    missing = fetch()
-    if missing:
-        pytest.skip(missing)
-    lines, contract = folder / "log.jsonl", folder / "contract.json"
-    lines.write_text("".join(json.dumps(line_of(one)) + "\n" for one in messages))
-    contract.write_text(json.dumps(document(Installation(partitions=P))))
-    return judged(lines, contract)
+    return judged(messages, P, folder)
 
 
 def test_a_log_that_is_as_the_contract_says(tmp_path: Path) -> None:
