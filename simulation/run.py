@@ -21,6 +21,7 @@ from events.topics import ALERTS, CONTAINERS, place
 from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
 from simulation.checkers.cas import check_cas
+from simulation.checkers.causes import check_causes
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
 from simulation.checkers.fleet import check_fleet
@@ -92,6 +93,7 @@ def live_through(world: World, violations: list[str]) -> History:
 def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     """Every violation that the checkers find."""
     yield from check_cas(history, known)
+    yield from check_causes(history)
     yield from check_conservation(history, _owes)
     yield from check_folds(history)
     yield from check_precedence(history)

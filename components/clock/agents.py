@@ -12,10 +12,11 @@ from components.runtime.clients import partitions_for, producer
 from components.runtime.emitter import Emitter
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
-from events.codec import encode
+from events.codec import Record, encode
 from events.records import ClockTicked
-from events.topics import BY_SHORT, CLOCK, CONTAINERS
+from events.topics import CLOCK, CONTAINERS
 
+KEY = SOURCE = "clock"
 PERIOD_S = 1.0
 TICKED = (CLOCK, CONTAINERS)
 
@@ -32,11 +33,11 @@ class Clock:
     def turn(self) -> None:
         """One tick in every partition, then the rest of the second."""
         number = int(time.time() / PERIOD_S)
-        value = encode(ClockTicked(number=number))
-        headers = [("ce_type", b"ClockTicked"), ("ce_id", f"tick-{number}".encode())]
+        body = ClockTicked(number=number)
+        tick = Record(KEY, f"tick-{number}", "ClockTicked", encode(body), body, source=SOURCE)
         for topic in TICKED:
             for partition in range(self._partitions):
-                self._emitter.write(BY_SHORT[topic].name, partition, b"clock", value, headers)
+                self._emitter.say(topic, partition, tick)
         self._emitter.forgive()
         self._stop.wait(PERIOD_S - time.time() % PERIOD_S)
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from components.runtime.component import Component
+from components.runtime.following import dumped
 from components.runtime.step import Held, Owner
-from events.codec import SKIPPED, Read, Record, decode
+from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
 from events.records import Body
 from events.topics import BY_SHORT
@@ -27,6 +28,8 @@ CLAIM = "\x00claim/"
 before it could be taken for a later one's."""
 POSITIONS = "\x00positions"
 EARLY = "\x00early/"
+FORM = 2
+"""Of what is kept of a key. One that was kept in another form is made anew, from the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,8 @@ class Keeper(Generic[R]):
         for key in sorted(owner.changed):
             yield from self._entries(key, owner.held[key])
         owner.changed.clear()
-        state = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}
+        logic = owner.component.logic
+        state = {"build": self.build, "logic": logic, "form": FORM, "seen": owner.seen}
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
@@ -109,6 +113,7 @@ def dump_held(component: Component[R], one: Held[R]) -> bytes:
         "last": one.last,
         "tick_ms": one.tick_ms,
         "frozen": one.frozen,
+        "marks": dumped(one.marks),
     }
     return _bytes(plain)
 
@@ -117,7 +122,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
     holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
-    if lost or positions.get("logic") != component.logic:
+    if lost or positions.get("form") != FORM or positions.get("logic") != component.logic:
         return Restored(lost=lost)  # from nothing: the log has everything
     out: Restored[R] = Restored(seen=positions["seen"])
     for key, value in sorted(holds.items()):
@@ -169,6 +174,7 @@ def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) ->
     one.row = None if plain["row"] is None else component.load(plain["row"])
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
+    one.marks = dict(plain["marks"])
 
 
 def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
@@ -224,6 +230,8 @@ def _load_read(component: Component[R], plain: Any) -> Read:
             body = decode(value)
         except Unreadable:
             body = None
+        if kind in REQUESTS and body is not None:
+            body = traced(body, plain["trace"])
     head = (
         "key",
         "id",

@@ -70,7 +70,8 @@ KEEPING = (
         "positions are kept ahead of rows",
         STORE,
         "        for key in sorted(owner.changed):\n",
-        '        kept = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}\n'
+        '        kept = {"build": self.build, "logic": owner.component.logic, "form": FORM}\n'
+        '        kept["seen"] = owner.seen\n'
         "        yield Entry(POSITIONS, _bytes(kept), self.claim)\n"
         "        for key in sorted(owner.changed):\n",
     ),

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import pytest
 
+from components.runtime import store
 from components.runtime.step import ROOT
 from components.runtime.store import (
     EARLY,
@@ -323,6 +324,17 @@ def test_rows_of_another_logic_are_rebuilt(shelf: Shelf) -> None:
     shelf.bench.read()
     shelf.put(keeper)
     restored, _ = shelf.begin(component=replace(toy, logic="toy/2"))
+    assert (restored.held, restored.seen) == ({}, {})
+
+
+def test_rows_of_another_form_are_rebuilt(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, keeper = shelf.begin()
+    shelf.bench.wish()
+    shelf.bench.read()
+    monkeypatch.setattr(store, "FORM", store.FORM - 1)
+    shelf.put(keeper)
+    monkeypatch.undo()
+    restored, _ = shelf.begin()
     assert (restored.held, restored.seen) == ({}, {})
 
 

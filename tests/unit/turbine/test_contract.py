@@ -123,7 +123,7 @@ def test_the_headers_are_those_that_are_written() -> None:
     assert [name for name, _ in headers_of(record, JOURNAL)] == list(HEADERS)
     assert set(names) == set(HEADERS)
     assert names["ce_type"]["const"] == "turbine.JobDeleted"
-    least = Record("clicks", "1.a", "JobDeleted", b"", None, parent="p")
+    least = Record("clicks", "1.a", "JobDeleted", b"", None, parent="p", source="s")
     assert required <= {name for name, _ in headers_of(least, JOURNAL)}
 
 
