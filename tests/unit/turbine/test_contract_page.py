@@ -50,7 +50,8 @@ def test_the_validity_is_the_one_that_is_kept_to() -> None:
 
 
 def test_the_limits_are_those_that_are_kept_to() -> None:
-    told = TEXT.partition("## How much at a time")[2].partition("\n## ")[0]
-    limits = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
-    assert all(limit in " ".join(told.split()) for limit in limits)
-    assert all(limit in LIMITS for limit in limits)
+    told = TEXT.partition("## Limits and refusals")[2].partition("\n## ")[0]
+    limits = (f"| {WAITING}; ", f"| {KNOWN:,} ", f"| {WHOLE_BYTES // 1024} KiB ")
+    assert all(limit in told for limit in limits)
+    said = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
+    assert all(limit in LIMITS for limit in said)
