@@ -13,6 +13,7 @@ from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
 from benchmarks.volume_play import Partition, Written, play
 from benchmarks.volume_words import words
+from components.clock.pace import WATCHED, Pace, Spot
 from components.publisher.decide import OUTLETS
 from components.runtime.clients import PACKED, producer
 from components.runtime.commits import Commits
@@ -61,11 +62,11 @@ Costs = Mapping[tuple[str, str], "Cost"]
 NOTES = (
     "an hour played in memory by the real components and keepers, then written to a broker as who",
     "  says it writes; bytes are those of its segments, before replication",
-    "gb_per_day_10k_jobs: 10,000 jobs, 30,000 tasks, 3,000 containers, 100,000 shards, usual times;",
-    f"  {DECLINES} looks that come to nothing and {RESCALES} rescales of a job and day, 1 % of the",
-    "  shards moved in each round of placement; without the snapshots of tier-wide components",
-    "idle_records_per_day: three jobs, seven tasks, two containers, usual times (at a tenth of them",
-    "  heartbeats alone are 345,600); without the group's offsets, which are idle_commits_per_day",
+    "gb_per_day_10k_jobs: 10,000 jobs, 30,000 tasks, 3,000 containers, 100,000 shards, at usual",
+    f"  times; {DECLINES} looks that come to nothing and {RESCALES} rescales of a job and day, 1 %",
+    "  of the shards moved in each round of placement; without tier-wide snapshots",
+    "idle_records_per_day: three jobs, seven tasks, two containers, usual times (at a tenth of",
+    "  them heartbeats alone are 345,600); without offsets: idle_commits_per_day",
     "peer: every changed row is kept with each report, and nothing is packed",
 )
 
@@ -95,7 +96,7 @@ def measure(quick: bool) -> Result:
     jobs = JOBS // 10 if quick else JOBS
     hour = [one for number in range(-(-jobs // DENSE)) for one in _hour(number, jobs)]
     say("an hour of a quiet fleet")
-    idle, commits = _idle()
+    idle = _idle()
     with temporary_broker() as broker, install(bootstrap=broker.bootstrap) as site:
         say("the hour goes to a broker")
         shards = LARGE_SHARDS // LARGE_CONTAINERS
@@ -108,8 +109,9 @@ def measure(quick: bool) -> Result:
     snapshots = TIER_WIDE * SNAPSHOT_RECORDS * DAY_S / SNAPSHOT_EVERY_S
     figures = {
         "gb_per_day_10k_jobs": sum(day.values()) / GB,
-        "idle_records_per_day": idle * HOURS + lives + snapshots + ticks.records * DAY_S,
-        "idle_commits_per_day": commits * HOURS,
+        "idle_records_per_day": (idle.records + idle.ticks) * HOURS + lives + snapshots,
+        "idle_ticks_per_day": idle.ticks * HOURS,
+        "idle_commits_per_day": idle.committed * HOURS,
         "ticks_per_s": ticks.records,
         "jobs": jobs,
         "records": len(hour),
@@ -131,23 +133,53 @@ def _hour(number: int, jobs: int) -> list[Written]:
     return play(partition, HOUR_S, names[: len(names) * RESCALES // HOURS])
 
 
-def _idle() -> tuple[int, int]:
-    """Records of an hour in which nobody asks for anything, and offsets that a worker commits."""
-    records = committed = 0
-    for number in range(DEFAULT_PARTITIONS):
-        tasks = IDLE_TASKS[number] if number < len(IDLE_TASKS) else 0
-        partition = Partition(number, [f"job-{number}"] if tasks else [], tasks)
+class Idle(NamedTuple):
+    """An hour in which nobody asks for anything."""
+
+    records: int  # of jobs, and of rows
+    ticks: int
+    committed: int  # offsets
+
+
+def _idle() -> Idle:
+    """The second hour of it: then the clock has come to know where nothing goes on."""
+    tasks = [*IDLE_TASKS, *[0] * (DEFAULT_PARTITIONS - len(IDLE_TASKS))]
+    fleet = [
+        Partition(number, [f"job-{number}"] if count else [], count)
+        for number, count in enumerate(tasks)
+    ]
+    for partition in fleet:
         partition.create()
-        play(partition, HOUR_S)
-        partition.out, commits = [], Commits()
-        commits.done(partition.positions())
-        for _ in range(HOUR_S):
-            partition.second()
-            moved = commits.moved(partition.positions())
-            commits.done(moved)
-            committed += len(moved)
-        records += len(partition.out)
-    return records, committed
+    pace, commits = Pace(len(fleet), 0), Commits()
+    _hour_of(fleet, pace, commits, 0)
+    for partition in fleet:
+        partition.out = []
+    ticks, committed = _hour_of(fleet, pace, commits, HOUR_S)
+    return Idle(sum(len(partition.out) for partition in fleet), ticks, committed)
+
+
+def _hour_of(
+    fleet: Sequence[Partition], pace: Pace, commits: Commits, begin: int
+) -> tuple[int, int]:
+    """Ticks of the clock, and offsets that are committed."""
+    ticks = committed = 0
+    lives = Counter[Spot]()  # of the first partitions, each with one container
+    for second in range(begin, begin + HOUR_S):
+        positions = {at: end for one in fleet for at, end in one.positions().items()}
+        told = {
+            (name.removeprefix(PREFIX), number): end for (name, number), end in positions.items()
+        }
+        lives.update({(CONTAINERS, n): second % BEAT_S == n for n in range(IDLE_CONTAINERS)})
+        pace.look({spot: end for spot, end in told.items() if spot[0] in WATCHED} | lives, second)
+        due = set(pace.due(second))
+        lives.update(spot for spot in due if spot in lives)
+        ticks += len(due)
+        for partition in fleet:
+            partition.second(tick=(CLOCK, partition.number) in due)
+        moved = commits.moved(positions)
+        commits.done(moved)
+        committed += len(moved)
+    return ticks, committed
 
 
 # --- on the broker

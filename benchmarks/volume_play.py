@@ -133,12 +133,13 @@ class Partition:
         record = Record(name, wanted, type(body).__name__, encode(body), body, source="ann")
         self._append(CHANGES[layer], record)
 
-    def second(self) -> None:
+    def second(self, *, tick: bool = True) -> None:
         """One second of the fleet: a tick, reports, decisions, and rows that are due."""
         self.now_ms += SECOND_MS
-        at = place(CLOCK, self.number)
-        ticks = self.lines.setdefault(at, [])
-        ticks.append(Read(at, CLOCK, len(ticks), self.now_ms, Record("", "", "", b"", None)))
+        if tick:
+            at = place(CLOCK, self.number)
+            ticks = self.lines.setdefault(at, [])
+            ticks.append(Read(at, CLOCK, len(ticks), self.now_ms, Record("", "", "", b"", None)))
         for body in self._reports():
             self._append(LOADS, fact(body.job, body, {}))
             self.turn += 1
