@@ -7,20 +7,24 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
-from benchmarks.volume_play import Partition, Written, play
+from benchmarks.volume_play import START_MS, Partition, Written, play
 from benchmarks.volume_words import words
+from components.auto_scaler.decide import component as auto_scaler
 from components.clock.pace import WATCHED, Pace, Spot
 from components.publisher.decide import OUTLETS
 from components.runtime.clients import PACKED, producer
 from components.runtime.commits import Commits
+from components.runtime.component import places_of
 from components.runtime.emitter import Emitter
+from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.reading import ends_now
 from components.runtime.settings import Settings
-from components.runtime.store import POSITIONS
+from components.runtime.step import Owner
+from components.runtime.store import KEEP_MOST, POSITIONS
 from components.runtime.tier_rows import SNAPSHOT_EVERY_S
 from events.topics import (
     BY_SHORT,
@@ -67,6 +71,7 @@ NOTES = (
     "  of the shards moved in each round of placement; without tier-wide snapshots",
     "idle_records_per_day: three jobs, seven tasks, two containers, usual times (at a tenth of",
     "  them heartbeats alone are 345,600); without offsets: idle_commits_per_day",
+    f"reread_s: CPU to read {KEEP_MOST:,} reports of each of 16 partitions again, after a failure",
     "peer: every changed row is kept with each report, and nothing is packed",
 )
 
@@ -113,6 +118,7 @@ def measure(quick: bool) -> Result:
         "idle_ticks_per_day": idle.ticks * HOURS,
         "idle_commits_per_day": idle.committed * HOURS,
         "ticks_per_s": ticks.records,
+        "reread_s": DEFAULT_PARTITIONS * _reread_s(hour),
         "jobs": jobs,
         "records": len(hour),
     }
@@ -131,6 +137,20 @@ def _hour(number: int, jobs: int) -> list[Written]:
     partition.create()
     play(partition, FULL_S)
     return play(partition, HOUR_S, names[: len(names) * RESCALES // HOURS])
+
+
+def _reread_s(hour: Sequence[Written]) -> float:
+    """CPU seconds to decode and fold what a restart may have to read again of one partition."""
+    told = [one for one in hour if one.topic == LOADS][:KEEP_MOST]
+    owner: Owner[Any] = Owner(auto_scaler, places_of(auto_scaler, [0]), lambda *_: True)
+    since = time.process_time()
+    for offset, one in enumerate(told):
+        message = Message(LOADS, 0, offset, START_MS + offset, one.key, one.value, one.headers)
+        found = take_in(message, 1, auto_scaler.folds)
+        assert not isinstance(found, DeadLetter), found
+        owner.read(found)
+    assert owner.counts.folded == len(told)
+    return (time.process_time() - since) * KEEP_MOST / len(told)
 
 
 class Idle(NamedTuple):
