@@ -39,6 +39,7 @@ MODULES = {
     "whatif": "benchmarks.whatif",
     "audit": "benchmarks.audit",
     "first-hour": "benchmarks.first_hour",
+    "volume": "benchmarks.volume",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
 REPEATED = frozenset({"windows"})

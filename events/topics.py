@@ -279,7 +279,7 @@ TOPICS: tuple[Topic, ...] = (
         "none",
         "clock",
         "facts",
-        "The log's own clock, a tick a second in every partition.",
+        "The log's own clock: a tick a second where something goes on, and now and then elsewhere.",
         "ClockTicked",
         per_job=False,
         config=_config(retention_ms=FACTS_MS),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +19,7 @@ from components.runtime.step import Held, Owner
 from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
 from events.records import Body
-from events.topics import BY_SHORT
+from events.topics import BY_SHORT, CLOCK
 
 R = TypeVar("R")
 
@@ -53,25 +53,105 @@ class Restored(Generic[R]):
     lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
 
 
-class Keeper(Generic[R]):
-    """Says what is to be written so that an owner's changed keys survive it."""
+KEEP_MS = 600_000
+"""Of ticks, for which a changed row may be unkept: a row of 14 kB that each of its job's reports
+changes is written six times an hour, and not with each of them."""
+KEEP_MOST = 20_000
+"""Records of a partition that a restart may have to read again; the 16 of them take one worker some
+ten seconds."""
+STRETCHES = 40
+"""Into which both are cut: keys that changed first in the same one wait from the same position."""
+NEARLY = 0.9
+"""Of both, for what is kept along with the oldest: positions are not written with every row."""
 
-    def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """From here on nothing is kept of the keys that changed first in it."""
+
+    seen: dict[str, int]
+    at_ms: int
+
+    def old(self, owner: Owner[Any], share: float, keep_ms: int, keep_most: int) -> bool:
+        """Has it lasted for that share of what a row may be unkept for?"""
+        passed_ms = owner.now_ms - self.at_ms
+        return passed_ms >= share * keep_ms or _records(self.seen, owner.seen) > share * keep_most
+
+
+def _records(since: Mapping[str, int], seen: Mapping[str, int]) -> int:
+    """Read in between; ticks are passed over by the hundred thousand a second."""
+    clock = f"{CLOCK}/"
+    return sum(n - since.get(at, 0) for at, n in seen.items() if not at.startswith(clock))
+
+
+class Keeper(Generic[R]):
+    """Says what is to be written so that an owner's changed keys survive it.
+
+    The log has all that a row has, so a row need not be kept whenever it changes. The positions
+    that are kept stay behind the oldest change that is not; what lies below a row's own vector is
+    passed over when it is read again.
+    """
+
+    def __init__(
+        self,
+        owner: Owner[R],
+        claim: int,
+        build: str,
+        restored: Restored[R],
+        *,
+        keep_ms: int = KEEP_MS,
+        keep_most: int = KEEP_MOST,
+    ) -> None:
         self.owner, self.claim, self.build = owner, claim, build
         self._early, self._lost = restored.early, restored.lost
+        self._at_once = restored.again
+        # Who began from nothing finds rows there that do not go with its positions.
+        self._all_at_once = not restored.seen
+        self._bounds = keep_ms, keep_most
+        self._waiting: dict[str, _Stretch] = {}  # the longest wait first
+        self._stretch = self._kept = _Stretch(dict(owner.seen), owner.now_ms)
         owner.changed |= restored.again
 
     def entries(self) -> Iterator[Entry]:
         """Every changed key, then the positions: in this order, on one partition."""
+        self._look()
+        yield from self._written(sorted(self._waiting))
+
+    def due(self) -> Iterator[Entry]:
+        """The same of the keys that have waited for long enough; nothing where none has."""
+        self._look()
+        if self._all_at_once:
+            yield from self._written(sorted(self._waiting))
+        elif self._at_once or self._old(self._kept):
+            late = {key for key, since in self._waiting.items() if self._old(since, NEARLY)}
+            yield from self._written(sorted(late | self._at_once))
+
+    def _old(self, stretch: _Stretch, share: float = 1.0) -> bool:
+        return stretch.old(self.owner, share, *self._bounds)
+
+    def _look(self) -> None:
+        """What has changed since the last look waits from then on, or from a little before."""
+        owner, stretch = self.owner, self._stretch
+        if not stretch.at_ms:  # no tick was read yet
+            self._stretch = self._kept = stretch = _Stretch(stretch.seen, owner.now_ms)
+        for key in sorted(owner.changed):
+            self._waiting.setdefault(key, stretch)
+        owner.changed.clear()
+        if self._old(stretch, 1 / STRETCHES):
+            self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
+
+    def _written(self, keys: Iterable[str]) -> Iterator[Entry]:
         owner = self.owner
         for name in sorted(self._lost - owner.held.keys() - {POSITIONS}):
             yield Entry(name, None, self.claim)  # else every restart would begin from nothing
-        self._lost = set()
-        for key in sorted(owner.changed):
+        self._lost, self._at_once, self._all_at_once = set(), set(), False
+        for key in keys:
+            del self._waiting[key]
             yield from self._entries(key, owner.held[key])
-        owner.changed.clear()
+        self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
+        self._kept = next(iter(self._waiting.values()), self._stretch)
         logic = owner.component.logic
-        state = {"build": self.build, "logic": logic, "form": FORM, "seen": owner.seen}
+        state = {"build": self.build, "logic": logic, "form": FORM, "seen": self._kept.seen}
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:

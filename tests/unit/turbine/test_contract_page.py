@@ -35,7 +35,7 @@ def test_every_topic_record_and_header_that_is_named_is_there() -> None:
     assert topics >= {"turbine.changes.base.v1", "turbine.outcomes.v1"}
     assert topics <= set(BY_NAME)
     records = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`", TEXT))
-    records -= {"RecordNameStrategy"}
+    records -= {"LogAppendTime", "RecordNameStrategy"}
     assert {"ConfigChangeProposed", "JobConfigChanged"} <= records <= set(RECORDS)
     assert set(re.findall(r"`(ce_[a-z]+)`", TEXT)) <= set(HEADERS)
     rows = re.findall(r"^\| [^|]+ \| (`turbine[^|]+) \| ([^|]+) \|$", TEXT, re.MULTILINE)
