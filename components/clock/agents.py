@@ -12,6 +12,7 @@ from components.runtime.clients import partitions_for, producer
 from components.runtime.emitter import Emitter
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
+from components.runtime.surveying import Surveyor, Watch
 from events.codec import encode
 from events.records import ClockTicked
 from events.topics import BY_SHORT, CLOCK, CONTAINERS
@@ -26,6 +27,9 @@ class Clock:
     def __init__(self, settings: Settings, stop: Stop) -> None:
         self._partitions = partitions_for(settings, TICKED)
         self._stop = stop
+        # It goes on from nowhere; but a topic that is made again may have other partitions.
+        ids = Surveyor(settings).wait([], TICKED).ids
+        Watch(settings, lambda: (ids, {}), remedy="the next start ticks in what there is")
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
         self._emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
 
