@@ -10,23 +10,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from confluent_kafka import KafkaError, KafkaException
-
-from components.runtime.clients import admin, partitions_of, producer, unreachable
+from components.runtime.clients import partitions_of, producer
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
+from components.runtime.groups import delete_groups, groups_of
 from components.runtime.reading import read_span
 from components.runtime.rows import Rows
 from components.runtime.settings import BadSettings, Settings
-from components.runtime.shell import group_of
 from components.runtime.store import CLAIM, Entry
 from events.topics import TOPICS, Topic, place
 
 BY_COMPONENT: Mapping[str, Topic] = {
     topic.written_by: topic for topic in TOPICS if topic.kind == "rows"
 }
-ASK_S = 10.0
-_PREFIX = group_of([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +57,14 @@ def kept_of(settings: Settings, component: str) -> Kept:
         partition: frozenset(key for key, there in found.items() if there and _ours(key))
         for partition, found in newest.items()
     }
-    return Kept(component, topic, keys, _groups(settings, topic, component))
+    # Who reads all of a tier reads without a group.
+    groups = () if topic.partitions == 1 else groups_of(settings, component)
+    return Kept(component, topic, keys, groups)
 
 
 def forget(settings: Settings, kept: Kept) -> None:
     """Removes it, and the positions that went with it."""
-    _delete_groups(settings, kept)
+    delete_groups(settings, kept.component, kept.groups)
     emitter = Emitter(producer(settings))
     if kept.topic.partitions == 1:
         for key in sorted(kept.keys[0]):
@@ -85,39 +83,6 @@ def forget(settings: Settings, kept: Kept) -> None:
 def _ours(key: str) -> bool:
     """A claim is no row, and stays: others are held against it."""
     return not key.startswith(CLAIM)
-
-
-def _groups(settings: Settings, topic: Topic, component: str) -> tuple[str, ...]:
-    """Of workers that serve it, alone or with others."""
-    if topic.partitions == 1:
-        return ()  # it reads without a group
-    answer = admin(settings).list_consumer_groups(request_timeout=ASK_S)
-    try:
-        found = [one.group_id for one in answer.result().valid]
-    except KafkaException as error:
-        raise unreachable(settings, error.args[0]) from None
-    ours = (name for name in found if name.startswith(_PREFIX))
-    return tuple(
-        sorted(name for name in ours if component in name.removeprefix(_PREFIX).split("+"))
-    )
-
-
-def _delete_groups(settings: Settings, kept: Kept) -> None:
-    if not kept.groups:
-        return
-    answers = admin(settings).delete_consumer_groups([*kept.groups], request_timeout=ASK_S)
-    for group, answer in answers.items():
-        try:
-            answer.result()
-        except KafkaException as error:
-            why = error.args[0]
-            if why.code() == KafkaError.NON_EMPTY_GROUP:
-                raise BadSettings(
-                    f"a worker of {kept.component} runs, in the group {group}; stop it first:"
-                    " it would keep again what it knows"
-                ) from None
-            if why.code() != KafkaError.GROUP_ID_NOT_FOUND:
-                raise unreachable(settings, why) from None
 
 
 def _named(component: str) -> Component[None]:
