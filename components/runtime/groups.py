@@ -16,7 +16,8 @@ _PREFIX = group_of([])
 
 def groups_of(settings: Settings, component: str) -> tuple[str, ...]:
     """Of workers that serve it, alone or with others."""
-    answer = admin(settings).list_consumer_groups(request_timeout=ASK_S)
+    client = admin(settings)  # it has to outlive its question
+    answer = client.list_consumer_groups(request_timeout=ASK_S)
     try:
         found = [one.group_id for one in answer.result().valid]
     except KafkaException as error:
@@ -33,7 +34,8 @@ def delete_groups(settings: Settings, component: str, groups: Sequence[str]) -> 
     """Gives their positions up; BadSettings where somebody still works in one."""
     if not groups:
         return
-    answers = admin(settings).delete_consumer_groups([*groups], request_timeout=ASK_S)
+    client = admin(settings)
+    answers = client.delete_consumer_groups([*groups], request_timeout=ASK_S)
     for group, answer in answers.items():
         try:
             answer.result()

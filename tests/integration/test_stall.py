@@ -114,14 +114,14 @@ def ended(process: Process, told: str) -> None:
 def expired(fleet: Fleet) -> None:
     """All changes of the base layer, as of old age."""
     name, places = BY_SHORT[CHANGES_BASE].name, [place(CHANGES_BASE, p) for p in range(PARTITIONS)]
-    last = ends_now(fleet.settings, places)
+    last, client = ends_now(fleet.settings, places), admin(fleet.settings)
 
     def keep(how_long_ms: str) -> None:
         entry = ConfigEntry(
             "retention.ms", how_long_ms, incremental_operation=AlterConfigOpType.SET
         )
         asked = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
-        for answer in admin(fleet.settings).incremental_alter_configs([asked]).values():
+        for answer in client.incremental_alter_configs([asked]).values():
             answer.result(WAIT_S)
 
     keep("1")
@@ -135,7 +135,8 @@ def deleted(fleet: Fleet) -> None:
     last = ends_now(fleet.settings, places)
     name = BY_SHORT[CHANGES_BASE].name
     cut = [TopicPartition(name, p, last[at]) for p, at in enumerate(places)]
-    for answer in admin(fleet.settings).delete_records(cut).values():
+    client = admin(fleet.settings)  # it has to outlive the question
+    for answer in client.delete_records(cut).values():
         answer.result(WAIT_S)
 
 
