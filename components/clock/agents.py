@@ -15,6 +15,7 @@ from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
+from components.runtime.surveying import Surveyor, Watch
 from events.codec import Record, encode
 from events.records import ClockTicked
 from events.topics import place
@@ -35,6 +36,9 @@ class Clock:
         self._watched = [(topic, one) for topic in WATCHED for one in range(partitions)]
         self._client = consumer(settings)
         self._stop = stop
+        # It goes on from nowhere; but a topic that is made again may have other partitions.
+        ids = Surveyor(settings).wait([], TICKED).ids
+        Watch(settings, lambda: (ids, {}), remedy="the next start ticks in what there is")
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
         self._emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
 

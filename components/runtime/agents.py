@@ -15,10 +15,12 @@ from components.runtime.component import Component
 from components.runtime.emitter import Refused
 from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
 from components.runtime.faust_app import RAW, App, Worker, make_app
+from components.runtime.ground import remedy_of
 from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.shell import Shell
+from components.runtime.surveying import Watch
 from events.topics import BY_SHORT, CLOCK, rows_topic
 
 T = TypeVar("T")
@@ -86,6 +88,8 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     names = [BY_SHORT[short].name for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
+    remedy = remedy_of(*(component.name for component in components))
+    Watch(settings, shell.standing, remedy=remedy)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
     @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are

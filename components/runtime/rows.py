@@ -17,10 +17,11 @@ import structlog
 
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
+from components.runtime.ground import Ground, headless, misfit, remedy_of
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably, read_span, starts_now
 from components.runtime.settings import Settings
-from components.runtime.store import CLAIM, Entry, Restored, restore
+from components.runtime.store import CLAIM, LOG, Entry, Restored, restore
 from events.errors import Unreadable
 from events.lock import read_lock
 from events.topics import place, rows_topic
@@ -123,6 +124,17 @@ class Rows(Generic[R]):
             log.warning("kept rows left aside", at=self._place(partition), why=repr(bad))
             restored = Restored()
         return Opened(at, restored)
+
+    def stand(self, opened: Mapping[int, Opened[R]], ground: Ground) -> None:
+        """Unreadably where what was kept is not of this log; else the log is kept with it."""
+        remedy = remedy_of(self._component.name)
+        for partition, one in sorted(opened.items()):
+            kept = one.restored
+            why = misfit(kept.log, kept.seen, ground) if kept.seen else headless(ground)
+            if why:
+                raise Unreadably(f"{why}; {remedy}")
+            value = json.dumps(dict(ground.ids), sort_keys=True).encode()
+            self.write(partition, Entry(LOG, value, one.claim))
 
     def taken(self, partition: int, claim: int) -> bool:
         """Did anybody claim the partition after that? Then what is held in memory is old."""

@@ -21,6 +21,7 @@ from components.runtime.births import Births
 from components.runtime.clients import PACKED, producer
 from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
+from components.runtime.ground import misfit, remedy_of
 from components.runtime.intake import (
     DeadLetter,
     Gap,
@@ -29,11 +30,12 @@ from components.runtime.intake import (
     void_request,
 )
 from components.runtime.letters import Letters
-from components.runtime.reading import committed_now, ends_now, read_span
+from components.runtime.reading import Unreadably, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
+from components.runtime.surveying import Surveyor
 from events.topics import CLOCK, PREFIX
 
 KEEP_S = 0.25
@@ -93,6 +95,8 @@ class Shell:
         self._keeping = Emitter(producer(settings, **PACKED))
         self._rows = [Rows(settings, one, instance, self._keeping) for one in components]
         self._keep_at = 0.0
+        self._surveyor = Surveyor(settings)
+        self._ids: Mapping[str, str] = {}
         self._letters = Letters(self._emitter)
 
     # --- assignment
@@ -109,6 +113,7 @@ class Shell:
             self._keeping.settle()
             opened = [rows.open(claim) for rows, claim in zip(self._rows, claims, strict=True)]
             places = {p: self._places(p) for p in new}
+            self._stand(places, opened)
             ends = ends_now(self.settings, [at for p in new for at in places[p]])
             committed = committed_now(self.settings, self.group, list(ends))
             for p in new:
@@ -130,6 +135,22 @@ class Shell:
                 _observe(p, slot)
         names = [component.name for component in self.components]
         log.info("assigned", components=names, partitions=wanted, restored=new)
+
+    def _stand(self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]) -> None:
+        """Unreadably where what was kept is not of this log; what that is, is kept with it."""
+        every = frozenset(at for one in places.values() for at in one)
+        ground = self._surveyor.wait(every)
+        if why := misfit(self._ids, {}, ground):
+            raise Unreadably(f"{why}; {remedy_of(*(one.name for one in self.components))}")
+        for rows, found in zip(self._rows, opened, strict=True):
+            rows.stand(found, ground)
+        self._ids = ground.ids
+
+    def standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
+        """Which topics are read, and how far, by place; asked from any thread."""
+        shares, ids = tuple(self.shares.values()), self._ids
+        owners = [slot.owner for share in shares for slot in share.slots if slot.owner.ready]
+        return ids, _least(dict(owner.seen) for owner in owners)
 
     def _places(self, partition: int) -> list[str]:
         found = (places_of(component, [partition]) for component in self.components)

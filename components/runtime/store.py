@@ -30,6 +30,8 @@ POSITIONS = "\x00positions"
 EARLY = "\x00early/"
 FORM = 2
 """Of what is kept of a key. One that was kept in another form is made anew, from the log."""
+LOG = "\x00log"
+"""Of which topics the positions are, by the ids that the broker gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Restored(Generic[R]):
     early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
     lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
+    log: dict[str, str] = field(default_factory=dict)  # topics and their ids
 
 
 KEEP_MS = 600_000
@@ -202,9 +205,11 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
     holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
+    log = json.loads(holds.pop(LOG, None) or b"{}")
+    lost.discard(LOG)  # it is written anew at each start
     if lost or positions.get("form") != FORM or positions.get("logic") != component.logic:
         return Restored(lost=lost)  # from nothing: the log has everything
-    out: Restored[R] = Restored(seen=positions["seen"])
+    out: Restored[R] = Restored(seen=positions["seen"], log=log)
     for key, value in sorted(holds.items()):
         if value is None:
             continue

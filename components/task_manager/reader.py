@@ -17,10 +17,12 @@ import structlog
 from components.runtime.births import Births
 from components.runtime.clients import BrokerUnreachable, LoginRefused
 from components.runtime.component import Component
+from components.runtime.ground import RUNBOOK, headless
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, ends_now, read_span
+from components.runtime.reading import Follower, Unreadably, ends_now, read_span
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
+from components.runtime.surveying import Surveyor, Watch
 from events.codec import Read
 from events.records import Body
 from events.topics import JOURNAL, TIERS, place
@@ -30,6 +32,9 @@ from projections.lists import FOLDED_KINDS as LIST_KINDS
 POLL_S, POLL_MOST = 0.1, 2_000
 CHAIN = place(TIERS, 0)
 KINDS = HOLD_KINDS | LIST_KINDS
+WATCH_S = 3.5
+"""There may be thousands of containers, and each look is some questions to the broker."""
+REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 
 log = structlog.get_logger(__name__)
 
@@ -106,6 +111,7 @@ class Reader:
 
     def _run(self) -> None:
         try:
+            self._stand()
             ends = ends_now(self._settings, self.owners)
             for poll in read_span(self._settings, {at: (0, end) for at, end in ends.items()}):
                 self._fold(poll)
@@ -117,6 +123,22 @@ class Reader:
             follower.close()
         except Exception as error:  # noqa: BLE001 - told in the main thread, which ends the process
             self.failure = error
+
+    def _stand(self) -> None:
+        """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
+        ground = Surveyor(self._settings).wait(self.owners)
+        if why := headless(ground):
+            raise Unreadably(f"{why}; see {RUNBOOK}")
+        self._watch = Watch(
+            self._settings,
+            lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
+            remedy=REMEDY,
+            tell=self._fail,
+            every_s=WATCH_S,
+        )
+
+    def _fail(self, sentence: str) -> None:
+        self.failure = Unreadably(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:

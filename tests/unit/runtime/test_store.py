@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -12,7 +13,9 @@ from components.runtime import store
 from components.runtime.step import ROOT
 from components.runtime.store import (
     EARLY,
+    LOG,
     POSITIONS,
+    Entry,
     Keeper,
     Restored,
     dump_held,
@@ -313,6 +316,28 @@ def test_a_zombie_that_holds_back_costs_one_rebuild_and_no_more(shelf: Shelf) ->
     restored, _ = shelf.begin()
     assert restored.held["orders"].row == shelf.bench.row
     assert restored.held["orders"].early == {}
+
+
+# --- which log it is of
+
+
+def of_log(shelf: Shelf, claim: int, name: str) -> None:
+    shelf.keep.append(Entry(LOG, json.dumps({JOURNAL: name}).encode(), claim))
+
+
+def test_the_log_that_rows_are_of_is_kept_with_them(shelf: Shelf) -> None:
+    _, keeper = shelf.begin()
+    of_log(shelf, keeper.claim, "id-1")
+    shelf.bench.wish("w1")
+    shelf.bench.read()
+    shelf.put(keeper)
+    restored, heir = shelf.begin()
+    assert restored.log == {JOURNAL: "id-1"}
+    of_log(shelf, keeper.claim, "id-0")  # a zombie's: of no account, nor is what it hides missed
+    shelf.keep.compact()
+    restored, _ = shelf.begin()
+    assert heir.claim > keeper.claim
+    assert (restored.log, restored.held["orders"].row) == ({}, shelf.bench.row)
 
 
 # --- from nothing

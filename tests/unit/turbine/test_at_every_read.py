@@ -60,7 +60,7 @@ NOT = {
     "release", "reset job", "rollback job", "tier create", "drain container", "undrain container",
     "placement apply", "wait job", "subscribe outcomes", "history write", "history compact",
     "history profile", "logs", "subscribe alerts", "contract check", "webhooks list",
-    "webhooks secret", "webhooks verify", "webhooks rewind", "dashboard",
+    "webhooks secret", "webhooks verify", "webhooks rewind", "dashboard", "rows forget",
     "monitoring export",
 }  # fmt: skip
 """What changes, waits for or follows the present, or does not read the log."""

@@ -51,6 +51,7 @@ OF_BROKERS = {
     "topics apply": "topics apply",
     "topics create": "topics create clicks",
     "webhooks rewind": "webhooks rewind pager --to earliest",
+    "rows forget": "rows forget job-service",
 }
 """Tried against a broker alone, as nothing of it lies in the log."""
 SHOWN = {"placement plan": "never sends anything; the option is there for who expects it"}
