@@ -160,11 +160,12 @@ def test_an_override_expires_for_the_change_that_said_until_when() -> None:
         for at in (100, 200)
     ]
     marks = stood(*until, CHANGED)
-    first = some("OverrideExpired", layer="oncall", expires_ms=100)
+    first = some("OverrideExpired", layer="oncall", change_id="1.100", expires_ms=100)
     assert cause_of(first, marks) == "1"
     mark(marks, Record("k", "9", "OverrideExpired", b"", first))
     assert cause_of(first, marks) == ""
-    assert cause_of(some("OverrideExpired", layer="oncall", expires_ms=200), marks) == "2"
+    second = some("OverrideExpired", layer="oncall", change_id="1.200", expires_ms=200)
+    assert cause_of(second, marks) == "2"
 
 
 # --- of its size

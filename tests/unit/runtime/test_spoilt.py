@@ -28,7 +28,7 @@ def heard(offset: int, error: KafkaError | None = None) -> Any:
     return SimpleNamespace(**{name: lambda one=one: one for name, one in told.items()})
 
 
-@dataclass
+@dataclass(slots=True)
 class Client:
     """Of a place of which some batches cannot be inflated; the rest is a message an offset."""
 

@@ -319,7 +319,7 @@ def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture(scope="module")
 def whole_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """To its end, where `billing` runs and keeps state."""
-    return logs.write(tmp_path_factory.mktemp("whole") / "log.jsonl", logs.told())
+    return logs.write(tmp_path_factory.mktemp("whole") / "log.jsonl", logs.told(logs.STATEFUL_SEED))
 
 
 STAYS = (
