@@ -38,6 +38,7 @@ MODULES = {
     "api": "benchmarks.api",
     "whatif": "benchmarks.whatif",
     "audit": "benchmarks.audit",
+    "contract": "benchmarks.contract",
     "first-hour": "benchmarks.first_hour",
     "volume": "benchmarks.volume",
 }
