@@ -119,9 +119,11 @@ NUMBERED_MOST = 512
 
 def note(marks: dict[str, str], component: Component[Any], read: Read) -> None:
     """What was read stands: a decision of the key's own chain, or a fact in its own partition. What
-    a tier reads beside its chain comes in an order that readers need not share."""
+    is read beside the chain, and what a tier reads of others, comes in an order that readers need
+    not share."""
     record, key_of = read.record, component.key_of
-    own = read.topic == component.output if record.parent else key_of is None
+    fact = key_of is None and record.kind in _FACTS
+    own = read.topic == component.output if record.parent else fact
     if own and (key_of is None or key_of(read) == record.key):
         mark(marks, record)
 
