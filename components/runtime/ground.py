@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
+from components.runtime.step import Owner
 from events.topics import BY_SHORT, CLOCK, JOURNAL, TIERS
 
 RUNBOOK = "docs/runbooks/log-replaced.md"
@@ -60,6 +62,13 @@ def outside(at: str, position: int, start: int, end: int) -> str:
             " log"
         )
     return ""
+
+
+def begin_at(owner: Owner[Any], now: Ground) -> None:
+    """Where the owner has read nothing it begins with what is there: what has expired before was
+    never its own to read."""
+    for at in owner.places:
+        owner.seen.setdefault(at, now.starts.get(at, 0))
 
 
 def headless(now: Ground) -> str:

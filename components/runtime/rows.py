@@ -130,11 +130,16 @@ class Rows(Generic[R]):
         remedy = remedy_of(self._component.name)
         for partition, one in sorted(opened.items()):
             kept = one.restored
-            why = misfit(kept.log, kept.seen, ground) if kept.seen else headless(ground)
+            unread = {at: 0 for at in ground.starts if self._reads(at, partition)}
+            why = misfit(kept.log, unread | kept.seen, ground) if kept.seen else headless(ground)
             if why:
                 raise Unreadably(f"{why}; {remedy}")
             value = json.dumps(dict(ground.ids), sort_keys=True).encode()
             self.write(partition, Entry(LOG, value, one.claim))
+
+    def _reads(self, at: str, partition: int) -> bool:
+        topic, _, number = at.partition("/")
+        return number == str(partition) and topic in self._component.inputs
 
     def taken(self, partition: int, claim: int) -> bool:
         """Did anybody claim the partition after that? Then what is held in memory is old."""

@@ -21,7 +21,7 @@ from components.runtime.births import Births
 from components.runtime.clients import PACKED, producer
 from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
-from components.runtime.ground import misfit, remedy_of
+from components.runtime.ground import Ground, begin_at, misfit, remedy_of
 from components.runtime.intake import (
     DeadLetter,
     Gap,
@@ -113,7 +113,7 @@ class Shell:
             self._keeping.settle()
             opened = [rows.open(claim) for rows, claim in zip(self._rows, claims, strict=True)]
             places = {p: self._places(p) for p in new}
-            self._stand(places, opened)
+            ground = self._stand(places, opened)
             ends = ends_now(self.settings, [at for p in new for at in places[p]])
             committed = committed_now(self.settings, self.group, list(ends))
             for p in new:
@@ -123,6 +123,8 @@ class Shell:
                         self.components, self._rows, opened, strict=True
                     )
                 ]
+                for slot in slots:
+                    begin_at(slot.owner, ground)
                 share = self.shares[p] = Share(slots, {})
                 # What is read again, for rows that are lost or were not kept: its dead letters are
                 # not written again, since a position was committed only after they were.
@@ -136,7 +138,9 @@ class Shell:
         names = [component.name for component in self.components]
         log.info("assigned", components=names, partitions=wanted, restored=new)
 
-    def _stand(self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]) -> None:
+    def _stand(
+        self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]
+    ) -> Ground:
         """Unreadably where what was kept is not of this log; what that is, is kept with it."""
         every = frozenset(at for one in places.values() for at in one)
         ground = self._surveyor.wait(every)
@@ -145,6 +149,7 @@ class Shell:
         for rows, found in zip(self._rows, opened, strict=True):
             rows.stand(found, ground)
         self._ids = ground.ids
+        return ground
 
     def standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
         """Which topics are read, and how far, by place; asked from any thread."""

@@ -94,7 +94,7 @@ class Shelf(Generic[R]):
         """Unreadably where the log cannot be read on from what was kept."""
         if kept.seen:
             asked = [*places]
-            now = ground or Surveyor(self._settings).wait(asked)
+            now = ground or Surveyor(self._settings).wait(asked, kept.log)
             if why := lost(kept, asked, now, self._component.name):
                 raise Unreadably(why)
 

@@ -17,7 +17,7 @@ from components.runtime.births import Births
 from components.runtime.clients import partitions_for, producer
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
-from components.runtime.ground import remedy_of
+from components.runtime.ground import begin_at, remedy_of
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters
 from components.runtime.loop import Stop, turn_until_stopped
@@ -66,6 +66,7 @@ class TierWide:
         self._owner: Owner[Any] = Owner(
             component, places, self._births.possible, ends=ends, seen=kept.seen, held=kept.held
         )
+        begin_at(self._owner, ground)
         self._catch_up(kept_ms)
         self._follower = Follower(settings, {at: self._owner.seen.get(at, 0) for at in places})
         remedy = remedy_of(component.name)
