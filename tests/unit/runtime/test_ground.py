@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from typing import Any, cast
 
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from components.publisher.decide import component as publisher
 from components.runtime import surveying
-from components.runtime.ground import Ground, headless, misfit, remedy_of
+from components.runtime.ground import Ground, begin_at, headless, misfit, remedy_of
+from components.runtime.reading import Unreadably
+from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
+from components.runtime.step import Owner
+from components.runtime.store import Restored
 from components.runtime.surveying import Watch
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, place
 
@@ -51,6 +57,34 @@ def test_decisions_need_the_first_of_them_and_nothing_else_does() -> None:
     assert headless(ground(1, 9, at=place(CHANGES_BASE, 0))) == ""
     told = f"{AT}: what lies below 1 was deleted, and nothing stands without it"
     assert headless(ground(1, 9)) == told
+
+
+def test_what_was_never_read_begins_where_the_log_does() -> None:
+    other = place(JOURNAL, 1)
+    owner: Owner[None] = Owner(publisher, [AT, other, TICKS], lambda *_: True, seen={AT: 7})
+    begin_at(owner, Ground({}, {AT: 2, other: 5, TICKS: 0}, {AT: 9, other: 5, TICKS: 0}))
+    assert owner.seen == {AT: 7, other: 5, TICKS: 0}
+
+
+class Asker:
+    """An emitter and a broker of rows that are only asked."""
+
+    def write(self, *_: object) -> None: ...
+
+
+def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late() -> None:
+    """What came there and is gone was never read: only who begins from nothing begins behind it."""
+    rows: Rows[None] = Rows(Settings(), publisher, "one", cast("Any", Asker()))
+    base, other = place(JOURNAL, 1), place(JOURNAL, 2)
+    now = Ground(IDS, {AT: 0, base: 3, other: 0}, {AT: 9, base: 3, other: 0})
+    kept = {
+        0: Opened(0, Restored[None](seen={AT: 5}, log=IDS)),
+        2: Opened(0, Restored[None](seen={TICKS: 1}, log=IDS)),
+    }
+    rows.stand(kept, now)
+    kept[1] = Opened(0, Restored(seen={place(CLOCK, 1): 1}, log=IDS))
+    with pytest.raises(Unreadably, match=f"^{base}: it had been read up to 0, and what lies below"):
+        rows.stand(kept, now)
 
 
 def test_the_remedy_is_a_command_and_a_page() -> None:
