@@ -86,6 +86,7 @@ class Running(NamedTuple):
     plan_id: str
     generation: int  # of the list whose tasks have its shape
     reset: str = ""  # the wish to read anew that was in effect then, as the row has it
+    said: int = 0  # the generation that its commit told
 
 
 class Plan(NamedTuple):
@@ -277,6 +278,7 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
         plan_id=body.plan_id,
         generation=body.generation if kept is None else kept.generation,
         reset=body.reset_json,
+        said=body.generation,
     )
     state = state_after(row.state, row.kept.reset, body)
     row = row._replace(

@@ -71,6 +71,7 @@ class Rules:
 
     no_room: str = NO_ROOM
     unheard: bool = True
+    by_list: bool = True  # what runs is looked at, and not only what was said to run
 
 
 NEWEST = Rules()
@@ -105,12 +106,14 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
 def _requests(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     for ask, crowded in in_turn(row.ingress):
         refusal = ("overloaded", CROWDED) if crowded else _unwelcome(row, ask, now_ms, rules)
-        for body in _answer(row, ask, now_ms, refusal):
+        for body in _answer(row, ask, now_ms, rules, refusal):
             yield body
             row = apply(row, body)
 
 
-def _answer(row: Sync, ask: Ask, now_ms: int, refusal: tuple[str, str] | None) -> Iterator[Body]:
+def _answer(
+    row: Sync, ask: Ask, now_ms: int, rules: Rules, refusal: tuple[str, str] | None
+) -> Iterator[Body]:
     if refusal is not None:
         yield refused(row, ask, *refusal)
     elif isinstance(ask.body, ReleaseRequested):
@@ -124,7 +127,7 @@ def _answer(row: Sync, ask: Ask, now_ms: int, refusal: tuple[str, str] | None) -
     elif row.plan is None or row.plan.step != START:  # a start is brought to its end first
         if row.plan is not None:
             yield failed(row, row.plan, "overtaken", "an operator wants something else", now_ms)
-        yield from _towards(_wished(row._replace(plan=None), ask, now_ms), now_ms, ask.id)
+        yield from _towards(_wished(row._replace(plan=None), ask, now_ms), now_ms, rules, ask.id)
 
 
 def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
@@ -230,22 +233,22 @@ def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
     return canonical_json({"never_begun": len(waits)}) if waits <= never else None
 
 
-def _begin(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
+def _begin(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     if row.plan is None and row.quarantine is None:
-        yield from _towards(row, now_ms, None)
+        yield from _towards(row, now_ms, rules)
 
 
-def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
+def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None) -> Iterator[Body]:
     """The plan that leads to what is wanted; without steps it is in effect at once."""
-    way = way_of(row)
+    way, running = way_of(row, by_list=rules.by_list), row.running
     if way is None:
-        if change_id is not None and row.running is not None:
-            state = row.running.state
-            yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
+        if change_id is not None and running is not None:
+            was = running.tasks, running.config_json, running.state
+            yield commit(row, *was, change_id, by_list=rules.by_list)
         return
     if not way.steps and not (way.state != DELETED and stays_behind(row.kept, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
-        yield commit(row, way.tasks, running_json, way.state, change_id)
+        yield commit(row, way.tasks, running_json, way.state, change_id, by_list=rules.by_list)
         return
     signature = way.signature(row)
     failures = 0
@@ -264,7 +267,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
         generation=row.generation + 2,
         steps=tuple(SyncStep(name) for name in way.steps),
         expected_json=row.expected_json,
-        from_versions=row.running.versions if row.running is not None else None,
+        from_versions=running.versions if running is not None else None,
         differences=way.differences,
         attempt=failures + 1,
         change_id=change_id,

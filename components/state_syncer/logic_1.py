@@ -2,6 +2,7 @@
 
 Of requests that live 64 were kept, answered or not, and further ones refused. A start was brought
 to its end although nobody was there to begin it, and a stop waited for tasks that nobody had begun.
+What had been said to run was taken to run, whatever its tasks were told meanwhile.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from projections.ingress import CROWDED, FIRST_ROOM
 from projections.syncs import Sync
 from projections.syncs import fold as fold_now
 
-RULES = Rules(no_room=CROWDED, unheard=False)
+RULES = Rules(no_room=CROWDED, unheard=False, by_list=False)
 
 
 def fold(row: Sync | None, read: Read) -> Sync:

@@ -133,7 +133,28 @@ SYNCING: tuple[Mutant, ...] = (
     left_out(
         "tasks that run are not stopped to be read anew",
         PLAN,
-        "and not reshaped and not resets:",
-        "and not reshaped:",
+        "fits = state == was and not resets and",
+        "fits = state == was and",
+    ),
+    left_out(
+        "who was told to stop is said to run",
+        WAITS,
+        "if listed is None or not listed.tasks or listed.generation != running.generation:",
+        "if False:",
+    ),
+    left_out(
+        "who was told to run again is said to run",
+        WAITS,
+        "return running.said == running.generation or all(",
+        "return True or all(",
+    ),
+    left_out(
+        "who was told to start is not waited for when it is stopped after all",
+        WAITS,
+        "return live is None or live.generation <= told",
+        "return True",
+        aimed="tests/unit/state_syncer/test_settled.py::"
+        "test_a_pause_of_a_start_that_failed_waits_for_its_tasks",
+        why="few starts fail, and few of those are paused before they are tried again",
     ),
 )
