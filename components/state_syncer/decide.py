@@ -36,7 +36,7 @@ from events.reset import BadGoal, Reset, goal_of, stranger
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
-from projections.keeping import STATE_STAYS, stays_behind
+from projections.keeping import STATE_STAYS, Kept, Stay, stays_behind
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
@@ -71,7 +71,8 @@ class Rules:
 
     no_room: str = NO_ROOM
     unheard: bool = True
-    by_list: bool = True  # what runs is looked at, and not only what was said to run
+    first: bool = False  # what had been said to run was taken to run
+    stays: Callable[[Kept, str], Stay | None] = stays_behind
 
 
 NEWEST = Rules()
@@ -214,7 +215,7 @@ def _step(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
-            body = _first(row, plan, now_ms) if plan.at < 0 else _next(row, plan, now_ms)
+            body = _first(row, plan, now_ms, rules) if plan.at < 0 else _next(row, plan, now_ms)
         elif (never := _over(row, plan, now_ms, rules)) is not None:
             body = SyncStepDone(row.name, plan.id, plan.at, plan.step, outcome_json=never)
         else:
@@ -240,15 +241,15 @@ def _begin(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
 
 def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None) -> Iterator[Body]:
     """The plan that leads to what is wanted; without steps it is in effect at once."""
-    way, running = way_of(row, by_list=rules.by_list), row.running
+    way, running = way_of(row, first=rules.first), row.running
     if way is None:
         if change_id is not None and running is not None:
             was = running.tasks, running.config_json, running.state
-            yield commit(row, *was, change_id, by_list=rules.by_list)
+            yield commit(row, *was, change_id, first=rules.first)
         return
-    if not way.steps and not (way.state != DELETED and stays_behind(row.kept, row.expected_json)):
+    if not way.steps and not (way.state != DELETED and rules.stays(row.kept, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
-        yield commit(row, way.tasks, running_json, way.state, change_id, by_list=rules.by_list)
+        yield commit(row, way.tasks, running_json, way.state, change_id, first=rules.first)
         return
     signature = way.signature(row)
     failures = 0
@@ -277,16 +278,16 @@ def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None)
     yield planned
     row = apply(row, planned)
     assert row.plan is not None
-    yield _first(row, row.plan, now_ms)
+    yield _first(row, row.plan, now_ms, rules)
 
 
 # --- steps
 
 
-def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
+def _first(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> Body:
     """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
     plan without its next word."""
-    found = stays_behind(row.kept, plan.config_json) if plan.intent != "delete" else None
+    found = rules.stays(row.kept, plan.config_json) if plan.intent != "delete" else None
     if found is None:
         return _next(row, plan, now_ms)
     remedy = (

@@ -43,13 +43,15 @@ def wanted_state(row: Sync) -> str:
     return PAUSED if row.held or _pauses(row.expected_json) else RUNNING
 
 
-def way_of(row: Sync, *, by_list: bool = True) -> Way | None:
-    """How the job gets to where it should be; None when it is there. Running is what its commit
-    says as long as its tasks are told the same."""
+def way_of(row: Sync, *, first: bool = False) -> Way | None:
+    """How the job gets to where it should be; None when it is there. It runs what its commit says
+    for as long as its tasks are told the same. `first` is as the first logic judged."""
     state, running = wanted_state(row), row.running
     was = running.state if running is not None else DELETED
-    resets = running is not None and was != DELETED and running.reset != row.reset
-    fits = state == was and not resets and (not by_list or settled(row))
+    # A deletion ends what was wished and takes nothing back.
+    wishes = running is not None and was != DELETED and running.reset != row.reset
+    resets = wishes and (first or bool(row.reset))
+    fits = state == was and not resets and (first or settled(row))
     if fits and (state == DELETED or _at(row)):
         return None
     if state == DELETED:
@@ -62,7 +64,7 @@ def way_of(row: Sync, *, by_list: bool = True) -> Way | None:
     steps: tuple[str, ...] = ()
     if fits and state == RUNNING and not reshaped:
         return Way("change", state, (), differences, tasks)
-    if was != PAUSED or state == RUNNING or by_list:
+    if was != PAUSED or state == RUNNING or not first:
         steps += _stop(row)
     if state == RUNNING:
         steps += (START,)

@@ -35,10 +35,10 @@ def refused(row: Sync, ask: Ask, cause: str, explanation: str) -> SyncFailed:
 
 
 def commit(
-    row: Sync, tasks: int, running_json: str, state: str, change_id: str | None, *, by_list: bool
+    row: Sync, tasks: int, running_json: str, state: str, change_id: str | None, *, first: bool
 ) -> SyncCommitted:
     """Without a plan: of the list that runs, or above all that did."""
-    runs = row.running if state == RUNNING or not by_list else None
+    runs = row.running if state == RUNNING or first else None
     return SyncCommitted(
         job=row.name,
         plan_id=vector(row.versions),
