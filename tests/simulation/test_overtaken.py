@@ -33,7 +33,7 @@ from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION
 from simulation.points import Stage, asks, wants
 
-Scene = Callable[[Stage], None]
+Scene = Callable[..., None]
 
 BEN = "ben"
 """Who asks second; ids are by author and scene."""
@@ -79,7 +79,7 @@ WAYS: dict[str, Way] = {
 }
 
 
-@dataclass
+@dataclass(slots=True)
 class Meeting:
     """Somebody asks for another thing once so many records have come in after the first."""
 
@@ -110,14 +110,14 @@ class Meeting:
     def _end(self, stage: Stage) -> None:
         self._left = None
         if not self.asked:
-            self.second(stage, author=BEN)  # type: ignore[call-arg]
+            self.second(stage, author=BEN)
 
     def _hear(self, at: str) -> None:
         if self._left is None or at.startswith("clock"):
             return
         if self._left == 0:
             self._left, self.asked = None, True
-            self.second(self.stage, author=BEN)  # type: ignore[call-arg]
+            self.second(self.stage, author=BEN)
         else:
             self._left -= 1
 
