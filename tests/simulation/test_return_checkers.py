@@ -19,16 +19,8 @@ def failed_plan() -> Script:
     """Two tasks run, three were to be; that fails, and the two run again."""
     story = Story()
     story.is_created()
-    tasks = story.config["tasks"]
-    story.wants(tasks=3)
-    story.plans("change", "stop", "start")
-    story.begins("stop")
-    story.empties()
-    story.stopped()
-    story.fails(1)
-    story.config["tasks"], story.live = tasks, (story.live[0] + 3, tasks)
-    story.lists()
-    story.started(range(tasks))
+    story.is_listed_again_after_a_failure()
+    story.started(range(story.live[1]))
     return tuple(story.script)
 
 
