@@ -31,7 +31,7 @@ PARTITIONS, SHARDS, TIER, REGION = 4, 16, "default", "local"
 NAMES = ("east", "west", "north")
 PER_MILLE = 100
 """All times a tenth: a container that dies is failed over in seconds."""
-JOBS, CHANGES, QUICK_CHANGES = 6, 60, 12
+JOBS, CHANGES, QUICK_CHANGES = 6, 600, 60
 VICTIMS = ("worker-0", "shards-0", "worker-1", "publisher", "shards-1", "capacity")
 """Killed with SIGKILL, one after the other, while changes are on their way."""
 WAIT_S = 120.0

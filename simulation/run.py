@@ -22,6 +22,7 @@ from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
 from simulation.checkers.cas import check_cas
 from simulation.checkers.causes import check_causes
+from simulation.checkers.commits import check_commits
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
 from simulation.checkers.fleet import check_fleet
@@ -98,6 +99,7 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     yield from check_folds(history)
     yield from check_precedence(history)
     yield from check_syncs(history)
+    yield from check_commits(history)
     yield from check_resets(history)
     yield from check_returns(history)
     yield from check_scaling(history)

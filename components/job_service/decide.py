@@ -96,12 +96,14 @@ def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
     found = stays_behind(job.kept, expected_json, was_json)
     if found is None:
         return None
-    remedy = "; the job of that name is still being deleted, so ask again once it is gone"
-    if job.alive:
-        remedy = (
-            "; or give the state up: pause the job, have all inputs read anew (`turbine reset job"
-            f" {job.name} --to earliest --reason R`), and change it then"
-        )
+    whose, first = "", "pause the job"
+    if not job.alive:
+        whose = "; the state is that of the deleted job of this name"
+        first = "create the job as it was with `paused: true`"
+    remedy = (
+        f"{whose}; or give the state up: {first}, have all inputs read anew (`turbine reset job"
+        f" {job.name} --to earliest --reason R`), and change it then"
+    )
     return Refusal(STATE_STAYS, found.sentence + remedy, found.path)
 
 
