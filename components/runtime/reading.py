@@ -348,8 +348,9 @@ class Follower:
 
     def __init__(self, settings: Settings, start: Mapping[str, int], **more: object) -> None:
         self._settings = settings
-        sips = SIPPING if _of_strangers(start) else {}
-        self._client = consumer(settings, **(more | sips))
+        strange = _of_strangers(start)
+        self._sip = SIP if strange else BATCH
+        self._client = consumer(settings, **(more | (SIPPING if strange else {})))
         self._client.assign([spot(place, offset) for place, offset in sorted(start.items())])
         self._passed: dict[str, int] = {}  # below these positions batches were left unread
 
@@ -362,7 +363,7 @@ class Follower:
             taken = [one for message in heard for one in self._of(message)]
             out += taken
             held += sum(len(one.value or b"") for one in taken)
-            room = min(SIP, most - len(out))
+            room = min(self._sip, most - len(out))
             heard = self._client.consume(room, 0) if room > 0 and held < HELD_BYTES else []
         return out
 
