@@ -38,6 +38,7 @@ CLOCK = "clock.v1"
 OUTCOMES = "outcomes.v1"
 ALERTS = "alerts.v1"
 DEAD_LETTERS = "dead-letters.v1"
+LIVES = "lives.v1"
 ROWS_JOB_SERVICE = "rows.job-service.v1"
 ROWS_SHARD_MANAGER = "rows.shard-manager.v1"
 ROWS_CAPACITY_MANAGER = "rows.capacity-manager.v1"
@@ -88,6 +89,17 @@ def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str,
     )
 
 
+def _compacted(*, message_bytes: int, segment_bytes: int) -> Mapping[str, str]:
+    kept = {
+        "cleanup.policy": "compact",
+        # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
+        # segments of 1 GiB that would be all that was written in a week.
+        "segment.bytes": str(segment_bytes),
+        "min.cleanable.dirty.ratio": "0.2",
+    }
+    return MappingProxyType(dict(_config(message_bytes=message_bytes)) | kept)
+
+
 def _topic(
     short: str,
     key: str,
@@ -116,13 +128,6 @@ def _topic(
 def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
     """Where a component persists its rows: its own bytes, the newest of each key. A tier-wide one
     keeps snapshots of all that it holds, in one partition."""
-    kept = dict(_config(message_bytes=8 * MIB)) | {
-        "cleanup.policy": "compact",
-        # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
-        # segments of 1 GiB that would be all that was written in a week.
-        "segment.bytes": str(16 * MIB),
-        "min.cleanable.dirty.ratio": "0.2",
-    }
     return _topic(
         f"rows.{component}.v1",
         "slot and chunk" if tier_wide else "job",
@@ -133,7 +138,7 @@ def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
         else f"What the {component} knows of each key, to start from; the journal is the truth.",
         per_job=not tier_wide,
         partitions=1 if tier_wide else None,
-        config=MappingProxyType(kept),
+        config=_compacted(message_bytes=8 * MIB, segment_bytes=16 * MIB),
     )
 
 
@@ -310,6 +315,15 @@ TOPICS: tuple[Topic, ...] = (
         per_job=False,
         partitions=1,
         config=_config(message_bytes=8 * MIB),
+    ),
+    _topic(
+        LIVES,
+        "container",
+        "task managers",
+        "rows",
+        "The number of each container's last life and its tier, from which the next one begins.",
+        per_job=False,
+        config=_compacted(message_bytes=MIB, segment_bytes=MIB),
     ),
     rows_topic("auto-scaler"),
     rows_topic("capacity-manager", tier_wide=True),

@@ -16,7 +16,7 @@ from typing import Any
 import structlog
 from confluent_kafka import KafkaError, KafkaException
 
-from components.publisher.decide import component, places_of, publish
+from components.publisher.decide import publish
 from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, spot
@@ -26,6 +26,8 @@ from components.runtime.loop import Patience, Stop, turn_until_stopped
 from components.runtime.reading import Follower, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
+from components.runtime.standing import Row, places_of
+from components.runtime.standing import standing as component
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
 from components.runtime.times import Possible
@@ -58,13 +60,11 @@ log = structlog.get_logger(__name__)
 class Chain:
     """One partition's journals: their owner, its keeper, and what stands and is unpublished."""
 
-    def __init__(
-        self, partition: int, possible: Possible, opened: Opened[None], build: str
-    ) -> None:
+    def __init__(self, partition: int, possible: Possible, opened: Opened[Row], build: str) -> None:
         self.partition, self.places = partition, places_of(partition)
         self.standing: deque[Read] = deque()
         restored = opened.restored
-        self.owner: Owner[None] = Owner(
+        self.owner: Owner[Row] = Owner(
             component,
             self.places,
             possible,

@@ -42,6 +42,9 @@ class Component(Generic[R]):
     load: Callable[[object], R]
     key_of: Callable[[Read], str | None] | None = None
     """Whose row a record moves, where that is not its own key; None: nobody's."""
+    apart: bool = False
+    """Rows are kept apart from their chains: large ones that seldom change, while the id of the
+    last standing decision does with each. What a fold does not change must be the same object."""
 
 
 @cache

@@ -27,6 +27,10 @@ CLAIM = "\x00claim/"
 before it could be taken for a later one's."""
 POSITIONS = "\x00positions"
 EARLY = "\x00early/"
+ROW = "\x00row/"
+"""Before the key of a row that is kept apart from its chain."""
+_APART = {"apart": True}
+"""In the place of such a row: without it what is kept is not whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +60,10 @@ class Keeper(Generic[R]):
     def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
         self.owner, self.claim, self.build = owner, claim, build
         self._early, self._lost = restored.early, restored.lost
+        self._apart = {key: one.row for key, one in restored.held.items()}
+        for key in restored.again:
+            self._apart.pop(key, None)
+        self._names = set(restored.held)
         owner.changed |= restored.again
 
     def entries(self) -> Iterator[Entry]:
@@ -67,7 +75,12 @@ class Keeper(Generic[R]):
         for key in sorted(owner.changed):
             yield from self._entries(key, owner.held[key])
         owner.changed.clear()
-        state = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}
+        state = {
+            "build": self.build,
+            "logic": owner.component.logic,
+            "seen": owner.seen,
+            "keys": len(self._names),
+        }
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
@@ -78,6 +91,11 @@ class Keeper(Generic[R]):
         leaves older positions, from which all is read again that is not held: so nothing may be
         held that lies beyond a record which neither row nor entries have.
         """
+        self._names.add(key)
+        component, row = self.owner.component, one.row
+        if component.apart and row is not None and row is not self._apart.get(key):
+            self._apart[key] = row
+            yield Entry(f"{ROW}{key}", _bytes(component.dump(row)), self.claim)
         kept = self._early.pop(key, set())
         waiting = {
             f"{EARLY}{key}\x00{read.place}\x00{read.offset}": read
@@ -102,7 +120,9 @@ def _bytes(plain: object) -> bytes:
 
 def dump_held(component: Component[R], one: Held[R]) -> bytes:
     """A key's row with its vector and chain, as canonical JSON."""
-    row = None if one.row is None else component.dump(one.row)
+    row = None
+    if one.row is not None:
+        row = _APART if component.apart else component.dump(one.row)
     plain = {
         "row": row,
         "vector": one.vector,
@@ -121,18 +141,20 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
         return Restored(lost=lost)  # from nothing: the log has everything
     out: Restored[R] = Restored(seen=positions["seen"])
     for key, value in sorted(holds.items()):
-        if value is None:
+        if value is None or key.startswith(ROW):
             continue
         if key.startswith(EARLY):
             _put_early(component, out, key, json.loads(value))
         else:
-            _put_row(component, out, key, json.loads(value))
+            _put_row(component, out, key, json.loads(value), holds.get(f"{ROW}{key}"))
     for one in out.held.values():
         _order_early(one)
+    if len(out.held) < positions.get("keys", 0):
+        raise ValueError(f"{len(out.held)} keys are there, of {positions['keys']}")
     other = positions["build"] != build
     if any(one.frozen and (other or key in late) for key, one in out.held.items()):
         return Restored()  # another build may read what froze the key
-    out.again = {_key_of_early(key) if key.startswith(EARLY) else key for key in again}
+    out.again = {_key_of(name) for name in again}
     out.again = {key for key in out.again if key in out.held}
     return out
 
@@ -164,9 +186,15 @@ def _sift(
     return holds, again, lost, late
 
 
-def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) -> None:
-    one = out.held.setdefault(key, Held())
-    one.row = None if plain["row"] is None else component.load(plain["row"])
+def _put_row(
+    component: Component[R], out: Restored[R], key: str, plain: Any, apart: bytes | None
+) -> None:
+    one, row = out.held.setdefault(key, Held()), plain["row"]
+    if row == _APART:
+        if apart is None:
+            raise ValueError(f"the row of {key} is not there")
+        row = json.loads(apart)
+    one.row = None if row is None else component.load(row)
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
 
@@ -175,6 +203,10 @@ def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any)
     read, key = _load_read(component, plain), _key_of_early(name)
     out.held.setdefault(key, Held()).early.setdefault(read.place, []).append(read)
     out.early.setdefault(key, set()).add(name)
+
+
+def _key_of(name: str) -> str:
+    return _key_of_early(name) if name.startswith(EARLY) else name.removeprefix(ROW)
 
 
 def _key_of_early(name: str) -> str:

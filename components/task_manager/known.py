@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.runtime.standing import Row
 from components.task_manager.catalogue import Catalogue, Shape
 from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from events.codec import Read
@@ -30,6 +31,16 @@ class Known:
         if read.record.key == self.hold.container:
             self.hold = hold.fold(self.hold, read)
 
+    def begin(self, key: str, row: Row, vector: Mapping[str, int]) -> None:
+        """What stood of a job, or of the tier, where reading began."""
+        if isinstance(row, TierDefined):
+            self.hold = hold.define(self.hold, row)
+            self._define(row)
+            return
+        self._vectors[key] = vector
+        if row is not None:
+            self._list(key, row)
+
     def learn(self, read: Read, vector: Mapping[str, int]) -> None:
         """A decision that stands, about the tier or about a job."""
         kind, key = read.record.kind, read.record.key
@@ -38,9 +49,11 @@ class Known:
             if isinstance(read.record.body, TierDefined) and self.catalogue is None:
                 self._define(read.record.body)
             return
-        before = self._rows.get(key)
-        row = self._rows[key] = lists.fold(before, read)
         self._vectors[key] = vector
+        self._list(key, lists.fold(self._rows.get(key), read))
+
+    def _list(self, job: str, row: Lists) -> None:
+        before, self._rows[job] = self._rows.get(job), row
         if self.catalogue is not None and _moved(before, row):
             self.catalogue.put(row)
 

@@ -1,5 +1,8 @@
 """Follows what was decided about the tier and about all jobs, and tells what of it stands.
 
+It begins with what the publisher kept of the chains, and reads on from there: a start costs what
+there is of jobs, and not what was ever decided about them.
+
 In a thread of its own: whether a decision stands may be a question to the broker, which may take
 its time, and a container's heartbeats must not wait for that. It folds nothing and decides nothing.
 """
@@ -8,8 +11,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Iterable, Mapping
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 import structlog
@@ -18,11 +20,14 @@ from components.runtime.births import Births
 from components.runtime.clients import BrokerUnreachable, LoginRefused
 from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, ends_now, read_span
+from components.runtime.reading import Follower, ends_now, read_span, starts_now
+from components.runtime.rows import look
 from components.runtime.settings import Settings
-from components.runtime.step import Owner
+from components.runtime.standing import Row, places_of, standing
+from components.runtime.step import Held, Owner
+from components.runtime.store import Restored
 from events.codec import Read
-from events.records import Body
+from events.records import Body, TierDefined
 from events.topics import JOURNAL, TIERS, place
 from projections.hold import FOLDED_KINDS as HOLD_KINDS
 from projections.lists import FOLDED_KINDS as LIST_KINDS
@@ -34,22 +39,21 @@ KINDS = HOLD_KINDS | LIST_KINDS
 log = structlog.get_logger(__name__)
 
 
-def _view(topic: str, folds: frozenset[str]) -> Component[None]:
-    """Whoever only wants to know what stands."""
-    return Component(
-        name="task-manager",
-        logic="task-manager/1",
-        output=topic,
-        inputs=frozenset({topic}),
-        folds=folds,
-        says=frozenset(),
-        fold=lambda *_: None,
-        decide=lambda *_: (),
-        effects=lambda _: (),
-        wake_ms=lambda *_: None,
-        dump=lambda _: None,
-        load=lambda _: None,
-    )
+# Whoever only wants to know what stands.
+_VIEW: Component[None] = Component(
+    name="task-manager",
+    logic="task-manager/1",
+    output=JOURNAL,
+    inputs=frozenset({JOURNAL, TIERS}),
+    folds=KINDS,
+    says=frozenset(),
+    fold=lambda *_: None,
+    decide=lambda *_: (),
+    effects=lambda _: (),
+    wake_ms=lambda *_: None,
+    dump=lambda _: None,
+    load=lambda _: None,
+)
 
 
 class Standing(NamedTuple):
@@ -59,23 +63,30 @@ class Standing(NamedTuple):
     vector: Mapping[str, int]
 
 
+class Kept(NamedTuple):
+    """What stood of a key where reading began."""
+
+    key: str
+    row: Row
+    vector: Mapping[str, int]
+
+
 class Reader:
-    """From the first record on: whoever comes late has the full lists from the topic alone."""
+    """From what was kept on; where nothing was, or it does not fit the log, from the first record
+    on. Either way it tells the same."""
 
     def __init__(self, settings: Settings, partitions: int, tier: str) -> None:
         self._settings, self._count = settings, partitions
         self._tier = f"{tier}/placement"
         self._births = Births(settings)
         self.owners: dict[str, Owner[None]] = {}
-        views = {TIERS: _view(TIERS, HOLD_KINDS), JOURNAL: _view(JOURNAL, LIST_KINDS)}
-        for at, topic in [
-            (CHAIN, TIERS),
-            *((place(JOURNAL, p), JOURNAL) for p in range(partitions)),
-        ]:
-            heed = partial(self._heed, at)
-            self.owners[at] = Owner(views[topic], [at], self._possible, heed=heed)
-        self._standing: deque[Standing] = deque()
+        self._first = [place(JOURNAL, p) for p in range(partitions)]  # one of each owner's
+        self._places = [at for p in range(partitions) for at in places_of(p)]
+        for p in range(partitions):
+            self._begin(p, Restored())
+        self._standing: deque[Standing | Kept] = deque()
         self._read_all = False
+        self._told: dict[str, int] = {}  # what there was to read, until it was told
         self.now_ms = 0  # by ticks that others read: what waits for a forgery's time is due by it
         self.failure: Exception | None = None
         self._over = threading.Event()
@@ -85,9 +96,24 @@ class Reader:
         """Begins to read."""
         self._thread.start()
 
-    def take(self, most: int) -> list[Standing]:
+    def _begin(self, partition: int, kept: Restored[Row]) -> None:
+        places = places_of(partition)
+        held: dict[str, Held[None]] = {
+            key: Held(vector=one.vector, last=one.last, tick_ms=one.tick_ms)
+            for key, one in kept.held.items()
+        }
+        owner: Owner[None] = Owner(
+            _VIEW, places, self._possible, seen=kept.seen, held=held, heed=self._heed
+        )
+        self.owners |= dict.fromkeys(places, owner)
+
+    def take(self, most: int) -> list[Standing | Kept]:
         """What has come to stand since the last time, in causal order for each key."""
-        return [self._standing.popleft() for _ in range(min(most, len(self._standing)))]
+        taken = [self._standing.popleft() for _ in range(min(most, len(self._standing)))]
+        if self.caught_up and self._told:
+            log.info("caught up", **self._told)
+            self._told = {}
+        return taken
 
     @property
     def caught_up(self) -> bool:
@@ -106,9 +132,15 @@ class Reader:
 
     def _run(self) -> None:
         try:
-            ends = ends_now(self._settings, self.owners)
-            for poll in read_span(self._settings, {at: (0, end) for at, end in ends.items()}):
+            kept = look(self._settings, standing, range(self._count))
+            ends, starts = (asked(self._settings, self._places) for asked in (ends_now, starts_now))
+            self._standing += self._fitting(kept, starts, ends)
+            records = 0
+            spans = {at: (self.seen(at), end) for at, end in ends.items()}
+            for poll in read_span(self._settings, spans):
+                records += len(poll)
                 self._fold(poll)
+            self._told = {"records": records, "below": sum(ends.values())}
             self._read_all = True
             start = {at: max(end, self.seen(at)) for at, end in ends.items()}
             follower = Follower(self._settings, start)
@@ -117,6 +149,23 @@ class Reader:
             follower.close()
         except Exception as error:  # noqa: BLE001 - told in the main thread, which ends the process
             self.failure = error
+
+    def _fitting(
+        self, kept: Mapping[int, Restored[Row]], starts: Mapping[str, int], ends: Mapping[str, int]
+    ) -> Iterator[Kept]:
+        """Begins each partition with what was kept of it, if that can be of this log."""
+        for partition, one in sorted(kept.items()):
+            if not one.seen:
+                log.warning("nothing was kept to begin with", partition=partition)
+                continue
+            outside = [at for at, n in one.seen.items() if not starts[at] <= n <= ends[at]]
+            if outside or any(held.early for held in one.held.values()):
+                log.warning("what was kept does not fit", partition=partition, places=outside)
+                continue
+            self._begin(partition, one)
+            for key, held in sorted(one.held.items()):
+                if not isinstance(held.row, TierDefined) or key == self._tier:
+                    yield Kept(key, held.row, dict(held.vector))
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -128,12 +177,12 @@ class Reader:
                 owner.pass_by(at, message.offset, message.at_ms)
             else:
                 owner.read(found)
-        for owner in self.owners.values():
+        for owner in map(self.owners.__getitem__, self._first):
             owner.now_ms = max(owner.now_ms, self.now_ms)
             owner.settle()
 
-    def _heed(self, at: str, read: Read, stands: bool) -> None:
-        record = read.record
+    def _heed(self, read: Read, stands: bool) -> None:
+        at, record = read.place, read.record
         if not stands or not isinstance(record.body, Body) or record.kind not in KINDS:
             return
         if at == CHAIN and record.key != self._tier:
