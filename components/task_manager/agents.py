@@ -22,6 +22,7 @@ from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
 from components.runtime.standing import standing
 from components.task_manager.catalogue import Target
+from components.task_manager.chains import CHAIN, Kept
 from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.due import Due
 from components.task_manager.engine import SHARED, EngineProcess
@@ -41,7 +42,7 @@ from components.task_manager.orders import Ended, Started, Work
 from components.task_manager.orders import Loads as LoadsEvent
 from components.task_manager.place import Place
 from components.task_manager.pulse import Member, Pulse
-from components.task_manager.reader import CHAIN, Kept, Reader
+from components.task_manager.reader import Reader
 from components.task_manager.runs import Begin, Kill
 from components.task_manager.runs import Stop as StopRun
 from components.task_manager.voice import Voice

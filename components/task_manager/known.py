@@ -23,7 +23,7 @@ class Known:
         self.scale = UNIT
         self.periods = Periods()
         self.catalogue: Catalogue | None = None  # None: the tier is not defined yet
-        self._rows: dict[str, Lists] = {}
+        self.lists: dict[str, Lists] = {}
         self._vectors: dict[str, Mapping[str, int]] = {}
 
     def live(self, read: Read) -> None:
@@ -50,10 +50,10 @@ class Known:
                 self._define(read.record.body)
             return
         self._vectors[key] = vector
-        self._list(key, lists.fold(self._rows.get(key), read))
+        self._list(key, lists.fold(self.lists.get(key), read))
 
     def _list(self, job: str, row: Lists) -> None:
-        before, self._rows[job] = self._rows.get(job), row
+        before, self.lists[job] = self.lists.get(job), row
         if self.catalogue is not None and _moved(before, row):
             self.catalogue.put(row)
 
@@ -67,7 +67,7 @@ class Known:
         self.scale = scale_of(body.settings_json)
         self.periods = periods_of(body.settings_json)
         self.catalogue = Catalogue(Shape(body.tier, body.shards, body.regions))
-        for row in self._rows.values():
+        for row in self.lists.values():
             self.catalogue.put(row)
 
 
