@@ -89,7 +89,7 @@ def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str,
     )
 
 
-def _compacted(*, message_bytes: int, segment_bytes: int) -> Mapping[str, str]:
+def _compacted(segment_bytes: int) -> Mapping[str, str]:
     kept = {
         "cleanup.policy": "compact",
         # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
@@ -97,7 +97,7 @@ def _compacted(*, message_bytes: int, segment_bytes: int) -> Mapping[str, str]:
         "segment.bytes": str(segment_bytes),
         "min.cleanable.dirty.ratio": "0.2",
     }
-    return MappingProxyType(dict(_config(message_bytes=message_bytes)) | kept)
+    return MappingProxyType(dict(_config(message_bytes=8 * MIB)) | kept)
 
 
 def _topic(
@@ -138,7 +138,7 @@ def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
         else f"What the {component} knows of each key, to start from; the journal is the truth.",
         per_job=not tier_wide,
         partitions=1 if tier_wide else None,
-        config=_compacted(message_bytes=8 * MIB, segment_bytes=16 * MIB),
+        config=_compacted(16 * MIB),
     )
 
 
@@ -323,7 +323,7 @@ TOPICS: tuple[Topic, ...] = (
         "rows",
         "The number of each container's last life and its tier, from which the next one begins.",
         per_job=False,
-        config=_compacted(message_bytes=MIB, segment_bytes=MIB),
+        config=_compacted(MIB),
     ),
     rows_topic("auto-scaler"),
     rows_topic("capacity-manager", tier_wide=True),

@@ -64,7 +64,7 @@ class Containers:
             self.standing.read(chance.randint(1, 1_000))
         else:
             self.standing.read(self.world.log.appended)
-        self.standing.transact(dies=chance.random() < DIES)
+        self.standing.transact(dies=chance.randrange if chance.random() < DIES else None)
         return self.standing.kept()
 
     def region_of(self, name: str) -> str:

@@ -1,14 +1,16 @@
 """A publisher's memory in the simulator: what stands, kept for others to begin with.
 
 It is the pure half of the real one: the same owner and keeper, in transactions. Of one that breaks
-off no reader sees anything, wherever it broke off.
+off no reader sees anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from components.runtime.standing import Row, places_of, standing
 from components.runtime.step import Owner
-from components.runtime.store import Keeper, Restored, restore
+from components.runtime.store import Keeper, Restored, by_key, restore
 from events.topics import CLOCK, place
 from simulation.log import PARTITION, Keep, Log
 
@@ -46,17 +48,19 @@ class Standing:
                 self.owner.read(read)
         self.owner.settle()
 
-    def transact(self, *, dies: bool = False) -> bool:
-        """Keeps what changed; whether it did. One that dies amid it is followed by another."""
+    def transact(self, *, dies: Callable[[int], int] | None = None) -> None:
+        """Keeps what changed. Where that is much it takes more than one transaction, each of whole
+        keys; one who dies after so many of them is followed by another."""
         if self.owner.blocked or not self.owner.changed:
-            return False  # as the real one: a position never passes by what is held back
-        entries = list(self._keeper.entries())
-        if dies:
+            return  # as the real one: a position never passes by what is held back
+        groups = list(by_key(self._keeper.entries()))
+        if dies is not None:
+            groups = groups[: dies(len(groups))]
+        for group in groups:
+            for entry in group:
+                self.keep.append(entry)
+        if dies is not None:
             self.begin()
-            return False
-        for entry in entries:
-            self.keep.append(entry)
-        return True
 
     def kept(self) -> Restored[Row]:
         """What one who begins now finds, through its bytes."""

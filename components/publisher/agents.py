@@ -29,11 +29,11 @@ from components.runtime.settings import Settings
 from components.runtime.standing import Row, places_of
 from components.runtime.standing import standing as component
 from components.runtime.step import Owner
-from components.runtime.store import Keeper
+from components.runtime.store import Keeper, by_key
 from components.runtime.times import Possible
 from components.runtime.transactions import in_time, transactional
 from events.codec import Read
-from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, partition_of, place, rows_topic
+from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, place, rows_topic
 
 GROUP = "turbine-publisher"
 POLL_MOST = 2_000
@@ -42,6 +42,8 @@ KEEP_S = 1.0
 to read again, and what is written beside each outcome."""
 CALL_S = 5.0
 """For each step of a transaction."""
+ROWS_BYTES = 8 * MIB
+"""Of one transaction, nearly: the first rows of a new logic may be those of all jobs."""
 TRANSACTION_MS = 20_000
 """After so long the broker gives up the whole of it."""
 STUCK_S = 8.0
@@ -187,9 +189,20 @@ class Publisher:
         self._fenced(self._producer.begin_transaction)
         for chain in chains:
             self._say(chain)
-            # Only rows of chains whose positions move here: so they are never ahead of them.
-            for entry in chain.keeper.entries() if keep else ():
-                self._rows.write(chain.partition, entry)
+        size = 0
+        # Only rows of chains whose positions move here: so they are never ahead of them.
+        for chain in chains if keep else ():
+            for group in by_key(chain.keeper.entries()):
+                if size > ROWS_BYTES:
+                    self._commit(chains)
+                    self._fenced(self._producer.begin_transaction)
+                    size = 0
+                for entry in group:
+                    self._rows.write(chain.partition, entry)
+                    size += len(entry.value or b"")
+        self._commit(chains)
+
+    def _commit(self, chains: list[Chain]) -> None:
         self._step(
             self._producer.send_offsets_to_transaction,
             [spot(at, chain.seen(at)) for chain in chains for at in chain.places],

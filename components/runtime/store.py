@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -28,9 +28,9 @@ before it could be taken for a later one's."""
 POSITIONS = "\x00positions"
 EARLY = "\x00early/"
 ROW = "\x00row/"
-"""Before the key of a row that is kept apart from its chain."""
-_APART = {"apart": True}
-"""In the place of such a row: without it what is kept is not whole."""
+"""Before a piece's number, and the key of a row that is kept apart from its chain."""
+PIECE_BYTES = 1024 * 1024
+"""A job's list of tasks may be as long as forty messages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class Restored(Generic[R]):
     early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
     lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
+    pieces: dict[str, int] = field(default_factory=dict)  # of rows that are kept apart
 
 
 class Keeper(Generic[R]):
@@ -59,11 +60,11 @@ class Keeper(Generic[R]):
 
     def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
         self.owner, self.claim, self.build = owner, claim, build
-        self._early, self._lost = restored.early, restored.lost
-        self._apart = {key: one.row for key, one in restored.held.items()}
+        self._early, self._lost, held = restored.early, restored.lost, restored.held
+        self._apart = {key: (one.row, restored.pieces.get(key, 0)) for key, one in held.items()}
         for key in restored.again:
-            self._apart.pop(key, None)
-        self._names = set(restored.held)
+            self._apart[key] = None, restored.pieces.get(key, 0)
+        self._names = set(held)
         owner.changed |= restored.again
 
     def entries(self) -> Iterator[Entry]:
@@ -92,17 +93,17 @@ class Keeper(Generic[R]):
         held that lies beyond a record which neither row nor entries have.
         """
         self._names.add(key)
-        component, row = self.owner.component, one.row
-        if component.apart and row is not None and row is not self._apart.get(key):
-            self._apart[key] = row
-            yield Entry(f"{ROW}{key}", _bytes(component.dump(row)), self.claim)
         kept = self._early.pop(key, set())
         waiting = {
             f"{EARLY}{key}\x00{read.place}\x00{read.offset}": read
             for place in sorted(one.early)
             for read in one.early[place]
         }
-        yield Entry(key, dump_held(self.owner.component, one), self.claim)
+        component, row = self.owner.component, one.row
+        if not component.apart or row is None:
+            yield Entry(key, dump_held(component, one), self.claim)
+        else:
+            yield from self._apart_from(key, one, row)
         for name, read in waiting.items():
             if name not in kept:
                 yield Entry(name, _bytes(_dump_read(read)), self.claim)
@@ -111,6 +112,38 @@ class Keeper(Generic[R]):
         if waiting:
             self._early[key] = set(waiting)
 
+    def _apart_from(self, key: str, one: Held[R], row: R) -> Iterator[Entry]:
+        """The chain; then the row, where it is another."""
+        component = self.owner.component
+        was, before = self._apart.get(key, (None, 0))
+        if row is was:
+            yield Entry(key, dump_held(component, one, before), self.claim)
+            return
+        value = _bytes(component.dump(row))
+        pieces = [value[at : at + PIECE_BYTES] for at in range(0, len(value), PIECE_BYTES)]
+        self._apart[key] = row, len(pieces)
+        yield Entry(key, dump_held(component, one, len(pieces)), self.claim)
+        for number, piece in enumerate(pieces):
+            yield Entry(_piece(key, number), piece, self.claim)
+        for number in range(len(pieces), before):
+            yield Entry(_piece(key, number), None, self.claim)
+
+
+def by_key(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """What must be kept together: a chain, its row, and what it holds back; or the positions."""
+    group: list[Entry] = []
+    for entry in entries:
+        if group and not entry.key.startswith((ROW, EARLY)):
+            yield group
+            group = []
+        group.append(entry)
+    if group:
+        yield group
+
+
+def _piece(key: str, number: int) -> str:
+    return f"{ROW}{number}\x00{key}"
+
 
 def _bytes(plain: object) -> bytes:
     """One text for one value. Not the canonical form of configs: our own rows need no bounds."""
@@ -118,19 +151,17 @@ def _bytes(plain: object) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def dump_held(component: Component[R], one: Held[R]) -> bytes:
-    """A key's row with its vector and chain, as canonical JSON."""
-    row = None
-    if one.row is not None:
-        row = _APART if component.apart else component.dump(one.row)
-    plain = {
-        "row": row,
+def dump_held(component: Component[R], one: Held[R], apart: int = 0) -> bytes:
+    """A key's row with its vector and chain, as canonical JSON; or in how many pieces the row lies
+    beside it."""
+    plain: dict[str, object] = {
+        "row": None if one.row is None or apart else component.dump(one.row),
         "vector": one.vector,
         "last": one.last,
         "tick_ms": one.tick_ms,
         "frozen": one.frozen,
     }
-    return _bytes(plain)
+    return _bytes(plain | ({"apart": apart} if apart else {}))
 
 
 def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Restored[R]:
@@ -146,7 +177,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
         if key.startswith(EARLY):
             _put_early(component, out, key, json.loads(value))
         else:
-            _put_row(component, out, key, json.loads(value), holds.get(f"{ROW}{key}"))
+            _put_row(component, out, key, json.loads(value), holds)
     for one in out.held.values():
         _order_early(one)
     if len(out.held) < positions.get("keys", 0):
@@ -187,13 +218,19 @@ def _sift(
 
 
 def _put_row(
-    component: Component[R], out: Restored[R], key: str, plain: Any, apart: bytes | None
+    component: Component[R],
+    out: Restored[R],
+    key: str,
+    plain: Any,
+    holds: Mapping[str, bytes | None],
 ) -> None:
     one, row = out.held.setdefault(key, Held()), plain["row"]
-    if row == _APART:
-        if apart is None:
-            raise ValueError(f"the row of {key} is not there")
-        row = json.loads(apart)
+    if count := plain.get("apart", 0):
+        out.pieces[key] = count
+        pieces = [holds.get(_piece(key, number)) for number in range(count)]
+        if None in pieces:
+            raise ValueError(f"of the row of {key} not all is there")
+        row = json.loads(b"".join(piece or b"" for piece in pieces))
     one.row = None if row is None else component.load(row)
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
@@ -206,7 +243,9 @@ def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any)
 
 
 def _key_of(name: str) -> str:
-    return _key_of_early(name) if name.startswith(EARLY) else name.removeprefix(ROW)
+    if name.startswith(EARLY):
+        return _key_of_early(name)
+    return name.removeprefix(ROW).partition("\x00")[2] if name.startswith(ROW) else name
 
 
 def _key_of_early(name: str) -> str:

@@ -40,7 +40,7 @@ def check_beginnings(log: Log, build: int, rng: random.Random) -> Iterator[str]:
     most = max(2, 2 * max(map(log.end, PLACES)) // STEPS)
     while any(publisher.owner.seen.get(at, 0) < log.end(at) for at in PLACES):
         publisher.read(rng.randint(1, most))
-        publisher.transact(dies=rng.random() < DIES)
+        publisher.transact(dies=rng.randrange if rng.random() < DIES else None)
         if rng.random() < COMPACTS:
             publisher.keep.compact()
         begun.append(publisher.kept())
