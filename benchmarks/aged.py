@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from statistics import median
 from typing import Any
@@ -35,7 +35,7 @@ def measure(quick: bool) -> Result:
         site.serve("clock")
         site.serve("publisher")
         authors = [*_authors(site, stack)]
-        _start(site, "container", NAME)  # a life that the next ones follow
+        begin(site, "container", NAME)  # a life that the next ones follow
         found = [_at(site, authors, young), _at(site, authors, old - young)]
     return Result("aged", _figures(found), _peers(found), [*_notes(found)])
 
@@ -58,18 +58,18 @@ def _at(site: Installation, authors: list[Any], more: int) -> dict[str, Any]:
     journals = [at for p in range(site.settings.partitions) for at in places_of(p)]
     ends = ends_now(site.settings, [*lives, *journals])
     say(f"{sum(ends.values())} records are in the log")
-    _await_kept(site, {at: ends[at] for at in journals})
+    await_kept(site, {at: ends[at] for at in journals})
     ways = {"known": ("container", NAME), "new": ("container", ""), "peer": ("peer", NAME)}
     found: dict[str, Any] = {"records": sum(ends.values())}
     for way, (kind, name) in ways.items():
-        runs = [_start(site, kind, name or f"new-{time.time_ns()}") for _ in range(STARTS)]
+        runs = [begin(site, kind, name or f"new-{time.time_ns()}") for _ in range(STARTS)]
         found[way] = runs
         times = ", ".join(f"{one['start_s']:.2f} s" for one in runs)
         say(f"{way}: {times}; {runs[-1]}")
     return found
 
 
-def _await_kept(site: Installation, ends: dict[str, int]) -> None:
+def await_kept(site: Installation, ends: Mapping[str, int]) -> None:
     """Returns when the publisher has kept all that stood: a fleet's is never far behind."""
     limit = time.monotonic() + WAIT_S
     topic = rows_topic(standing.name).short
@@ -89,7 +89,7 @@ def _await_kept(site: Installation, ends: dict[str, int]) -> None:
     say("all of it is kept")
 
 
-def _start(site: Installation, kind: str, name: str) -> dict[str, Any]:
+def begin(site: Installation, kind: str, name: str) -> dict[str, Any]:
     """From the process's first instant until it has all that stood; in a new directory."""
     module = {"container": "turbine.container", "peer": "benchmarks.aged_peer"}[kind]
     home = site.directory / f"{name}-{time.time_ns()}"

@@ -33,6 +33,8 @@ from events.topics import BY_SHORT, CONTAINERS, JOURNAL, TIERS, partition_of
 
 JOBS, TASKS, SHARDS, CONTAINERS_MOST = 1_000, 4, 256, 100
 TIER = "default"
+LIST_BYTES = 16_000
+"""Of one job: a config and its specs, as they are in a fleet."""
 OF_TEN = (JOURNAL,) * 7 + (TIERS,) + (CONTAINERS,) * 2
 """Of ten records. The tiers' one partition is written by the first author alone."""
 REFUSED_EACH = 10
@@ -134,7 +136,7 @@ def _specs_of(job: str) -> TaskSpecsPublished:
         operator="a.b:c",
         guarantee="exactly_once",
         specs=specs,
-        config_json=json.dumps({"operator": "a.b:c", "tasks": TASKS, "of": job * 40}),
+        config_json=json.dumps({"operator": "a.b:c", "tasks": TASKS, "padding": "x" * LIST_BYTES}),
     )
 
 

@@ -15,10 +15,9 @@ from components.runtime.emitter import Emitter
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.reading import Follower, ends_now, read_span, times_now
 from components.runtime.settings import Settings
-from components.runtime.step import SKEW_MS
 from components.task_manager import lives
 from components.task_manager.deadline import own_ms
-from components.task_manager.lives import Kept, Past
+from components.task_manager.lives import Past
 from components.task_manager.voice import fact
 from events.codec import Read
 from events.records import (
@@ -66,7 +65,8 @@ class Pulse:
         began. It lives as a member of that tier."""
         kept = lives.look(self._settings, self._partition, self._member.name)
         past = kept.past or Past()
-        for poll in read_span(self._settings, {self.place: self._unknown(kept)}):
+        span = lives.unknown(kept, self._end, self._offset)
+        for poll in read_span(self._settings, {self.place: span}):
             for read in self._ours(poll):
                 match read.record.body:
                     case ContainerStarted() as body:
@@ -84,16 +84,8 @@ class Pulse:
             self._member = self._member._replace(tier=past.tenancy.tier)
         return past
 
-    def _unknown(self, kept: Kept) -> tuple[int, int]:
-        """What of the partition may tell of this container what is not kept."""
-        if kept.past is not None:
-            return self._offset(kept.past.read_ms - SKEW_MS), self._end
-        if kept.since_ms is not None:
-            return 0, min(self._end, self._offset(kept.since_ms + SKEW_MS))
-        return 0, self._end
-
     def _offset(self, at_ms: int) -> int:
-        return times_now(self._settings, [self.place], max(0, at_ms))[self.place]
+        return times_now(self._settings, [self.place], at_ms)[self.place]
 
     def keep(self, epoch: int, tenancy: Tenancy | None, *, wait: bool = False) -> None:
         """Leaves to the next life what it begins with; before the log hears of this one it waits
