@@ -60,7 +60,8 @@ class Keeper(Generic[R]):
 
     def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
         self.owner, self.claim, self.build = owner, claim, build
-        self._early, self._lost, held = restored.early, restored.lost, restored.held
+        self._early, self._lost = restored.early, restored.lost
+        held = restored.held
         self._apart = {key: (one.row, restored.pieces.get(key, 0)) for key, one in held.items()}
         for key in restored.again:
             self._apart[key] = None, restored.pieces.get(key, 0)
@@ -99,11 +100,7 @@ class Keeper(Generic[R]):
             for place in sorted(one.early)
             for read in one.early[place]
         }
-        component, row = self.owner.component, one.row
-        if not component.apart or row is None:
-            yield Entry(key, dump_held(component, one), self.claim)
-        else:
-            yield from self._apart_from(key, one, row)
+        yield from self._row(key, one)
         for name, read in waiting.items():
             if name not in kept:
                 yield Entry(name, _bytes(_dump_read(read)), self.claim)
@@ -112,9 +109,12 @@ class Keeper(Generic[R]):
         if waiting:
             self._early[key] = set(waiting)
 
-    def _apart_from(self, key: str, one: Held[R], row: R) -> Iterator[Entry]:
-        """The chain; then the row, where it is another."""
-        component = self.owner.component
+    def _row(self, key: str, one: Held[R]) -> Iterator[Entry]:
+        """The chain, with its row; or then the row by itself, where it is another."""
+        component, row = self.owner.component, one.row
+        if not component.apart or row is None:
+            yield Entry(key, dump_held(component, one), self.claim)
+            return
         was, before = self._apart.get(key, (None, 0))
         if row is was:
             yield Entry(key, dump_held(component, one, before), self.claim)
