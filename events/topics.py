@@ -53,6 +53,7 @@ CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+PUBLISHER = "publisher"
 MIB = 1024 * 1024
 DAY_MS = 24 * 3_600_000
 # Longer than the 14 days of history that a workload profile is made from.
@@ -127,7 +128,8 @@ def _topic(
 
 def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
     """Where a component persists its rows: its own bytes, the newest of each key. A tier-wide one
-    keeps snapshots of all that it holds, in one partition."""
+    keeps snapshots of all that it holds, in one partition. What the publisher keeps is read by each
+    container that starts, so less of it may lie in a segment that is open."""
     return _topic(
         f"rows.{component}.v1",
         "slot and chunk" if tier_wide else "job",
@@ -138,7 +140,7 @@ def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
         else f"What the {component} knows of each key, to start from; the journal is the truth.",
         per_job=not tier_wide,
         partitions=1 if tier_wide else None,
-        config=_compacted(16 * MIB),
+        config=_compacted(MIB if component == PUBLISHER else 16 * MIB),
     )
 
 
@@ -328,7 +330,7 @@ TOPICS: tuple[Topic, ...] = (
     rows_topic("auto-scaler"),
     rows_topic("capacity-manager", tier_wide=True),
     rows_topic("job-service"),
-    rows_topic("publisher"),
+    rows_topic(PUBLISHER),
     rows_topic("shard-manager", tier_wide=True),
     rows_topic("state-syncer"),
     rows_topic("task-service"),

@@ -37,13 +37,15 @@ from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, p
 
 GROUP = "turbine-publisher"
 POLL_MOST = 2_000
-KEEP_S = 1.0
-"""How long changed rows may be unkept while something is published: it bounds what a restart has
-to read again, and what is written beside each outcome."""
+KEEP_S = 10.0
+"""How long changed rows may be unkept: it bounds what a restart, or a container that starts, has to
+read of the journals, and what both have to read of rows that were written anew."""
 CALL_S = 5.0
 """For each step of a transaction."""
 ROWS_BYTES = 8 * MIB
 """Of one transaction, nearly: the first rows of a new logic may be those of all jobs."""
+BATCH_BYTES = MIB // 2
+"""A broker takes no batch that is larger than a segment of the rows."""
 TRANSACTION_MS = 20_000
 """After so long the broker gives up the whole of it."""
 STUCK_S = 8.0
@@ -104,7 +106,10 @@ class Publisher:
         self._count = partitions_for(settings, needed)
         self._births = Births(settings)
         self._producer = transactional(
-            settings, GROUP, TRANSACTION_MS, **{"delivery.timeout.ms": int(CALL_S * 1000)}
+            settings,
+            GROUP,
+            TRANSACTION_MS,
+            **{"delivery.timeout.ms": int(CALL_S * 1000), "batch.size": BATCH_BYTES},
         )
         self._emitter = Emitter(self._producer, deadline_s=CALL_S)
         self._patience = Patience()

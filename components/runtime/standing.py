@@ -11,7 +11,7 @@ from typing import Any
 from components.runtime.component import Component
 from events.codec import Read
 from events.records import SyncCommitted, TaskSpecsPublished, TierDefined
-from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES, TIERS, place
+from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES, PUBLISHER, TIERS, place
 from projections import lists
 from projections.lists import Lists
 
@@ -48,7 +48,7 @@ def load(plain: Any) -> Row:
 
 
 standing: Component[Row] = Component(
-    name="publisher",
+    name=PUBLISHER,
     logic="publisher/2",
     output=JOURNAL,
     inputs=frozenset({JOURNAL, TIERS}),

@@ -29,8 +29,8 @@ POSITIONS = "\x00positions"
 EARLY = "\x00early/"
 ROW = "\x00row/"
 """Before a piece's number, and the key of a row that is kept apart from its chain."""
-PIECE_BYTES = 1024 * 1024
-"""A job's list of tasks may be as long as forty messages."""
+PIECE_BYTES = 256 * 1024
+"""Below any limit of a message; a job's list of tasks may be as long as 199 of them."""
 
 
 @dataclass(frozen=True, slots=True)
