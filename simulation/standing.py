@@ -22,8 +22,8 @@ BUILD = "build 1"
 class Standing:
     """One publisher after the other, on one log; each goes on from what was kept."""
 
-    def __init__(self, log: Log, newest_build: int) -> None:
-        self.log, self.keep = log, Keep()
+    def __init__(self, log: Log, newest_build: int, keep: Keep | None = None) -> None:
+        self.log, self.keep = log, keep or Keep()
         self._newest_build, self._number = newest_build, 0
         self.begin()
 
