@@ -150,7 +150,7 @@ def _notes(found: list[dict[str, Any]]) -> Iterator[str]:
     )
     yield (
         f"a start is a process of its own, in a new directory, until it has all that stands;"
-        f" medians of {STARTS}, of the peer {PEERS_STARTS}; new ones have a name that the log never heard"
+        f" medians of {STARTS}, of the peer {PEERS_STARTS}; new ones have names that are in no log"
     )
     yield "from 0 is the same process, to which nothing is told of what was kept"
     epochs = [one["epoch"] for each in found for one in each["known"]]
