@@ -39,7 +39,9 @@ MODULES = {
     "api": "benchmarks.api",
     "whatif": "benchmarks.whatif",
     "audit": "benchmarks.audit",
+    "contract": "benchmarks.contract",
     "first-hour": "benchmarks.first_hour",
+    "volume": "benchmarks.volume",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
 REPEATED = frozenset({"windows"})

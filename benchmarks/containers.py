@@ -149,7 +149,8 @@ class Containers:
 
     def _say(self, name: str, body: Body, *knows: str) -> None:
         evidence = {at: self._chain.seen.get(at, 0) for at in knows}
-        record = Record(name, "", type(body).__name__, encode(body), body, evidence=evidence)
+        value, kind = encode(body), type(body).__name__
+        record = Record(name, "", kind, value, body, evidence=evidence, source="task-manager")
         self._writer.write(
             BY_SHORT[CONTAINERS].name,
             partition_of(name, self._count),

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from events.errors import Unreadable
 from events.framing import (
@@ -22,9 +21,11 @@ from events.framing import (
     unframe,
     version_of,
 )
+from events.identity import fact_id, valid_until_ms
+from events.keys import check_key, check_subject
 from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
-from events.topics import BY_SHORT, TOPICS, Topic, partition_of, place
+from events.topics import BY_SHORT, TOPICS, Topic, place
 
 __all__ = [
     "SKIPPED",
@@ -41,11 +42,13 @@ __all__ = [
 ]
 
 HEADER_BYTES_MAX = 64 * 1024
-# A key is in every row, rejection and sentence about its subject; no id of ours is longer.
-KEY_BYTES_MAX = 256
+# Requests wait in rows with their trace context; W3C's has 55 characters.
+TRACE_CHARS_MAX = 256
 # The end of the year 9999: `ce_time` has four digits for it.
 TICK_MS_MAX = 253_402_300_799_999
 TYPE_PREFIX = "turbine."
+SDK = "sdk"
+"""The source of what our own SDK and command line ask for."""
 _CONTENT_TYPE = b"application/vnd.confluent.avro"
 _BYTES_AS_TEXT = "latin-1"  # the one header that is no text is kept as one character a byte
 _new = object.__new__
@@ -81,6 +84,12 @@ class Record:
     trace: str = ""
     cause: str = ""
 
+    @property
+    def change_id(self) -> str:
+        """The request that it answers, or is about; where nobody decoded it, by its header."""
+        named: str | None = getattr(self.body, "change_id", None)
+        return named or (self.cause if valid_until_ms(self.cause) else "")
+
 
 @dataclass(frozen=True, slots=True)
 class Read:
@@ -103,16 +112,9 @@ class _ReadDraft:
     __slots__ = Read.__slots__
 
 
-def _subject_field(cls: type[Body]) -> str:
-    fields = cast("Any", cls).__dataclass_fields__
-    return next((name for name in ("job", "container", "tier") if name in fields), "")
-
-
-# Which field of a record its key repeats.
-_SUBJECTS = {kind: _subject_field(cls) for kind, cls in RECORDS.items()}
 _CARRIED = {topic.short: frozenset(topic.records) for topic in TOPICS}
 _KINDS = {TYPE_PREFIX + kind: kind for kind in RECORDS}
-_REQUESTS = frozenset(
+REQUESTS = frozenset(
     kind for topic in TOPICS if topic.kind in {"ingress", "operator"} for kind in topic.records
 )
 # The clock writes to partitions, not to keys.
@@ -120,10 +122,17 @@ _UNKEYED = frozenset({"ClockTicked"})
 
 
 def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
-    """The headers of a record on a topic (its short name), always in this order."""
-    assert record.parent or BY_SHORT[topic].kind not in {"journal", "tiers"}, (
+    """The headers of a record on a topic (its short name), always in this order.
+
+    A CloudEvent all of them. What is only reported comes again and again, so it says no more than
+    that takes: the value names its schema, the key its subject, and all values are framed alike.
+    """
+    sort = BY_SHORT[topic].kind
+    assert record.parent or sort not in {"journal", "tiers"}, (
         f"{record.kind} {record.id} has no parent; every decision names one"
     )
+    if sort == "facts" and not record.tick_ms:
+        return _brief_headers(record)
     version = version_of(record.value)
     when = (_EPOCH + timedelta(milliseconds=record.tick_ms)).isoformat(timespec="milliseconds")
     texts = (
@@ -144,6 +153,18 @@ def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
     headers = [(name, text.encode()) for name, text in texts if text]
     headers.append(("content-type", _CONTENT_TYPE))
     return headers
+
+
+def _brief_headers(record: Record) -> list[tuple[str, bytes]]:
+    evidence = format_vector(record.evidence)
+    texts = (
+        ("ce_specversion", "1.0"),
+        ("ce_id", record.id or fact_id(record.key, record.kind, record.value, evidence)),
+        ("ce_type", TYPE_PREFIX + record.kind),
+        ("ce_source", record.source),
+        ("ce_evidence", evidence),
+    )
+    return [(name, text.encode()) for name, text in texts if text]
 
 
 def read_message(  # noqa: PLR0917 - what a client hands over, in its order
@@ -167,7 +188,7 @@ def read_message(  # noqa: PLR0917 - what a client hands over, in its order
     try:
         found = _check_headers(headers)
         if topic.kind in ("journal", "tiers"):
-            subject = _check_key(key, partition, topic.partitions or partitions)
+            subject = check_key(key, partition, topic.partitions or partitions)
             record = _read_decision(topic, subject, value, found, wanted)
         else:
             assert topic.kind not in ("dead-letters", "rows"), f"{short} holds bytes, no records"
@@ -175,8 +196,8 @@ def read_message(  # noqa: PLR0917 - what a client hands over, in its order
             if kind in _UNKEYED:
                 subject = ""
             else:
-                subject = _check_key(key, partition, topic.partitions or partitions)
-                _check_subject(subject, kind, body)
+                subject = check_key(key, partition, topic.partitions or partitions)
+                check_subject(subject, kind, None if body is SKIPPED else body)
             record = _record(found, subject, kind, value, body)
             if not record.id:  # its author gave it none: it is known by its place
                 record = replace(record, id=f"{where}@{offset}")
@@ -274,13 +295,21 @@ def _record(  # noqa: PLR0917 - a step of it
     one.source = get("ce_source", "")
     one.trace = get("traceparent", "")
     one.cause = get("ce_causationid", "")
-    if kind in _REQUESTS and body is not SKIPPED:
-        request: Any = body
+    if kind in REQUESTS and body is not SKIPPED:
+        one.body = request = traced(body, one.trace)
         one.id = request.change_id
-        one.trace = one.trace or request.traceparent or ""
+        one.trace = request.traceparent or ""
     one.__class__ = Record
     done: Record = one
     return done
+
+
+def traced(request: Any, trace: str) -> Any:
+    """A request with the trace context of its header: every hop writes that anew, and the field
+    in the value is what its author knew. The field counts where the header is of no use."""
+    if not trace or len(trace) > TRACE_CHARS_MAX or request.traceparent == trace:
+        return request
+    return replace(request, traceparent=trace)
 
 
 def _kind_of(found: Mapping[str, str]) -> str:
@@ -356,45 +385,3 @@ def _text_of(value: bytes, encoding: str) -> str | None:
         return value.decode(encoding)
     except UnicodeDecodeError:
         return None
-
-
-def _check_key(key: bytes | None, partition: int, partitions: int) -> str:
-    """The key as text; it has to lie in the partition where everybody looks for it."""
-    if not key:
-        raise Unreadable("no-key", "the message has no key; the key is the id of its subject")
-    if len(key) > KEY_BYTES_MAX:
-        raise Unreadable(
-            "key-too-long", f"the key has {len(key)} bytes, and {KEY_BYTES_MAX} are allowed"
-        )
-    text, home = _home_of(key, partitions)
-    if home != partition:
-        raise Unreadable(
-            "foreign-partitioner",
-            f"the key {text[:130]!r} belongs in partition {home} of {partitions}; set"
-            " partitioner=murmur2_random in the producer",
-        )
-    return text
-
-
-@lru_cache(maxsize=65_536)
-def _home_of(key: bytes, partitions: int) -> tuple[str, int]:
-    try:
-        return key.decode(), partition_of(key, partitions)
-    except UnicodeDecodeError as error:
-        raise Unreadable(
-            "key-not-text", f"the key {key[:40]!r} is not UTF-8; encode it so"
-        ) from error
-
-
-def _check_subject(key: str, kind: str, body: Body) -> None:
-    """A message says its subject twice, in the key and in the value: they must agree."""
-    name = _SUBJECTS[kind]
-    if not name or body is SKIPPED:
-        return
-    subject = getattr(body, name)
-    if subject != key:
-        raise Unreadable(
-            "wrong-key",
-            f"the key is {key[:130]!r} and the {kind} is about the {name} {subject[:130]!r};"
-            f" use the {name}'s id as the key",
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import uuid
@@ -35,6 +36,14 @@ def decision_id(parent: str, key: str, kind: str, value: bytes) -> str:
 def effect_id(decision_id: str, what: str) -> str:
     """The id of what a standing decision owes another topic; `what` tells its effects apart."""
     return _uuid5(b"effect\0%b\0%b" % (decision_id.encode(), what.encode()))
+
+
+def fact_id(key: str, kind: str, value: bytes, evidence: str) -> str:
+    """The id of what is reported; said again, it is the same. Short, as there are many of them: of
+    a million million of one source, two share an id with a chance of one to a hundred thousand."""
+    said = b"fact\0%b\0%b\0%b\0%b" % (kind.encode(), key.encode(), evidence.encode(), value)
+    digest = hashlib.sha1(_NAMESPACE + said, usedforsecurity=False).digest()
+    return base64.urlsafe_b64encode(digest[:12]).decode()
 
 
 def change_id(valid_until_ms: int, token: str) -> str:

@@ -55,9 +55,15 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 
 PUBLISHER = "publisher"
 MIB = 1024 * 1024
+REQUEST_BYTES = 96 * 1024
+"""Of a batch of requests, as the broker has it: those come from anybody. A batch is inflated as a
+whole by whoever reads it, gzip a thousandfold, and this is what bounds it. The largest change that
+can be granted, of 64 KiB, fits uncompressed."""
 DAY_MS = 24 * 3_600_000
 # Longer than the 14 days of history that a workload profile is made from.
 FACTS_MS = 15 * DAY_MS
+# Whoever has not asked for what became of a message by then never will.
+LETTERS_MS = 30 * DAY_MS
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +176,7 @@ TOPICS: tuple[Topic, ...] = (
             "ingress",
             f"Wishes to change the {layer} layer of a job's config.",
             "ConfigChangeProposed",
+            config=_config(message_bytes=REQUEST_BYTES),
         )
         for layer in LAYERS
     ),
@@ -188,6 +195,7 @@ TOPICS: tuple[Topic, ...] = (
         "UndrainRequested",
         "PlacementApplyRequested",
         per_job=False,
+        config=_config(message_bytes=REQUEST_BYTES),
     ),
     _topic(
         JOURNAL,
@@ -286,7 +294,7 @@ TOPICS: tuple[Topic, ...] = (
         "none",
         "clock",
         "facts",
-        "The log's own clock, a tick a second in every partition.",
+        "The log's own clock: a tick a second where something goes on, and now and then elsewhere.",
         "ClockTicked",
         per_job=False,
         config=_config(retention_ms=FACTS_MS),
@@ -316,7 +324,8 @@ TOPICS: tuple[Topic, ...] = (
         "What could not be read, or was taken by no webhook: bytes, headers, position and reason.",
         per_job=False,
         partitions=1,
-        config=_config(message_bytes=8 * MIB),
+        # What authors write is small here, and much of it the same.
+        config=MappingProxyType({**_config(retention_ms=LETTERS_MS), "compression.type": "zstd"}),
     ),
     _topic(
         LIVES,

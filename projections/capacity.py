@@ -61,6 +61,7 @@ class Owed(NamedTuple):
     explanation: str
     tasks_max: int | None = None
     resources: tuple[tuple[str, float], ...] = ()
+    decision_id: str = ""
 
 
 class Stopped(NamedTuple):
@@ -69,6 +70,7 @@ class Stopped(NamedTuple):
     at_ms: int
     id: str
     explanation: str
+    decision_id: str = ""
 
 
 class Loan(NamedTuple):

@@ -166,7 +166,8 @@ def _heard(row: Capacity, body: CapacityGranted | PreemptionRequested, read: Rea
     stopped = row.preempted.get(job)
     if stopped is None:
         return row._replace(stray=row.stray.set(job, None))
-    again = Owed(stopped.id, STOP, 0, stopped.explanation)
+    why, decided = stopped.explanation, stopped.decision_id
+    again = Owed(stopped.id, STOP, 0, why, decision_id=decided)
     return row._replace(owed=row.owed.set(job, again))
 
 
@@ -222,6 +223,7 @@ def _limited(
             explanation,
             one.tasks_max,
             tuple((amount.resource, amount.amount) for amount in one.resources),
+            decision_id,
         )
     row = row._replace(limits=limits.finish(), owed=owed.finish(), words=words.finish())
     for one in told:
@@ -233,8 +235,8 @@ def _preempted(row: Capacity, body: JobsPreempted, now_ms: int, decision_id: str
     preempted, owed, words = row.preempted.mutate(), row.owed.mutate(), row.words.mutate()
     for job in body.jobs:
         words[job] = effect_id(decision_id, job)
-        preempted[job] = Stopped(now_ms, words[job], body.explanation)
-        owed[job] = Owed(words[job], STOP, 0, body.explanation)
+        preempted[job] = Stopped(now_ms, words[job], body.explanation, decision_id)
+        owed[job] = Owed(words[job], STOP, 0, body.explanation, decision_id=decision_id)
         row = row._replace(stray=_without(row.stray, job))
     return row._replace(
         preempted=preempted.finish(),

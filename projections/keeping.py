@@ -1,9 +1,9 @@
 """What a job keeps from one batch to the next, and which configs it cannot go along to. Pure.
 
 State lies by partition, and whoever reads a partition goes on with it: pauses, other numbers of
-tasks, packages, arguments and inputs leave it where it is. What would leave it behind is refused at
-the change, and by the state syncer before anything stops where the log did not tell it by then; a
-reset leaves it behind on purpose.
+tasks, packages, arguments and inputs leave it where it is. So does a deletion: who is created again
+goes on with it. What would leave it behind is refused at the change, and by the state syncer before
+anything stops where the log did not tell it by then; a reset leaves it behind on purpose.
 """
 
 from __future__ import annotations
@@ -25,12 +25,17 @@ KINDS = frozenset({"SyncPlanned", "SyncCommitted", "JobDeleted", "TaskStarted"})
 
 
 class Kept(NamedTuple):
-    """What a job runs that may keep state, and whether it does."""
+    """What a job runs that may keep state, or ran before it was deleted, and whether it does."""
 
-    config_json: str = ""  # what was last brought into effect; "" of a job that is gone
+    config_json: str = ""  # what was last brought into effect; "" of a job that never ran
     reset: str = ""  # the wish to read anew that was in effect then (`wish_of`)
     wish: str = ""  # the last one
     state: tuple[int, bool] = (0, False)  # a generation, and whether its tasks keep any
+
+    @property
+    def anew(self) -> bool:
+        """Is it to read anew what it has read, and so to begin without state?"""
+        return self.wish not in ("", self.reset)
 
 
 class Stay(NamedTuple):
@@ -51,7 +56,7 @@ def apply_kept(kept: Kept, body: Body) -> Kept:
         case SyncCommitted():
             state, wish = state_after(kept.state, kept.reset, body), wish_of(body.reset_json)
             if body.state == DELETED:
-                return Kept(wish=wish, state=state)
+                return kept._replace(wish=wish, state=state)
             return Kept(body.running_json, wish, wish, state)
         case JobDeleted():
             return kept._replace(wish="")
@@ -66,9 +71,9 @@ def wish_of(reset_json: str) -> str:
 
 def state_after(state: tuple[int, bool], reset: str, body: SyncCommitted) -> tuple[int, bool]:
     """A job that is reset while it stands still keeps nothing until it runs again, for its next
-    tasks begin lines of batches of other names; nor does one that is gone. The next tasks are
-    listed two generations up at the least."""
-    if body.state == DELETED or (body.state == PAUSED and wish_of(body.reset_json) != reset):
+    tasks begin lines of batches of other names. The next tasks are listed two generations up at
+    the least."""
+    if body.state == PAUSED and wish_of(body.reset_json) not in ("", reset):
         return max(state, (body.generation + 1, False))
     return state
 
@@ -76,7 +81,7 @@ def state_after(state: tuple[int, bool], reset: str, body: SyncCommitted) -> tup
 def stays_behind(kept: Kept, config_json: str, was_json: str = "") -> Stay | None:
     """Why the job's state could not go along to the config; None: it can, or there is none. What
     was so of the config before is not the fault of who changes something else."""
-    if not kept.state[1] or kept.config_json in ("", config_json) or kept.reset != kept.wish:
+    if not kept.state[1] or kept.config_json in ("", config_json) or kept.anew:
         return None
     was = set(_stays(kept.config_json, was_json)) if was_json else frozenset[Stay]()
     return next((one for one in _stays(kept.config_json, config_json) if one not in was), None)

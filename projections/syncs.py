@@ -86,6 +86,7 @@ class Running(NamedTuple):
     plan_id: str
     generation: int  # of the list whose tasks have its shape
     reset: str = ""  # the wish to read anew that was in effect then, as the row has it
+    said: int = 0  # the generation that its commit told
 
 
 class Plan(NamedTuple):
@@ -166,6 +167,7 @@ class Sync(NamedTuple):
     floor: int = 0  # reports of an older generation are of no interest any more
     tasks: Map[int, Report] = Map()
     state: tuple[int, bool] = (0, False)  # a generation, and whether its tasks keep any
+    left: tuple[str, str] = ("", "")  # of a job that is gone: what it ran last, and by which wish
     ingress: Ingress = Ingress()
 
     @property
@@ -178,7 +180,7 @@ class Sync(NamedTuple):
         """What of it tells whether state could go along to another config."""
         running, wish = self.running, wish_of(self.reset)
         if running is None or running.state == DELETED:
-            return Kept(wish=wish, state=self.state)
+            return Kept(*self.left, wish, self.state)
         return Kept(running.config_json, wish_of(running.reset), wish, self.state)
 
 
@@ -277,11 +279,12 @@ def _committed(row: Sync, body: SyncCommitted) -> Sync:
         plan_id=body.plan_id,
         generation=body.generation if kept is None else kept.generation,
         reset=body.reset_json,
+        said=body.generation,
     )
-    state = state_after(row.state, row.kept.reset, body)
-    row = row._replace(
-        running=running, plan=None, trouble=None, held=body.held, reset=body.reset_json, state=state
-    )
+    was, state = row.kept, state_after(row.state, row.kept.reset, body)
+    left = (was.config_json, was.reset) if body.state == DELETED else ("", "")
+    row = row._replace(running=running, plan=None, trouble=None, state=state, left=left)
+    row = row._replace(held=body.held, reset=body.reset_json)
     if body.state == DELETED:  # all have stopped, and nobody will ask for them any more
         row = _above(row._replace(live=None), row.generation + 1)
     return _answered(row, body.change_id)
@@ -375,8 +378,8 @@ def load(plain: Any) -> Sync:
         some[name] = None if some[name] is None else make(*_deep(some[name]))
     some["versions"] = LayerVersions(**some["versions"])
     some["tasks"] = Map({at: Report(*rest) for at, *rest in some["tasks"]})
-    specs, keeps = some["state"]
-    some["state"] = specs, keeps
+    for name in some.keys() & {"state", "left"}:
+        some[name] = tuple(some[name])
     some["ingress"] = load_ingress(some["ingress"])
     return Sync(**some)
 

@@ -21,6 +21,25 @@ def standing(row: Sync) -> Iterator[int]:
             yield at
 
 
+def settled(row: Sync) -> bool:
+    """Is what tasks are told what was committed? Not after a plan that came to nothing: those who
+    were told to stop or to start are to be waited for before anything is said of them."""
+    running, live, listed = row.running, row.live, row.listed
+    if running is None or running.state != RUNNING:
+        told = running.said if running is not None else 0
+        return live is None or live.generation <= told
+    if listed is None or not listed.tasks or listed.generation != running.generation:
+        return False
+    return running.said == running.generation or all(
+        _runs(row, at, running.generation) for at in range(running.tasks)
+    )
+
+
+def _runs(row: Sync, at: int, generation: int) -> bool:
+    report = row.tasks.get(at)
+    return not (report is None or report.specs != generation or report.stopped or report.failed)
+
+
 def never_begun(row: Sync) -> Iterator[int]:
     """Those of them that nobody has begun, as far as anybody has told: of a list that was emptied
     before it was ever in effect. All that ran before it had stopped when it was told; a list that

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from events.records import JobConfigChanged, JobConfigRejected, JobDeleted
+from events.records import JobConfigChanged, JobConfigRejected, JobDeleted, SyncPlanned
 from simulation.checkers.history import History
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ REACHED = (
     "load late",
     "load lost",
     "load said again",
+    "planned: restart",
     "read again",
     "rejected: expiry-not-allowed",
     "rejected: invalid",
@@ -87,6 +88,8 @@ def note_reached(world: World, history: History) -> None:
         match read.record.body:
             case JobConfigRejected(reason=reason):
                 counts[f"rejected: {reason}"] += 1
+            case SyncPlanned(intent=intent):
+                counts[f"planned: {intent}"] += 1
             case JobDeleted():
                 deleted.add(read.record.key)
             case JobConfigChanged(layer="base") if read.record.key in deleted:

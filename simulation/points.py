@@ -62,13 +62,15 @@ class Stage:
     calm: bool = True
     newest_build: int = len(BUILDS)
     died: bool = False
+    heard: Callable[[str], None] | None = None  # is told the place of each record that comes in
+    slow: bool = False  # tasks do what lists tell only once nobody else has anything to say
     log: Log = field(init=False)
     keeps: dict[str, Keep] = field(init=False)
     processes: list[Process] = field(init=False, default_factory=list)
     _number: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self.log = Log(self.clock, over_the_wire=False)
+        self.log = Log(self.clock, over_the_wire=False, heard=self.heard)
         self.keeps = {name: Keep() for name in self.cast}
         for name in self.cast:
             self._spawn(name)
@@ -105,7 +107,8 @@ class Stage:
             for _ in range(ROUNDS_MOST):
                 end = self._said()
                 self._round()
-                managers.settle()
+                if not self.slow or self._said() == end:
+                    managers.settle()
                 quiet = quiet + 1 if self._said() == end else 0
                 if quiet > QUIET:
                     break
@@ -148,9 +151,9 @@ def _timeless(body: Body) -> Body:
 # --- the story
 
 
-def wants(stage: Stage, **config: Any) -> None:
+def wants(stage: Stage, author: str = "ann", **config: Any) -> None:
     """Somebody changes the base layer."""
-    proposes(stage, "base", **(SMALLEST | config))
+    proposes(stage, "base", author=author, **(SMALLEST | config))
 
 
 def proposes(
@@ -176,10 +179,10 @@ def proposes(
     _ask(stage, CHANGES[layer], name, body)
 
 
-def asks(stage: Stage, kind: Any) -> None:
+def asks(stage: Stage, kind: Any, author: str = "ann", **more: Any) -> None:
     """An operator asks for something."""
-    name = change_id(stage.clock.now_ms + 60_000, f"ask{stage.scene}")
-    _ask(stage, OPERATOR, name, kind(change_id=name, job=JOB, author="ann", reason="why"))
+    name = change_id(stage.clock.now_ms + 60_000, f"ask{author}{stage.scene}")
+    _ask(stage, OPERATOR, name, kind(change_id=name, job=JOB, author=author, reason="why", **more))
 
 
 def _ask(stage: Stage, topic: str, name: str, body: Body) -> None:

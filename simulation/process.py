@@ -11,7 +11,7 @@ from typing import Any
 
 from components.runtime.component import Component, places_of
 from components.runtime.step import Held, Owner
-from components.runtime.store import POSITIONS, Entry, Keeper, restore
+from components.runtime.store import KEEP_MOST, POSITIONS, Entry, Keeper, restore
 from events.codec import Record
 from simulation.bounds import Bounds, overgrown
 from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
@@ -19,6 +19,8 @@ from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
 BUILDS = ("build 1", "build 2")
 MOST_AT_A_POLL = 60
 TICKS_UNKEPT = 60
+UNKEPT = (4, 40, KEEP_MOST)
+"""Records that a restart may have to read again, in one life or another."""
 """How far the clock may go on before positions are kept for its sake alone."""
 
 
@@ -65,6 +67,7 @@ class Process:
     _pace: dict[str, int] = field(init=False)
     _orderly: bool = field(init=False)
     _keeps: float = field(init=False)  # how often a poll ends with keeping what changed
+    _lazy: bool = field(init=False)  # keeps what has waited for long, or all that changed
     _todo: deque[Emit | Entry] = field(init=False, default_factory=deque)
     _kept_ticks: int = field(init=False, default=0)
     _ready: bool = field(init=False, default=False)  # once it is, it stays so
@@ -84,6 +87,7 @@ class Process:
         self._pace[TICKS] = self.rng.choice([3, 10, 30])
         self._keeps = self.rng.choice([0.2, 1.0])
         self._orderly = self.rng.random() < 0.66
+        self._lazy = self.rng.random() < 0.5
         self.owner = Owner(
             self.component,
             places,
@@ -92,7 +96,8 @@ class Process:
             seen=restored.seen,
             held=restored.held,
         )
-        self._keeper = Keeper(self.owner, claim, build, restored)
+        most = self.rng.choice(UNKEPT)
+        self._keeper = Keeper(self.owner, claim, build, restored, keep_most=most)
 
     def _look_again(self, one: Held[Any]) -> None:
         """What was held back came back as it lies in the log, as far as this build can read it."""
@@ -231,7 +236,8 @@ class Process:
         if far or (owner.changed and self.rng.random() < self._keeps):
             self._kept_ticks = owner.seen.get(TICKS, 0)
             self.counts["key frozen"] += any(owner.held[key].frozen for key in owner.changed)
-            self._todo.extend(self._keeper.entries())
+            keeper = self._keeper
+            self._todo.extend(keeper.due() if self._lazy else keeper.entries())
 
 
 def _note_restored(process: Process, held: dict[str, Held[Any]], entries: Iterable[Entry]) -> None:

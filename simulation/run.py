@@ -22,6 +22,8 @@ from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
 from simulation.checkers.beginnings import check_beginnings
 from simulation.checkers.cas import check_cas
+from simulation.checkers.causes import check_causes
+from simulation.checkers.commits import check_commits
 from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
 from simulation.checkers.fleet import check_fleet
@@ -95,10 +97,12 @@ def live_through(world: World, violations: list[str]) -> History:
 def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
     """Every violation that the checkers find."""
     yield from check_cas(history, known)
+    yield from check_causes(history)
     yield from check_conservation(history, _owes)
     yield from check_folds(history)
     yield from check_precedence(history)
     yield from check_syncs(history)
+    yield from check_commits(history)
     yield from check_resets(history)
     yield from check_returns(history)
     yield from check_scaling(history)

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.codec import KEY_BYTES_MAX, TYPE_PREFIX, VALUE_BYTES_MAX
+from events.codec import TYPE_PREFIX, VALUE_BYTES_MAX
+from events.keys import KEY_BYTES_MAX
 from events.lock import Version, newest_of, read_lock
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
 from projections.ingress import KNOWN, WAITING, WHOLE_BYTES
@@ -39,7 +40,16 @@ A value is framed as Confluent's clients frame it: 0x00, the id of the schema in
 highest first, and Avro binary. The ids stand in x-schema-id of each message. Whoever knows another
 id of the schema gives its urn, x-dataschema, in the header ce_dataschema. A key is plain UTF-8, and
 a record lies in the partition that Java's murmur2 gives its key: with librdkafka, set
-partitioner=murmur2_random. Headers are CloudEvents 1.0 in binary mode.
+partitioner=murmur2_random. Headers are CloudEvents 1.0 in Kafka's binary mode.
+
+A decision's id is the UUID of version 5 (SHA-1), in the namespace that is the UUID of version 5
+of the text urn:turbine:decision in that of URLs, of: ce_parent, 0x00, the kind without
+"turbine.", 0x00, the number of the key's bytes in digits, 0x00, the key, the whole value. The
+decisions of one key on one topic are a chain, whose first parent is "root": one stands when its
+parent is the last that stood before it and it claims to have known nothing that was not there
+within 5 s of its timestamp; all others are void and change nothing. docs/contract.md has the
+rest: evidence, other ids, canonical JSON, limits, reasons of dead letters, and what answers what
+operators ask for.
 """
 LIMITS = f"""
 At most {WAITING} requests about one job wait on one topic, a further one is rejected as overloaded.
@@ -48,22 +58,24 @@ request counts for nothing, and {WHOLE_BYTES // 1024} KiB of requests, beyond wh
 """
 HEADERS: Mapping[str, str] = {
     "ce_specversion": "Version of CloudEvents, always 1.0.",
-    "ce_id": "Id of the record; whoever sees it twice has seen one record twice.",
+    "ce_id": "Id of the record, of all that it says: seen twice, it is one record, said twice.",
     "ce_type": f"Kind of the record, {TYPE_PREFIX} before its name: skip by it, undecoded.",
     "ce_source": "Who said it, such as a component or a container.",
     "ce_subject": "What it is about; the same as the key.",
     "ce_time": "The tick that its author had read, as an RFC 3339 time in UTC.",
     "ce_dataschema": "The schema as urn:avro:<full name>:<SHA-256 of its parsing canonical form>.",
-    "ce_causationid": "Id of what it follows from; of a verdict, the change that was asked for.",
+    "ce_causationid": "Id of what it follows from: a request that it answers, or a decision.",
     "ce_parent": "Of a decision: id of the last standing one about its key when it was made.",
-    "ce_evidence": "Of a decision: the positions of all that it was made on, separated by commas.",
+    "ce_evidence": "All that it was made on, as <topic without turbine.>/<partition>:<offset of the"
+    " next record>, separated by commas.",
     "ce_tick": "The tick that its author had read, in milliseconds since 1970 UTC.",
     "ce_logic": "Of a decision: the version of the code that made it.",
     "traceparent": "W3C trace context, passed on.",
-    "content-type": f"{FRAMED}: Avro behind its prefix.",
+    "content-type": f"{FRAMED}: Avro behind its prefix, as all values are; reports leave it out.",
 }
 OF_DECISIONS = ("ce_parent", "ce_evidence", "ce_tick", "ce_logic")
-ALWAYS = ("ce_specversion", "ce_type", "content-type")
+ALWAYS = ("ce_specversion", "ce_id", "ce_type", "ce_source")
+"""What CloudEvents asks of every event."""
 LETTER_HEADERS: Mapping[str, str] = {
     "dead_letter_id": "Its place and offset, and a webhook's name: found twice, it is the same.",
     "dead_letter_place": "Where it lay, <topic without turbine.>/<partition>; the letter's key.",
@@ -212,8 +224,6 @@ def _message(version: Version, topics: list[Topic]) -> Document:
 
 def _headers(version: Version, *, asked: bool, decided: bool) -> Document:
     """Those of its sort, and which kind of record the one header names."""
-    if version.name == TICK:
-        return {"$ref": "#/components/schemas/TickHeaders"}
     sort = "Request" if asked else "Decision" if decided else "Report"
     named = {"ce_type": {"type": "string", "const": TYPE_PREFIX + version.name}}
     return {
@@ -225,14 +235,13 @@ def _headers(version: Version, *, asked: bool, decided: bool) -> Document:
 
 
 def _header_schemas() -> Document:
-    """Whoever asks may leave all of them out: the id of a request stands in its value. A tick, one
-    a second in every partition, carries no more than readers need to skip it."""
+    """Whoever asks may leave all of them out: the id of a request stands in its value. What is only
+    reported comes again and again, so it carries no more than a CloudEvent has to."""
     asking = [name for name in HEADERS if name not in OF_DECISIONS]
     return {
         "RequestHeaders": _header_schema(asking, ()),
-        "DecisionHeaders": _header_schema(HEADERS, (*ALWAYS, "ce_id")),
+        "DecisionHeaders": _header_schema(HEADERS, (*ALWAYS, "content-type")),
         "ReportHeaders": _header_schema(HEADERS, ALWAYS),
-        "TickHeaders": _header_schema(("ce_id", "ce_type"), ("ce_id", "ce_type")),
     }
 
 
@@ -240,10 +249,7 @@ def _header_schema(names: Iterable[str], required: Iterable[str]) -> Document:
     texts = _texts({name: HEADERS[name] for name in names})
     if "ce_tick" in texts:
         texts["ce_tick"]["pattern"] = "^[0-9]{1,15}$"
-    if "ce_specversion" in texts:
-        texts["ce_specversion"]["const"] = "1.0"
-    else:
-        texts["ce_type"]["const"] = TICK
+    texts["ce_specversion"]["const"] = "1.0"
     schema: Document = {"type": "object", "properties": texts}
     return schema | {"required": list(required)} if required else schema
 

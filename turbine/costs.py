@@ -64,7 +64,7 @@ def _state(before: Kept, row: Sync, differ: Iterable[str]) -> str:
     """What becomes of what the job kept before."""
     if not before.config_json or not before.state[1]:
         return ""
-    if row.kept.wish != before.reset:
+    if row.kept.wish not in ("", before.reset):
         return LEFT
     return UNSURE if CODE.intersection(differ) else GOES
 

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.runtime.intake import DeadLetter, Message, take_in, void_request
-from events.codec import HEADER_BYTES_MAX, KEY_BYTES_MAX, TYPE_PREFIX, Read
+from events.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
+from events.keys import KEY_BYTES_MAX
 from events.records import RECORDS, Body
 from events.strict_json import Malformed, parse_json, shorten
 from events.topics import BY_SHORT, partition_of

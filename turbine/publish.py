@@ -15,7 +15,7 @@ from typing import Any
 from components.runtime.clients import partitions_of, producer
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.settings import BadSettings, Settings, given_settings
-from events.codec import Record, encode
+from events.codec import SDK, Record, encode
 from events.errors import Unreadable
 from events.identity import change_id as name_change
 from events.identity import valid_until_ms
@@ -289,7 +289,8 @@ class Publisher:
         return known or Unknown(change_id, "", f"no verdict on {change_id} was found")
 
     def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
-        record = Record(job, name, type(body).__name__, encoded(job, body), body)
+        value, kind = encoded(job, body), type(body).__name__
+        record = Record(job, name, kind, value, body, source=SDK)
         with self._lock:
             future = self._expect(name)
             try:

@@ -66,7 +66,7 @@ class BrokerSource(BrokerOrigin):
         if shelf.topic.short not in self.counts():
             return Restored()
         found, _ = shelf.open(end)
-        shelf.check(found, self.ends(places))
+        shelf.check(found, places)
         return found
 
 

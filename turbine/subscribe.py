@@ -43,7 +43,7 @@ class Outcome:
             kind=record.kind,
             job=record.key,
             id=record.id,
-            change_id=record.cause,
+            change_id=record.change_id,
             body=record.body,
             place=read.place,
             offset=read.offset,

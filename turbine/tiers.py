@@ -16,7 +16,7 @@ from components.runtime.emitter import Emitter, Refused
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.step import ROOT
-from events.codec import SKIPPED, Read, Record, encode
+from events.codec import SDK, SKIPPED, Read, Record, encode
 from events.errors import Unreadable
 from events.identity import change_id, decision_id
 from events.records import (
@@ -102,7 +102,7 @@ def ask(log: Log, key: str, body: Asked) -> None:
         value = encode(body)
     except Unreadable as bad:
         raise TooLarge(f"{key}: {bad.sentence}; nothing was sent") from None
-    record = Record(key, body.change_id, type(body).__name__, value, body)
+    record = Record(key, body.change_id, type(body).__name__, value, body, source=SDK)
     log.places([OPERATOR])  # a sentence where the topic is missing
     _write(log.settings, OPERATOR, partition_of(key, log.counts[OPERATOR]), record)
 

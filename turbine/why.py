@@ -89,7 +89,7 @@ def explain(log: Log, name: str) -> Why | None:
     decision = pick(decisions, name)
     if decision is None:
         return None
-    request = find_request(log, decision.read.record.cause, job)
+    request = find_request(log, decision.read.record.change_id, job)
     return explain_decision(decisions, decision, request)
 
 
@@ -146,7 +146,7 @@ def _applied(job: Job, one: Standing) -> Job:
 def verdict_on(log: Log, job: str | None, change_id: str) -> Standing | None:
     """The standing decision that answers a request, if there is one that can be read here.
 
-    A decision that owes the change to the job service names it too, and answers nothing.
+    In older logs a decision that owes the change to the job service names it too.
     """
     for one in log.decisions(job=job):
         record = one.read.record

@@ -21,6 +21,7 @@ from components.runtime.audit import Family
 from components.runtime.births import Births
 from components.runtime.clients import cluster_of, partitions_for, producer
 from components.runtime.emitter import Emitter
+from components.runtime.ground import outside
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.judging import VERDICTS, Finding
 from components.runtime.loop import Stop, turn_until_stopped
@@ -28,6 +29,7 @@ from components.runtime.origin import BrokerOrigin
 from components.runtime.reading import Follower, ends_now, read_span, starts_now
 from components.runtime.settings import Settings
 from components.runtime.step import Held, Owner
+from components.runtime.surveying import Surveyor, Watch
 from events.topics import CLOCK, JOURNAL, TIERS, partition_of, place
 
 POLL_MOST = 5_000
@@ -38,6 +40,7 @@ KEEP_SHARE = 0.02
 """Of the time, for keeping: many keys are kept less often."""
 LATE_S = 30.0
 """How often the log is read again for decisions that what is held does not reach."""
+REMEDY = "the next start audits the log that there is, from its beginning"
 ALARM_S = 2.0
 """How often it is looked whether an alert stands that was raised."""
 
@@ -53,9 +56,14 @@ class Auditor:
         self._settings, self._path, self._every_s = settings, path, every_s
         self._families = families
         self._count = partitions_for(settings, {CLOCK, JOURNAL})
-        self._cluster = cluster_of(settings)
+        self._surveyor = Surveyor(settings)
         self._alarms = Alarms(settings, self._count)
         self._begin()
+        self._watch = Watch(settings, self._standing, remedy=REMEDY)
+
+    def _standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
+        """Which topics are read, and how far; asked from another thread."""
+        return self._ids, dict(self._audit.hearing.seen)
 
     def _begin(self) -> None:
         """From where it was kept, or else from the log's beginning."""
@@ -63,6 +71,10 @@ class Auditor:
         origin = BrokerOrigin(self._settings)
         self._tiers = tiers_in(origin, self._count)
         families = self._families(self._tiers)
+        inputs = {short for family in families for one in family for short in one.inputs}
+        self._ids = self._surveyor.wait([], inputs | {CLOCK}).ids
+        # A file is kept of one log: of this cluster, and of the topics that there are now.
+        self._log = " ".join([cluster_of(self._settings), *sorted(self._ids.values())])
         kept = self._open(families)
         self._audit = LogAudit(origin, families, self._count, kept=kept)
         self._slices: Iterator[list[Message]] | None = self._audit.slices()
@@ -75,10 +87,20 @@ class Auditor:
 
     def _open(self, families: Sequence[Family]) -> Kept | None:
         try:
-            return open_kept(self._path, families, self._count, self._cluster)
+            kept = open_kept(self._path, families, self._count, self._log)
+            self._check(kept)
         except Misfit as misfit:
             log.warning("audited from the beginning", why=str(misfit))
             return None
+        else:
+            return kept
+
+    def _check(self, kept: Kept | None) -> None:
+        """Misfit where the log ends before what was read of it."""
+        seen = kept.seen if kept is not None else {}
+        for at, end in ends_now(self._settings, seen).items():
+            if seen[at] > end:
+                raise Misfit(outside(at, seen[at], 0, end))
 
     def turn(self) -> None:
         """One slice or one poll: judges what can be, and tells what differs."""
@@ -139,13 +161,14 @@ class Auditor:
     def _keep(self) -> None:
         since = time.monotonic()
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        keep(self._path, self._audit.audit, self._audit.counts, self._cluster)
+        keep(self._path, self._audit.audit, self._audit.counts, self._log)
         self._read, took = 0, time.monotonic() - since
         self._keep_at = time.monotonic() + max(self._every_s, took / KEEP_SHARE)
 
     def close(self) -> None:
         """Keeps what is left, unless an alert is under way or a verdict is late: then it is found
         again."""
+        self._watch.close()
         late = any(desk.late for desk in self._audit.audit.desks.values())
         if not self._alarms.pending and not late:
             self._keep()

@@ -61,7 +61,7 @@ def effects(row: Capacity) -> Iterator[Effect]:
     for name, one in sorted(row.moving.items()):
         reason = one.explanation
         told = ContainerReassigned(name, one.tier, one.number, one.decision_id, reason)
-        yield Effect(CONTAINERS, one.id, told, name)
+        yield Effect(CONTAINERS, one.id, told, name, one.decision_id)
     for job, owed in sorted(row.owed.items(), key=_urgent):
         body: Body
         if owed.kind == STOP:
@@ -76,7 +76,7 @@ def effects(row: Capacity) -> Iterator[Effect]:
                 tasks_max=owed.tasks_max,
                 priority=owed.priority,
             )
-        yield Effect(GRANTS, owed.id, body, job)
+        yield Effect(GRANTS, owed.id, body, job, owed.decision_id)
 
 
 def wake_ms(row: Capacity, now_ms: int) -> int | None:

@@ -1,4 +1,4 @@
-"""The clock: a tick a second in every partition that needs to know how late it is.
+"""The clock: a tick a second in every partition in which something goes on, and some elsewhere.
 
 The only timer of the control plane. The time a tick tells is the broker's append time, so that
 the clock's own machine cannot be wrong; its number is for people. Two clocks do no harm.
@@ -8,40 +8,73 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - the one component whose business it is
 
-from components.runtime.clients import partitions_for, producer
+from confluent_kafka import KafkaException
+
+from components.clock.pace import TICKED, WATCHED, Pace, Spot
+from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
-from events.codec import encode
+from components.runtime.surveying import Surveyor, Watch
+from events.codec import Record, encode
 from events.records import ClockTicked
-from events.topics import BY_SHORT, CLOCK, CONTAINERS
+from events.topics import place
 
+KEY = SOURCE = "clock"
 PERIOD_S = 1.0
-TICKED = (CLOCK, CONTAINERS)
+ASK_S = 0.5
+"""For where the log ends: a tick is late by as much at most, and then all partitions get one."""
+_NEXT_MS = -1  # the instant that means the next offset, in the broker's protocol
 
 
 class Clock:
     """One instance. Used from one thread."""
 
     def __init__(self, settings: Settings, stop: Stop) -> None:
-        self._partitions = partitions_for(settings, TICKED)
+        partitions = partitions_for(settings, TICKED)
+        self._pace = Pace(partitions, _second())
+        self._watched = [(topic, one) for topic in WATCHED for one in range(partitions)]
+        self._client = consumer(settings)
         self._stop = stop
+        # It goes on from nowhere; but a topic that is made again may have other partitions.
+        ids = Surveyor(settings).wait([], TICKED).ids
+        Watch(settings, lambda: (ids, {}), remedy="the next start ticks in what there is")
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
         self._emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
 
     def turn(self) -> None:
-        """One tick in every partition, then the rest of the second."""
-        number = int(time.time() / PERIOD_S)
-        value = encode(ClockTicked(number=number))
-        headers = [("ce_type", b"ClockTicked"), ("ce_id", f"tick-{number}".encode())]
-        for topic in TICKED:
-            for partition in range(self._partitions):
-                self._emitter.write(BY_SHORT[topic].name, partition, b"clock", value, headers)
+        """One tick in every partition that is due, then the rest of the second."""
+        number = _second()
+        ends = self._ends()
+        if ends is None:
+            self._pace.lose(number)
+        else:
+            self._pace.look(ends, number)
+        body = ClockTicked(number=number)
+        tick = Record(KEY, f"tick-{number}", "ClockTicked", encode(body), body, source=SOURCE)
+        for topic, partition in self._pace.due(number):
+            self._emitter.say(topic, partition, tick)
         self._emitter.forgive()
         self._stop.wait(PERIOD_S - time.time() % PERIOD_S)
 
+    def _ends(self) -> dict[Spot, int] | None:
+        """The next offset of each watched place; None where the broker does not tell all."""
+        asked = [spot(place(*one), _NEXT_MS) for one in self._watched]
+        try:
+            found = self._client.offsets_for_times(asked, timeout=ASK_S)
+        except KafkaException:
+            return None
+        if any(one.error is not None for one in found):
+            return None
+        return {at: one.offset for at, one in zip(self._watched, found, strict=True)}
+
     def close(self) -> None:
         """A clock that stops owes nothing."""
+        self._client.close()
+
+
+def _second() -> int:
+    return int(time.time() / PERIOD_S)
 
 
 def serve(settings: Settings, stop: Stop) -> int:

@@ -18,6 +18,7 @@ from components.job_service.overrides import (
     layer_then,
 )
 from components.runtime.component import Component
+from events.codec import TRACE_CHARS_MAX
 from events.config import Invalid, JobConfig
 from events.config_text import config_of
 from events.identity import is_job_id, valid_until_ms
@@ -56,7 +57,7 @@ from projections.keeping import STATE_STAYS, stays_behind
 LAYER_BYTES = 64 * 1024
 EXPECTED_BYTES = 128 * 1024
 """A decision carries one layer and the merged config, and an event is at most 256 KiB."""
-AUTHOR_CHARS, REASON_CHARS, TRACE_CHARS = 256, 4_096, 256
+AUTHOR_CHARS, REASON_CHARS = 256, 4_096
 """What people say of themselves and of their reasons goes into decisions, so it has a bound too."""
 EXPLANATION_CHARS, PATH_CHARS = 16_384, 4_096
 """An explanation quotes what was asked for, which may be as large as an event."""
@@ -95,12 +96,14 @@ def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
     found = stays_behind(job.kept, expected_json, was_json)
     if found is None:
         return None
-    remedy = "; the job of that name is still being deleted, so ask again once it is gone"
-    if job.alive:
-        remedy = (
-            "; or give the state up: pause the job, have all inputs read anew (`turbine reset job"
-            f" {job.name} --to earliest --reason R`), and change it then"
-        )
+    whose, first = "", "pause the job"
+    if not job.alive:
+        whose = "; the state is that of the deleted job of this name"
+        first = "create the job as it was with `paused: true`"
+    remedy = (
+        f"{whose}; or give the state up: {first}, have all inputs read anew (`turbine reset job"
+        f" {job.name} --to earliest --reason R`), and change it then"
+    )
     return Refusal(STATE_STAYS, found.sentence + remedy, found.path)
 
 
@@ -352,7 +355,7 @@ def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
 
 def _trace(body: Body | None) -> str | None:
     trace: str | None = getattr(body, "traceparent", None)
-    return None if trace is None or len(trace) > TRACE_CHARS else trace
+    return None if trace is None or len(trace) > TRACE_CHARS_MAX else trace
 
 
 def _layer(at: int) -> Layer:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - how often rows are kept is a matter of real time
 from collections import deque
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,15 +22,17 @@ from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, spot
 from components.runtime.emitter import Emitter, Refused
+from components.runtime.ground import outside, remedy_of
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.loop import Patience, Stop, turn_until_stopped
-from components.runtime.reading import Follower, committed_now, ends_now, read_span
+from components.runtime.reading import Follower, Unreadably, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.standing import Row, places_of
 from components.runtime.standing import standing as component
 from components.runtime.step import Owner
 from components.runtime.store import Keeper, by_key
+from components.runtime.surveying import Surveyor, Watch
 from components.runtime.times import Possible
 from components.runtime.transactions import in_time, transactional
 from events.codec import Read
@@ -122,6 +125,7 @@ class Publisher:
         self._chains = self._open()
         self._of = {at: chain for chain in self._chains for at in chain.places}
         self._follower = Follower(settings, self._catch_up())
+        self._watch = Watch(settings, self._standing, remedy=remedy_of(component.name))
 
     def _open(self) -> list[Chain]:
         """The chains as the last publisher kept them."""
@@ -130,6 +134,12 @@ class Publisher:
         self._emitter.settle()
         self._step(self._producer.commit_transaction)
         opened = self._rows.open(claims)
+        places = [at for p in range(self._count) for at in places_of(p)]
+        self._ground = Surveyor(self._settings).wait(places)
+        self._fenced(self._producer.begin_transaction)
+        self._rows.stand(opened, self._ground)
+        self._emitter.settle()
+        self._step(self._producer.commit_transaction)
         possible, build = self._births.possible, self._rows.build
         return [Chain(p, possible, opened[p], build) for p in range(self._count)]
 
@@ -141,6 +151,9 @@ class Publisher:
             # Rows are kept in the transaction that moves the position, so they are never ahead of
             # it, unless somebody deleted the group's offsets: then they tell what was published.
             done[at] = max(done[at], chain.seen(at))
+            if done[at] > self._ground.ends[at]:
+                why = outside(at, done[at], 0, self._ground.ends[at])
+                raise Unreadably(f"{why}; {remedy_of(component.name)}")
             spans[at] = (chain.seen(at), done[at])
         records = 0
         for poll in read_span(self._settings, spans):
@@ -183,8 +196,13 @@ class Publisher:
         if keep:
             self._keep_at = time.monotonic() + KEEP_S
 
+    def _standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
+        """Which topic is read, and how far; asked from another thread."""
+        return self._ground.ids, {at: chain.seen(at) for at, chain in self._of.items()}
+
     def close(self) -> None:
         """The last rows, so that the next start has nothing to read again."""
+        self._watch.close()
         unkept = [chain for chain in self._chains if chain.unkept]
         if unkept:
             self._transact(unkept, keep=True)

@@ -10,14 +10,17 @@ from typing import Any, TypeVar
 import structlog
 
 from components.runtime.clients import BrokerUnreachable, partitions_for
+from components.runtime.commits import Commits
 from components.runtime.component import Component
 from components.runtime.emitter import Refused
 from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
 from components.runtime.faust_app import RAW, App, Worker, make_app
+from components.runtime.ground import remedy_of
 from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.shell import Shell
+from components.runtime.surveying import Watch
 from events.topics import BY_SHORT, CLOCK, rows_topic
 
 T = TypeVar("T")
@@ -35,6 +38,7 @@ class Hooks:
 
     def __init__(self, shell: Shell) -> None:
         self.shell = shell
+        self.commits = Commits()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="shell")
         self._stopping = False
 
@@ -52,11 +56,12 @@ class Hooks:
 
     async def assigned(self, partitions: set[int]) -> None:
         """These are ours: claim, restore, catch up."""
+        self.commits.forget()
         await self.call(self.shell.assign, partitions)
 
     async def revoked(self) -> None:
         """They may be another's from now on; what changed is kept while it still holds."""
-        await self.call(self.shell.keep)
+        await self.call(self.shell.hand_over)
 
     async def committable(self) -> Mapping[tuple[str, int], int]:
         """What may be committed; asked in the shell's thread, which may be changing it."""
@@ -83,6 +88,8 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     names = [BY_SHORT[short].name for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
+    remedy = remedy_of(*(component.name for component in components))
+    Watch(settings, shell.standing, remedy=remedy)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
     @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are
@@ -93,7 +100,10 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     @app.timer(COMMIT_S)  # type: ignore[untyped-decorator]  # Faust's are
     async def commit() -> None:
         if not app.should_stop:
-            await app.commit_positions(await app.hooks.committable())
+            commits: Commits = app.hooks.commits
+            moved = commits.moved(await app.hooks.committable())
+            await app.commit_positions(moved)
+            commits.done(moved)
 
     return app
 

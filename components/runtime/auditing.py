@@ -364,4 +364,5 @@ def _order(read: Read) -> tuple[int, int]:
 
 def _copy(one: Held[Any]) -> Held[Any]:
     early = {at: list(queue) for at, queue in one.early.items()}
-    return Held(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen)
+    marks = dict(one.marks)
+    return Held(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen, marks)

@@ -16,12 +16,26 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient
 
 from components.runtime.settings import BadSettings, Settings
-from events.topics import BY_NAME, BY_SHORT, PREFIX, place
+from events.topics import BY_NAME, BY_SHORT, PREFIX, REQUEST_BYTES, place
 
 C = TypeVar("C")
 
+PACKED: Mapping[str, object] = {"compression.type": "zstd", "linger.ms": 5}
+"""For a producer of kept rows, which we alone read. What a Faust worker reads is packed by nobody:
+its client has no codec but gzip, and who says little at once has little to pack."""
 MESSAGE_BYTES = 8 * 1024 * 1024
 """The largest message of any topic: kept rows and dead letters."""
+INFLATED_BYTES = 32 * 1024 * 1024
+"""What comes out of one batch at most, where the codec lets the client stop (zstd): a message of
+20 kB can hold gigabytes."""
+SIPPING = {
+    "fetch.message.max.bytes": REQUEST_BYTES,
+    "fetch.max.bytes": REQUEST_BYTES,
+    "message.max.bytes": REQUEST_BYTES,
+    "queued.max.messages.kbytes": 16_384,
+}
+"""For who reads what strangers write. Of gzip a batch inflates a thousandfold, whatever is set: so
+one is fetched at a time, and none is larger than its topic takes."""
 METADATA_S = 5.0
 BUSY_S = 30.0
 """For a broker that lets us connect: it is there, and its machine may stand still for a while."""
@@ -106,6 +120,8 @@ def producer(settings: Settings, **more: object) -> Producer:
             "enable.idempotence": True,
             # Foreign clients hash with murmur2; librdkafka's own default is CRC32.
             "partitioner": "murmur2_random",
+            # A topic of requests takes no larger batch.
+            "batch.size": REQUEST_BYTES * 2 // 3,
             "message.max.bytes": MESSAGE_BYTES,
             "delivery.timeout.ms": 60_000,
         }
@@ -128,6 +144,8 @@ def consumer(settings: Settings, **more: object) -> Consumer:
             "check.crcs": True,  # as aiokafka does: what is spoilt is spoilt for both
             "fetch.wait.max.ms": 100,
             "fetch.message.max.bytes": MESSAGE_BYTES,
+            "fetch.max.bytes": INFLATED_BYTES // 2,
+            "receive.message.max.bytes": INFLATED_BYTES,
             "queued.max.messages.kbytes": 65_536,
         }
         | dict(settings.kafka)

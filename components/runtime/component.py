@@ -22,6 +22,12 @@ class Effect:
     id: str
     body: Body
     key: str = ""  # where it is not the row's
+    cause: str = ""  # the decision that owes it, where the row knows
+
+    @property
+    def about(self) -> tuple[str, str]:
+        """Under which key it is said, and what it follows from."""
+        return self.key, self.cause
 
 
 @dataclass(frozen=True, slots=True)

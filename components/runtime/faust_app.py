@@ -18,6 +18,7 @@ import faust
 import structlog
 from aiokafka.consumer import fetcher
 from aiokafka.errors import CorruptRecordException, IllegalStateError, KafkaError
+from aiokafka.record.memory_records import _MemoryRecordsPy as Batches
 from aiokafka.structs import ConsumerRecord
 from faust.transport.drivers import aiokafka as driver
 from faust.types import TP
@@ -47,6 +48,11 @@ RAW = {
 }
 
 
+INFLATED_HERE = 16 * 1024
+"""Bytes of a compressed batch; a larger one is left to the other reader, which holds a few of its
+messages at a time, and not all that comes out of it twice."""
+
+
 class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's classes are untyped
     """What was fetched of one partition, with a stand-in for each batch that cannot be decoded.
 
@@ -59,10 +65,13 @@ class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's cla
 
     def _unpack_records(self) -> Iterator[Any]:
         while self._records.has_next():
+            large = len(self._records._next_slice) > INFLATED_HERE
             batch = self._records.next_batch()
             if self._check_crcs and not batch.validate_crc():
                 raise CorruptRecordException(f"wrong checksum in a batch of {self._tp}")
-            if not batch.is_control_batch:
+            if large and batch.compression_type:
+                yield self._stand_in(batch.next_offset)
+            elif not batch.is_control_batch:
                 try:
                     for record in batch:
                         if record.offset >= self.next_fetch_offset:
@@ -85,6 +94,7 @@ class Thread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust's cl
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         fetcher.PartitionRecords = Records
+        fetcher.MemoryRecords = Batches
         client, app = super()._create_worker_consumer(transport), self.app
         client._fetch_max_wait_ms = app.fetch_wait_ms  # hard-coded to 1500 ms
         # Without a table Faust falls back to round robin, which splits one partition number of

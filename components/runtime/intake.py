@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, NamedTuple
 
-from events.codec import HEADER_BYTES_MAX, Read, read_message
+from events.codec import Read, read_message
 from events.errors import Unreadable
 from events.identity import valid_until_ms
 from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX, TOPICS, place
@@ -15,11 +15,16 @@ from projections.ingress import VALID_MS
 
 Headers = list[tuple[str, bytes | None]] | None
 
-LETTER_BYTES = 1024 * 1024
-"""Of a value that is kept in its dead letter. Brokers limit what a batch has *compressed*: what
-comes out of one may be a thousand times as large, and a letter that cannot be written would stop
-its partition for ever."""
+LETTER_BYTES = 4 * 1024
+"""Of a value that is kept in its dead letter, and of its headers: enough to tell who wrote it. The
+original stays where it is, and the letter has its place and hash. Brokers limit what a batch has
+*compressed*: what comes out of one may be ten thousand times as large, and letters that had it all
+would fill the disk from a message of some kilobytes."""
 KEY_BYTES = 1024
+SPOILT_BATCH = (
+    "the batch that ends here cannot be inflated, or holds more than a reader takes; send fewer or"
+    " smaller records at once"
+)
 
 
 class Message(NamedTuple):
@@ -33,7 +38,7 @@ class Message(NamedTuple):
     key: bytes | None
     value: bytes | None
     headers: Headers
-    spoilt: str = ""  # why the headers could not be read; "" where they could
+    spoilt: str = ""  # why it, or its headers, could not be read; "" where they could
 
     @property
     def place(self) -> str:
@@ -94,7 +99,7 @@ class DeadLetter:
             ours.append(("dead_letter_value_sha256", digest.encode()))
         theirs = message.headers or []
         size = sum(len(name) + len(value or b"") for name, value in theirs)
-        if size > HEADER_BYTES_MAX:
+        if size > LETTER_BYTES:
             return [*ours, ("dead_letter_headers_bytes", str(size).encode())]
         return [*theirs, *ours]
 
@@ -155,7 +160,8 @@ def take_in(message: Message, partitions: int, folds: frozenset[str] | None) -> 
     """The record of a message; a message that has none is a dead letter, never an error."""
     if message.spoilt:
         where = f"{message.place} at offset {message.offset}"
-        return DeadLetter(message, "malformed-headers", f"{where}: {message.spoilt}")
+        reason = "spoilt-batch" if message.spoilt == SPOILT_BATCH else "malformed-headers"
+        return DeadLetter(message, reason, f"{where}: {message.spoilt}")
     try:
         return read_message(
             message.topic,

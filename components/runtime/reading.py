@@ -18,6 +18,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from components.runtime.clients import (
     ABSENT,
     DENIED,
+    SIPPING,
     BrokerUnreachable,
     consumer,
     place_of,
@@ -27,11 +28,16 @@ from components.runtime.clients import (
 )
 from components.runtime.intake import Message, of_confluent
 from components.runtime.settings import Settings
+from components.runtime.spoilt import is_spoilt, stand_in
+from events.topics import BY_SHORT
 
 log = structlog.get_logger(__name__)
 
 BATCH = 200
 """What is made of a poll should stay in the processor's cache until it is folded."""
+SIP = 25
+"""The same of what may be a thousand times as large as what was fetched."""
+HELD_BYTES = 4 * 1024 * 1024
 STALL_S = 60.0
 ENDING = {"enable.partition.eof": True}
 """What a client needs that reads to an end: the last offsets may be no records."""
@@ -48,6 +54,9 @@ PAUSE_S = 0.05
 _FIRST_MS, _NEXT_MS = -2, -1
 # What a client says that has asked and has no answer.
 _SILENCE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE})
+
+
+_OPEN = ("ingress", "operator")
 
 
 class Unreadably(RuntimeError):
@@ -130,11 +139,12 @@ class Asker:
         """Polls of all messages between offsets that are there; the client is `ENDING`, and reads
         nothing before and after it."""
         left = {at: _Left(first, end) for at, (first, end) in spans.items() if first < end}
+        most = SIP if _of_strangers(left) else BATCH
         _assign(self.client, left)
         since = renewed = time.monotonic()
         while left:
             try:
-                batch, heard = _polled(self.client, left)
+                batch, heard = self._polled(left, most)
             except KafkaException as error:
                 raise unreachable(self._settings, error.args[0]) from None
             if batch:
@@ -148,6 +158,27 @@ class Asker:
                 self.renew(f"nothing came in {RENEW_S:g} s")
                 _assign(self.client, left)
                 renewed = time.monotonic()
+
+    def _polled(self, left: dict[str, _Left], most: int) -> tuple[list[Message], bool]:
+        """What came of that which is left, and whether anything came at all."""
+        heard = self.client.consume(most, 0.05)
+        batch = _take(self.client, [one for one in heard if not is_spoilt(one.error())], left)
+        for message in (one for one in heard if is_spoilt(one.error())):
+            at = _where(message)
+            if at in left and (message.offset() or 0) >= left[at].next:
+                batch += self._pass(message, at, left)
+        return batch, bool(heard)
+
+    def _pass(self, message: Any, at: str, left: dict[str, _Left]) -> list[Message]:
+        """Goes on behind a batch that is left unread; what stands for it."""
+        one, end = stand_in(self._settings, message), left[at].end
+        left[at].next = one.offset + 1
+        self.client.incremental_unassign([spot(at)])
+        if one.offset + 1 < end:
+            self.client.incremental_assign([spot(at, one.offset + 1)])
+        else:
+            del left[at]
+        return [one] if one.offset < end else []
 
 
 def _patience_s(error: KafkaError) -> float:
@@ -219,8 +250,18 @@ def read_span(
     settings: Settings, spans: Mapping[str, tuple[int, int | None]], **more: object
 ) -> Iterator[list[Message]]:
     """Polls of all messages of each place from its first offset to its end (None: the end now)."""
-    with Asker(settings, **(ENDING | more)) as asker:
-        yield from asker.read(_bounds(asker, spans))
+    requests = {at: span for at, span in spans.items() if _of_strangers([at])}
+    others = {at: span for at, span in spans.items() if at not in requests}
+    for part, how in ((requests, SIPPING), (others, {})):
+        if part:
+            with Asker(settings, **(ENDING | more | how)) as asker:
+                yield from asker.read(_bounds(asker, part))
+
+
+def _of_strangers(places: Iterable[str]) -> bool:
+    """Does anybody write there?"""
+    shorts = {at.partition("/")[0] for at in places}
+    return any(one in BY_SHORT and BY_SHORT[one].kind in _OPEN for one in shorts)
 
 
 @dataclass(slots=True)
@@ -249,10 +290,9 @@ def _ends_of(left: Mapping[str, _Left]) -> dict[str, int]:
     return {place: one.end for place, one in left.items()}
 
 
-def _polled(client: Consumer, left: dict[str, _Left]) -> tuple[list[Message], bool]:
-    """What came of that which is left, and whether anything came at all."""
+def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Message]:
+    """What came of that which is left."""
     batch: list[Message] = []
-    heard = client.consume(BATCH, 0.05)
     for message in heard:
         if message.error() is not None:
             _heed(client, message, left)
@@ -267,7 +307,7 @@ def _polled(client: Consumer, left: dict[str, _Left]) -> tuple[list[Message], bo
             wanted.next = one.offset + 1
         if one.offset >= wanted.end - 1:
             _finish(client, one.place, left)
-    return batch, bool(heard)
+    return batch
 
 
 def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
@@ -307,26 +347,41 @@ class Follower:
     """Reads places on and on, from given offsets; poll it from one thread."""
 
     def __init__(self, settings: Settings, start: Mapping[str, int], **more: object) -> None:
-        self._client = consumer(settings, **more)
+        self._settings = settings
+        sips = SIPPING if _of_strangers(start) else {}
+        self._client = consumer(settings, **(more | sips))
         self._client.assign([spot(place, offset) for place, offset in sorted(start.items())])
+        self._passed: dict[str, int] = {}  # below these positions batches were left unread
 
     def poll(self, timeout_s: float, most: int = BATCH) -> list[Message]:
         """What has come; waits for the first message up to the timeout, and for no more."""
-        first = self._client.poll(timeout_s)
-        if first is None:
-            return []
-        rest = self._client.consume(most, 0) if most > 1 else []
-        out = []
-        message: Any
-        for message in (first, *rest):
-            error = message.error()
-            if error is None:
-                out.append(of_confluent(message))
-            elif _beside(message):
-                continue
-            elif error.fatal() or error.code() in _FINAL:
-                raise Unreadably(f"{_where(message)}: {error.str()}")
+        heard: list[Any] = self._client.consume(1, timeout_s)
+        out: list[Message] = []
+        held = 0
+        while heard:
+            taken = [one for message in heard for one in self._of(message)]
+            out += taken
+            held += sum(len(one.value or b"") for one in taken)
+            room = min(SIP, most - len(out))
+            heard = self._client.consume(room, 0) if room > 0 and held < HELD_BYTES else []
         return out
+
+    def _of(self, message: Any) -> list[Message]:
+        error = message.error()
+        if error is None:
+            return [of_confluent(message)]
+        if is_spoilt(error):
+            at = _where(message)
+            if message.offset() < self._passed.get(at, 0):
+                return []  # it was told more than once
+            one = stand_in(self._settings, message)
+            self._passed[at] = one.offset + 1
+            self._client.incremental_unassign([spot(at)])
+            self._client.incremental_assign([spot(at, one.offset + 1)])
+            return [one]
+        if not _beside(message) and (error.fatal() or error.code() in _FINAL):
+            raise Unreadably(f"{_where(message)}: {error.str()}")
+        return []
 
     def close(self) -> None:
         """Leaves the broker."""

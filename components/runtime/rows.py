@@ -17,10 +17,11 @@ import structlog
 
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
+from components.runtime.ground import Ground, headless, misfit, remedy_of
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably, read_span, starts_now
 from components.runtime.settings import Settings
-from components.runtime.store import CLAIM, Entry, Restored, restore
+from components.runtime.store import CLAIM, LOG, Entry, Restored, restore
 from events.errors import Unreadable
 from events.lock import read_lock
 from events.topics import Topic, place, rows_topic
@@ -109,6 +110,22 @@ class Rows(Generic[R]):
         assert at is not None, "it was there a moment ago"
         entries = _whole([entry for entry in entries if entry.offset <= at], mine.start)
         return Opened(at, _restored(self._component, entries, self.build, self._place(partition)))
+
+    def stand(self, opened: Mapping[int, Opened[R]], ground: Ground) -> None:
+        """Unreadably where what was kept is not of this log; else the log is kept with it."""
+        remedy = remedy_of(self._component.name)
+        for partition, one in sorted(opened.items()):
+            kept = one.restored
+            unread = {at: 0 for at in ground.starts if self._reads(at, partition)}
+            why = misfit(kept.log, unread | kept.seen, ground) if kept.seen else headless(ground)
+            if why:
+                raise Unreadably(f"{why}; {remedy}")
+            value = json.dumps(dict(ground.ids), sort_keys=True).encode()
+            self.write(partition, Entry(LOG, value, one.claim))
+
+    def _reads(self, at: str, partition: int) -> bool:
+        topic, _, number = at.partition("/")
+        return number == str(partition) and topic in self._component.inputs
 
     def taken(self, partition: int, claim: int) -> bool:
         """Did anybody claim the partition after that? Then what is held in memory is old."""

@@ -18,9 +18,10 @@ import structlog
 
 from components.runtime import metrics
 from components.runtime.births import Births
-from components.runtime.clients import producer
+from components.runtime.clients import PACKED, producer
 from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
+from components.runtime.ground import Ground, begin_at, misfit, remedy_of
 from components.runtime.intake import (
     DeadLetter,
     Gap,
@@ -29,15 +30,16 @@ from components.runtime.intake import (
     void_request,
 )
 from components.runtime.letters import Letters
-from components.runtime.reading import committed_now, ends_now, read_span
+from components.runtime.reading import Unreadably, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
+from components.runtime.surveying import Surveyor
 from events.topics import CLOCK, PREFIX
 
 KEEP_S = 0.25
-"""How long changed rows may be unkept: it bounds what a restart has to read again."""
+"""How often it is looked which rows are to be kept; the keeper says which have waited enough."""
 KEEP_SHARE = 0.1
 """Of the time, for keeping. Under load a row is kept once for several of its changes."""
 
@@ -51,8 +53,8 @@ class Slot:
     owner: Owner[Any]
     keeper: Keeper[Any]
     rows: Rows[Any]
-    kept: dict[str, int]  # positions that are safe to commit
     frozen: set[str]
+    observed: int = -1  # records that it had read when it was observed last
 
     @property
     def name(self) -> str:
@@ -66,11 +68,6 @@ class Share:
 
     slots: list[Slot]
     buried: dict[str, int]  # below these positions every dead letter is written
-
-    @property
-    def kept(self) -> dict[str, int]:
-        """Positions that are safe to commit, whoever reads there."""
-        return _least(slot.kept for slot in self.slots)
 
     @property
     def seen(self) -> dict[str, int]:
@@ -95,8 +92,11 @@ class Shell:
         self._folds = frozenset[str]().union(*(component.folds for component in components))
         self._births = Births(settings)
         self._emitter = Emitter(producer(settings))
-        self._rows = [Rows(settings, one, instance, self._emitter) for one in components]
+        self._keeping = Emitter(producer(settings, **PACKED))
+        self._rows = [Rows(settings, one, instance, self._keeping) for one in components]
         self._keep_at = 0.0
+        self._surveyor = Surveyor(settings)
+        self._ids: Mapping[str, str] = {}
         self._letters = Letters(self._emitter)
 
     # --- assignment
@@ -110,9 +110,10 @@ class Shell:
         new = [p for p in wanted if p not in self.shares or self._taken(p)]
         if new:
             claims = [rows.claim(new) for rows in self._rows]
-            self._emitter.settle()
+            self._keeping.settle()
             opened = [rows.open(claim) for rows, claim in zip(self._rows, claims, strict=True)]
             places = {p: self._places(p) for p in new}
+            ground = self._stand(places, opened)
             ends = ends_now(self.settings, [at for p in new for at in places[p]])
             committed = committed_now(self.settings, self.group, list(ends))
             for p in new:
@@ -122,11 +123,13 @@ class Shell:
                         self.components, self._rows, opened, strict=True
                     )
                 ]
+                for slot in slots:
+                    begin_at(slot.owner, ground)
                 share = self.shares[p] = Share(slots, {})
-                # Rows that are lost are folded again from the log; their dead letters are not
-                # written again, since a position was committed only after they were.
+                # What is read again, for rows that are lost or were not kept: its dead letters are
+                # not written again, since a position was committed only after they were.
                 share.buried = {
-                    at: max(share.kept.get(at, 0), committed.get(at, 0)) for at in places[p]
+                    at: max(share.seen.get(at, 0), committed.get(at, 0)) for at in places[p]
                 }
             self._catch_up(new)
         for p in new:
@@ -134,6 +137,25 @@ class Shell:
                 _observe(p, slot)
         names = [component.name for component in self.components]
         log.info("assigned", components=names, partitions=wanted, restored=new)
+
+    def _stand(
+        self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]
+    ) -> Ground:
+        """Unreadably where what was kept is not of this log; what that is, is kept with it."""
+        every = frozenset(at for one in places.values() for at in one)
+        ground = self._surveyor.wait(every)
+        if why := misfit(self._ids, {}, ground):
+            raise Unreadably(f"{why}; {remedy_of(*(one.name for one in self.components))}")
+        for rows, found in zip(self._rows, opened, strict=True):
+            rows.stand(found, ground)
+        self._ids = ground.ids
+        return ground
+
+    def standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
+        """Which topics are read, and how far, by place; asked from any thread."""
+        shares, ids = tuple(self.shares.values()), self._ids
+        owners = [slot.owner for share in shares for slot in share.slots if slot.owner.ready]
+        return ids, _least(dict(owner.seen) for owner in owners)
 
     def _places(self, partition: int) -> list[str]:
         found = (places_of(component, [partition]) for component in self.components)
@@ -163,7 +185,7 @@ class Shell:
         )
         keeper = Keeper(owner, opened.claim, rows.build, restored)
         frozen = {key for key, one in restored.held.items() if one.frozen}
-        return Slot(owner, keeper, rows, dict(restored.seen), frozen)
+        return Slot(owner, keeper, rows, frozen)
 
     def _catch_up(self, partitions: list[int]) -> None:
         """Reads from the kept positions to the ends seen at assignment, by the plain reader: it is
@@ -173,6 +195,8 @@ class Shell:
         for owner in owners:
             for at in owner.places:
                 first, end = owner.seen.get(at, 0), owner.ends.get(at)
+                if at.startswith(f"{CLOCK}/"):
+                    first = max(0, first - 1)  # so that it is known how late it is
                 spans[at] = (min(first, spans.get(at, (first, end))[0]), end)
         for poll in read_span(self.settings, spans):
             self._fold(poll)
@@ -237,42 +261,43 @@ class Shell:
 
     # --- keeping
 
-    def keep(self) -> None:
-        """Writes the changed rows and the positions; what is kept may be committed."""
+    def keep(self, *, everything: bool = False) -> None:
+        """Writes the rows that have waited for long enough, or all that changed, and positions."""
         since = time.monotonic()
-        pending = []
         for partition, share in sorted(self.shares.items()):
             for slot in share.slots:
-                owner = slot.owner
-                if not owner.ready or not (owner.changed or _far(owner.seen, slot.kept)):
+                owner, keeper = slot.owner, slot.keeper
+                if not owner.ready:
                     continue
                 slot.frozen |= {key for key in owner.changed if owner.held[key].frozen}
-                seen = dict(owner.seen)
-                for entry in slot.keeper.entries():
+                _observe_moved(partition, slot)
+                for entry in keeper.entries() if everything else keeper.due():
                     slot.rows.write(partition, entry)
-                pending.append((partition, slot, seen))
-        if pending:
-            self._emitter.settle()
-        for partition, slot, seen in pending:
-            slot.kept = seen
-            _observe(partition, slot)
+        self._keeping.settle()
         now = time.monotonic()
         self._keep_at = now + max(KEEP_S, (now - since) / KEEP_SHARE)
 
     def committable(self) -> Mapping[tuple[str, int], int]:
-        """By full topic name and partition: up to where everything read is kept."""
+        """By full topic name and partition: up to where everything was read, and all that follows
+        from it was said. Rows need not be kept so far: a restart begins at their own positions."""
         # Asked once a second, also where nothing is said for long: a client that nobody polls
         # cannot tell that its login is refused by now.
+        self._keeping.heed()
         self._emitter.heed()
-        return _named({partition: share.kept for partition, share in self.shares.items()})
+        self._emitter.settle()  # letters that were found while catching up
+        return self.positions()
 
     def positions(self) -> Mapping[tuple[str, int], int]:
-        """The same, up to where everything was read."""
+        """Up to where everything was read."""
         return _named({partition: share.seen for partition, share in self.shares.items()})
+
+    def hand_over(self) -> None:
+        """Keeps all that changed: whoever comes next has nothing to read again."""
+        self.keep(everything=True)
 
     def close(self) -> None:
         """Keeps what is left."""
-        self.keep()
+        self.hand_over()
         self._births.close()
 
 
@@ -301,9 +326,9 @@ def _observe(partition: int, slot: Slot) -> None:
     metrics.observe(slot.name, partition, slot.owner, len(slot.frozen))
 
 
-def _far(seen: Mapping[str, int], kept: Mapping[str, int]) -> bool:
-    """Positions alone are kept when something other than a few ticks was passed."""
-    return any(
-        offset - kept.get(at, 0) > (60 if at.startswith(CLOCK) else 0)
-        for at, offset in seen.items()
-    )
+def _observe_moved(partition: int, slot: Slot) -> None:
+    counts = slot.owner.counts
+    read = counts.folded + counts.void + counts.repeated
+    if read != slot.observed:
+        slot.observed = read
+        _observe(partition, slot)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
+from components.runtime.clients import SIPPING
 from components.runtime.intake import Message
 from components.runtime.reading import ENDING, Asker
 from components.runtime.settings import Settings
@@ -33,7 +34,7 @@ def read_slices(
     """
     at = {place: first for place, (first, end) in spans.items() if first < end}
     ends = {place: spans[place][1] for place in at}
-    with Asker(settings, **ENDING, **FETCHING) as asker:
+    with Asker(settings, **(ENDING | FETCHING | SIPPING)) as asker:
         for cut in _cuts(asker, at, ends, most):
             part = {place: (at[place], end) for place, end in cut.items()}
             yield by_time(chain.from_iterable(asker.read(part)))

@@ -14,13 +14,14 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from components.runtime.component import Component
+from components.runtime.ground import Ground, misfit, remedy_of
 from components.runtime.step import Owner
 from components.runtime.store import Entry, Keeper, Restored, restore
-from events.topics import CLOCK, FACTS_MS
+from events.topics import FACTS_MS
 
 R = TypeVar("R")
 
@@ -57,6 +58,7 @@ class Snapshot:
     slot: str = ""
     offset: int = -1  # of its marker
     at_ms: int = 0
+    log: Mapping[str, str] = field(default_factory=dict)  # topics that it is of, and their ids
 
     @property
     def id(self) -> str:
@@ -79,7 +81,7 @@ def keepable(owner: Owner[Any]) -> bool:
     return owner.ready and bool(owner.changed) and not frozen
 
 
-def take(owner: Owner[Any], build: str) -> Snapshot:
+def take(owner: Owner[Any], build: str, log: Mapping[str, str] | None = None) -> Snapshot:
     """All that the owner holds, held-back records as bytes; nothing of it counts as changed now."""
     owner.changed.update(owner.held)
     lines: list[bytes] = []
@@ -87,7 +89,7 @@ def take(owner: Owner[Any], build: str) -> Snapshot:
         assert entry.value is not None, "nothing was kept before that could be gone"
         lines += (json.dumps(entry.key).encode(), entry.value)
     packed = zlib.compress(b"\n".join(lines), LEVEL)
-    return Snapshot(packed, dict(owner.seen), owner.component.logic, build)
+    return Snapshot(packed, dict(owner.seen), owner.component.logic, build, log=log or {})
 
 
 def restored(component: Component[R], snapshot: Snapshot, build: str) -> Restored[R]:
@@ -95,33 +97,16 @@ def restored(component: Component[R], snapshot: Snapshot, build: str) -> Restore
     lines = zlib.decompress(snapshot.packed).split(b"\n")
     pairs = zip(lines[::2], lines[1::2], strict=True)
     entries = [Entry(json.loads(key), value, _UNCLAIMED) for key, value in pairs]
-    return restore(component, entries, build)
+    found = restore(component, entries, build)
+    found.log = dict(snapshot.log)
+    return found
 
 
-def lost(
-    seen: Mapping[str, int], starts: Mapping[str, int], ends: Mapping[str, int], name: str
-) -> str:
-    """Why the log cannot be read on from there, with the remedy; "" where it can.
-
-    Of the clock alone nothing is lost: its ticks are there for now.
-    """
-    remedy = (
-        f"to begin with what is left, delete the topic {name} and create it anew with"
-        " `turbine topics apply`"
-    )
-    for at in sorted(ends):
-        position, start, end = seen.get(at, 0), starts[at], ends[at]
-        if position < start and not at.startswith(f"{CLOCK}/"):
-            return (
-                f"{at}: what was kept had read up to {position}, and what lies below {start} has"
-                f" expired since, so records in between were never read; {remedy}"
-            )
-        if position > end:
-            return (
-                f"{at}: what was kept had read up to {position}, and the log ends at {end}, so it"
-                f" is another log; {remedy}"
-            )
-    return ""
+def lost(snapshot: Restored[R], places: Iterable[str], ground: Ground, component: str) -> str:
+    """Why the log cannot be read on from there, with the remedy; "" where it can."""
+    seen = dict.fromkeys(places, 0) | snapshot.seen
+    why = misfit(snapshot.log, seen, ground)
+    return f"{why}; {remedy_of(component)}" if why else ""
 
 
 class Slots:
@@ -170,6 +155,7 @@ class Slots:
             "seen": snapshot.seen,
             "logic": snapshot.logic,
             "build": snapshot.build,
+            "log": dict(snapshot.log),
         }
         yield Piece(slot, json.dumps(marker, sort_keys=True).encode(), name)
 
@@ -208,6 +194,7 @@ class Slots:
                 slot,
                 marker.offset,
                 marker.at_ms,
+                {str(topic): str(name) for topic, name in said.get("log", {}).items()},
             )
             return found if (found.digest, found.logic) == (said["sha256"], self.logic) else None
         except _UNFIT:

@@ -14,6 +14,8 @@ from typing import Generic, TypeVar
 
 from components.runtime.circles import circle
 from components.runtime.component import Component, passed_by
+from components.runtime.counts import Counts
+from components.runtime.following import MARKED, cause_of, mark, note
 from components.runtime.times import Possible, Times
 from events.codec import Read, Record, encode
 from events.identity import decision_id
@@ -51,21 +53,13 @@ class Held(Generic[R]):
     """The greatest tick in what was folded."""
     frozen: bool = False
     """A standing decision was met that this build cannot read."""
+    marks: dict[str, str] = field(default_factory=dict)
+    """Ids of what later words about the key may follow from, the newest last."""
     unread: dict[str, str] = field(default_factory=dict)
     """Said and not read back: id to topic. Memory only: a restart reads it or says it again."""
     since_ms: int = 0
     turn: int = 0
     """The owner's turn of speaking in which it was said."""
-
-
-@dataclass(slots=True)
-class Counts:
-    """What became of the records read: every one of them is in exactly one of these."""
-
-    folded: int = 0
-    void: int = 0  # a duplicate, a zombie's, the loser of a race, or impossible
-    impossible: int = 0  # of these: it claimed to know what was not there yet
-    repeated: int = 0  # read again, and folded or held back already
 
 
 class Owner(Generic[R]):
@@ -277,6 +271,8 @@ class Owner(Generic[R]):
                 one.unread = {i: t for i, t in one.unread.items() if t != chain}
             one.frozen = one.frozen or (record.body is None and moves)
         self.counts.folded += 1
+        if record.kind in MARKED:
+            note(one.marks, self.component, read)
         if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
         if self._heed is not None:
@@ -359,9 +355,11 @@ class Owner(Generic[R]):
         if (row := one.row) is None:
             return []
         parent = one.last.get(component.output, ROOT)
-        evidence = dict(one.vector)
+        evidence, marks = dict(one.vector), dict(one.marks)
 
-        def say(name: str, body: Body, parent: str, value: bytes, about: str = "") -> Record:
+        def say(  # noqa: PLR0917 - as they stand in the record
+            name: str, body: Body, parent: str, value: bytes, about: str = "", by: str = ""
+        ) -> Record:
             return Record(
                 key=about or key,
                 id=name,
@@ -374,17 +372,18 @@ class Owner(Generic[R]):
                 logic=component.logic,
                 source=component.name,
                 trace=getattr(body, "traceparent", None) or "",
-                cause=getattr(body, "change_id", None) or "",
+                cause=by or cause_of(body, marks),
             )
 
         out = [
-            (effect.topic, say(effect.id, effect.body, "", encode(effect.body), effect.key))
+            (effect.topic, say(effect.id, effect.body, "", encode(effect.body), *effect.about))
             for effect in islice(component.effects(row), AT_ONCE)
         ]
         for body in islice(component.decide(row, now_ms), AT_ONCE - len(out)):
             value = encode(body)
             name = decision_id(parent, key, type(body).__name__, value)
             out.append((component.output, say(name, body, parent, value)))
+            mark(marks, out[-1][1])
             parent = name
         return out
 

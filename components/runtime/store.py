@@ -14,11 +14,13 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from components.runtime.component import Component
+from components.runtime.following import dumped
+from components.runtime.pieces import ROW, cut, joined, key_of, name_of
 from components.runtime.step import Held, Owner
-from events.codec import SKIPPED, Read, Record, decode
+from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
 from events.records import Body
-from events.topics import BY_SHORT
+from events.topics import BY_SHORT, CLOCK
 
 R = TypeVar("R")
 
@@ -27,10 +29,10 @@ CLAIM = "\x00claim/"
 before it could be taken for a later one's."""
 POSITIONS = "\x00positions"
 EARLY = "\x00early/"
-ROW = "\x00row/"
-"""Before a piece's number, and the key of a row that is kept apart from its chain."""
-PIECE_BYTES = 256 * 1024
-"""Below any limit of a message; a job's list of tasks may be as long as 199 of them."""
+FORM = 2
+"""Of what is kept of a key. One that was kept in another form is made anew, from the log."""
+LOG = "\x00log"
+"""Of which topics the positions are, by the ids that the broker gives them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +55,58 @@ class Restored(Generic[R]):
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
     lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
     pieces: dict[str, int] = field(default_factory=dict)  # of rows that are kept apart
+    log: dict[str, str] = field(default_factory=dict)  # topics and their ids
+
+
+KEEP_MS = 600_000
+"""Of ticks, for which a changed row may be unkept: a row of 14 kB that each of its job's reports
+changes is written six times an hour, and not with each of them."""
+KEEP_MOST = 20_000
+"""Records of a partition that a restart may have to read again; the 16 of them take one worker some
+ten seconds."""
+STRETCHES = 40
+"""Into which both are cut: keys that changed first in the same one wait from the same position."""
+NEARLY = 0.9
+"""Of both, for what is kept along with the oldest: positions are not written with every row."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """From here on nothing is kept of the keys that changed first in it."""
+
+    seen: dict[str, int]
+    at_ms: int
+
+    def old(self, owner: Owner[Any], share: float, keep_ms: int, keep_most: int) -> bool:
+        """Has it lasted for that share of what a row may be unkept for?"""
+        passed_ms = owner.now_ms - self.at_ms
+        return passed_ms >= share * keep_ms or _records(self.seen, owner.seen) > share * keep_most
+
+
+def _records(since: Mapping[str, int], seen: Mapping[str, int]) -> int:
+    """Read in between; ticks are passed over by the hundred thousand a second."""
+    clock = f"{CLOCK}/"
+    return sum(n - since.get(at, 0) for at, n in seen.items() if not at.startswith(clock))
 
 
 class Keeper(Generic[R]):
-    """Says what is to be written so that an owner's changed keys survive it."""
+    """Says what is to be written so that an owner's changed keys survive it.
 
-    def __init__(self, owner: Owner[R], claim: int, build: str, restored: Restored[R]) -> None:
+    The log has all that a row has, so a row need not be kept whenever it changes. The positions
+    that are kept stay behind the oldest change that is not; what lies below a row's own vector is
+    passed over when it is read again.
+    """
+
+    def __init__(
+        self,
+        owner: Owner[R],
+        claim: int,
+        build: str,
+        restored: Restored[R],
+        *,
+        keep_ms: int = KEEP_MS,
+        keep_most: int = KEEP_MOST,
+    ) -> None:
         self.owner, self.claim, self.build = owner, claim, build
         self._early, self._lost = restored.early, restored.lost
         held = restored.held
@@ -66,21 +114,57 @@ class Keeper(Generic[R]):
         for key in restored.again:
             self._apart[key] = None, restored.pieces.get(key, 0)
         self._names = set(held)
+        self._at_once = restored.again
+        # Who began from nothing finds rows there that do not go with its positions.
+        self._all_at_once = not restored.seen
+        self._bounds = keep_ms, keep_most
+        self._waiting: dict[str, _Stretch] = {}  # the longest wait first
+        self._stretch = self._kept = _Stretch(dict(owner.seen), owner.now_ms)
         owner.changed |= restored.again
 
     def entries(self) -> Iterator[Entry]:
         """Every changed key, then the positions: in this order, on one partition."""
+        self._look()
+        yield from self._written(sorted(self._waiting))
+
+    def due(self) -> Iterator[Entry]:
+        """The same of the keys that have waited for long enough; nothing where none has."""
+        self._look()
+        if self._all_at_once:
+            yield from self._written(sorted(self._waiting))
+        elif self._at_once or self._old(self._kept):
+            late = {key for key, since in self._waiting.items() if self._old(since, NEARLY)}
+            yield from self._written(sorted(late | self._at_once))
+
+    def _old(self, stretch: _Stretch, share: float = 1.0) -> bool:
+        return stretch.old(self.owner, share, *self._bounds)
+
+    def _look(self) -> None:
+        """What has changed since the last look waits from then on, or from a little before."""
+        owner, stretch = self.owner, self._stretch
+        if not stretch.at_ms:  # no tick was read yet
+            self._stretch = self._kept = stretch = _Stretch(stretch.seen, owner.now_ms)
+        for key in sorted(owner.changed):
+            self._waiting.setdefault(key, stretch)
+        owner.changed.clear()
+        if self._old(stretch, 1 / STRETCHES):
+            self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
+
+    def _written(self, keys: Iterable[str]) -> Iterator[Entry]:
         owner = self.owner
         for name in sorted(self._lost - owner.held.keys() - {POSITIONS}):
             yield Entry(name, None, self.claim)  # else every restart would begin from nothing
-        self._lost = set()
-        for key in sorted(owner.changed):
+        self._lost, self._at_once, self._all_at_once = set(), set(), False
+        for key in keys:
+            del self._waiting[key]
             yield from self._entries(key, owner.held[key])
-        owner.changed.clear()
+        self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
+        self._kept = next(iter(self._waiting.values()), self._stretch)
         state = {
             "build": self.build,
             "logic": owner.component.logic,
-            "seen": owner.seen,
+            "form": FORM,
+            "seen": self._kept.seen,
             "keys": len(self._names),
         }
         yield Entry(POSITIONS, _bytes(state), self.claim)
@@ -119,14 +203,13 @@ class Keeper(Generic[R]):
         if row is was:
             yield Entry(key, dump_held(component, one, before), self.claim)
             return
-        value = _bytes(component.dump(row))
-        pieces = [value[at : at + PIECE_BYTES] for at in range(0, len(value), PIECE_BYTES)]
+        pieces = [*cut(_bytes(component.dump(row)))]
         self._apart[key] = row, len(pieces)
         yield Entry(key, dump_held(component, one, len(pieces)), self.claim)
         for number, piece in enumerate(pieces):
-            yield Entry(_piece(key, number), piece, self.claim)
+            yield Entry(name_of(key, number), piece, self.claim)
         for number in range(len(pieces), before):
-            yield Entry(_piece(key, number), None, self.claim)
+            yield Entry(name_of(key, number), None, self.claim)
 
 
 def by_key(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
@@ -139,10 +222,6 @@ def by_key(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
         group.append(entry)
     if group:
         yield group
-
-
-def _piece(key: str, number: int) -> str:
-    return f"{ROW}{number}\x00{key}"
 
 
 def _bytes(plain: object) -> bytes:
@@ -160,6 +239,7 @@ def dump_held(component: Component[R], one: Held[R], apart: int = 0) -> bytes:
         "last": one.last,
         "tick_ms": one.tick_ms,
         "frozen": one.frozen,
+        "marks": dumped(one.marks),
     }
     return _bytes(plain | ({"apart": apart} if apart else {}))
 
@@ -168,9 +248,11 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
     holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
-    if lost or positions.get("logic") != component.logic:
+    log = json.loads(holds.pop(LOG, None) or b"{}")
+    lost.discard(LOG)  # it is written anew at each start
+    if lost or positions.get("form") != FORM or positions.get("logic") != component.logic:
         return Restored(lost=lost)  # from nothing: the log has everything
-    out: Restored[R] = Restored(seen=positions["seen"])
+    out: Restored[R] = Restored(seen=positions["seen"], log=log)
     for key, value in sorted(holds.items()):
         if value is None or key.startswith(ROW):
             continue
@@ -227,13 +309,11 @@ def _put_row(
     one, row = out.held.setdefault(key, Held()), plain["row"]
     if count := plain.get("apart", 0):
         out.pieces[key] = count
-        pieces = [holds.get(_piece(key, number)) for number in range(count)]
-        if None in pieces:
-            raise ValueError(f"of the row of {key} not all is there")
-        row = json.loads(b"".join(piece or b"" for piece in pieces))
+        row = json.loads(joined(key, count, holds))
     one.row = None if row is None else component.load(row)
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
+    one.marks = dict(plain["marks"])
 
 
 def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
@@ -245,7 +325,7 @@ def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any)
 def _key_of(name: str) -> str:
     if name.startswith(EARLY):
         return _key_of_early(name)
-    return name.removeprefix(ROW).partition("\x00")[2] if name.startswith(ROW) else name
+    return key_of(name) if name.startswith(ROW) else name
 
 
 def _key_of_early(name: str) -> str:
@@ -295,6 +375,8 @@ def _load_read(component: Component[R], plain: Any) -> Read:
             body = decode(value)
         except Unreadable:
             body = None
+        if kind in REQUESTS and body is not None:
+            body = traced(body, plain["trace"])
     head = (
         "key",
         "id",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - how often rows are kept is a matter of real time, not of decisions
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 
 import structlog
@@ -15,13 +15,15 @@ import structlog
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
+from components.runtime.ground import Ground
 from components.runtime.intake import Message
-from components.runtime.reading import Unreadably, read_span, starts_now
+from components.runtime.reading import Unreadably, read_span
 from components.runtime.rows import build
 from components.runtime.settings import Settings
 from components.runtime.snapshots import Piece, Slots, Snapshot, keepable, lost, restored, take
 from components.runtime.step import Owner
 from components.runtime.store import Restored
+from components.runtime.surveying import Surveyor
 from events.errors import Unreadable
 from events.topics import place, rows_topic
 
@@ -88,11 +90,12 @@ class Shelf(Generic[R]):
             return None
         return found if found.seen else None
 
-    def check(self, kept: Restored[R], ends: Mapping[str, int]) -> None:
+    def check(self, kept: Restored[R], places: Iterable[str], ground: Ground | None = None) -> None:
         """Unreadably where the log cannot be read on from what was kept."""
         if kept.seen:
-            starts = starts_now(self._settings, ends)
-            if why := lost(kept.seen, starts, ends, self.topic.name):
+            asked = [*places]
+            now = ground or Surveyor(self._settings).wait(asked, kept.log)
+            if why := lost(kept, asked, now, self._component.name):
                 raise Unreadably(why)
 
 
@@ -108,6 +111,7 @@ class Snapshots(Generic[R]):
     ) -> None:
         self.shelf = Shelf(settings, component)
         self._component, self._emitter, self._every_s = component, emitter, every_s
+        self.log: Mapping[str, str] = {}  # which topics are read, by their ids
         self._ours = ""  # the id of what this instance kept last
         self._due_s = 0.0
 
@@ -144,7 +148,7 @@ class Snapshots(Generic[R]):
 
     def _keep(self, owner: Owner[R]) -> None:
         since = time.monotonic()
-        snapshot = take(owner, self.shelf.build)
+        snapshot = take(owner, self.shelf.build, self.log)
         self._ours = snapshot.id
         for piece in self.shelf.slots.cut(snapshot):
             headers = [(SNAPSHOT_HEADER, piece.of.encode())]

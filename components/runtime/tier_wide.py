@@ -17,12 +17,14 @@ from components.runtime.births import Births
 from components.runtime.clients import partitions_for, producer
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
+from components.runtime.ground import begin_at, remedy_of
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.reading import Follower, ends_now, read_span, times_now
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
+from components.runtime.surveying import Surveyor, Watch
 from components.runtime.tier_rows import SNAPSHOT_EVERY_S, Snapshots
 from events.topics import BY_SHORT, CLOCK, DEAD_LETTERS, partition_of, place
 
@@ -58,12 +60,17 @@ class TierWide:
         kept, kept_ms = self._snapshots.shelf.open()
         # In this order: another instance may have kept what lies beyond ends that were seen before.
         ends = ends_now(settings, places)
-        self._snapshots.shelf.check(kept, ends)
+        ground = Surveyor(settings).wait(places)
+        self._snapshots.shelf.check(kept, places, ground)
+        self._snapshots.log = ground.ids
         self._owner: Owner[Any] = Owner(
             component, places, self._births.possible, ends=ends, seen=kept.seen, held=kept.held
         )
+        begin_at(self._owner, ground)
         self._catch_up(kept_ms)
         self._follower = Follower(settings, {at: self._owner.seen.get(at, 0) for at in places})
+        remedy = remedy_of(component.name)
+        self._watch = Watch(settings, lambda: (ground.ids, dict(self._owner.seen)), remedy=remedy)
 
     def _catch_up(self, kept_ms: int) -> None:
         owner, records = self._owner, 0
@@ -91,6 +98,7 @@ class TierWide:
 
     def close(self) -> None:
         """Keeps what is left; all that was said was acknowledged."""
+        self._watch.close()
         self._snapshots.close(self._owner)
         self._follower.close()
         self._births.close()

@@ -73,7 +73,8 @@ def effects(row: Fleet) -> Iterator[Effect]:
             last_heartbeat_place=one.place,
             last_heartbeat_offset=one.offset,
         )
-        yield Effect(CONTAINERS, effect_id(one.decision_id, "failed-over"), body, one.container)
+        name, decided = effect_id(one.decision_id, "failed-over"), one.decision_id
+        yield Effect(CONTAINERS, name, body, one.container, decided)
 
 
 def wake_ms(row: Fleet, now_ms: int) -> int | None:

@@ -36,7 +36,7 @@ from events.reset import BadGoal, Reset, goal_of, stranger
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
-from projections.keeping import STATE_STAYS, stays_behind
+from projections.keeping import STATE_STAYS, Kept, Stay, stays_behind
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
@@ -71,6 +71,8 @@ class Rules:
 
     no_room: str = NO_ROOM
     unheard: bool = True
+    first: bool = False  # what had been said to run was taken to run
+    stays: Callable[[Kept, str], Stay | None] = stays_behind
 
 
 NEWEST = Rules()
@@ -105,12 +107,14 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
 def _requests(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     for ask, crowded in in_turn(row.ingress):
         refusal = ("overloaded", CROWDED) if crowded else _unwelcome(row, ask, now_ms, rules)
-        for body in _answer(row, ask, now_ms, refusal):
+        for body in _answer(row, ask, now_ms, rules, refusal):
             yield body
             row = apply(row, body)
 
 
-def _answer(row: Sync, ask: Ask, now_ms: int, refusal: tuple[str, str] | None) -> Iterator[Body]:
+def _answer(
+    row: Sync, ask: Ask, now_ms: int, rules: Rules, refusal: tuple[str, str] | None
+) -> Iterator[Body]:
     if refusal is not None:
         yield refused(row, ask, *refusal)
     elif isinstance(ask.body, ReleaseRequested):
@@ -124,7 +128,7 @@ def _answer(row: Sync, ask: Ask, now_ms: int, refusal: tuple[str, str] | None) -
     elif row.plan is None or row.plan.step != START:  # a start is brought to its end first
         if row.plan is not None:
             yield failed(row, row.plan, "overtaken", "an operator wants something else", now_ms)
-        yield from _towards(_wished(row._replace(plan=None), ask, now_ms), now_ms, ask.id)
+        yield from _towards(_wished(row._replace(plan=None), ask, now_ms), now_ms, rules, ask.id)
 
 
 def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
@@ -211,7 +215,7 @@ def _step(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
-            body = _first(row, plan, now_ms) if plan.at < 0 else _next(row, plan, now_ms)
+            body = _first(row, plan, now_ms, rules) if plan.at < 0 else _next(row, plan, now_ms)
         elif (never := _over(row, plan, now_ms, rules)) is not None:
             body = SyncStepDone(row.name, plan.id, plan.at, plan.step, outcome_json=never)
         else:
@@ -230,22 +234,22 @@ def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
     return canonical_json({"never_begun": len(waits)}) if waits <= never else None
 
 
-def _begin(row: Sync, now_ms: int, _: Rules) -> Iterator[Body]:
+def _begin(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     if row.plan is None and row.quarantine is None:
-        yield from _towards(row, now_ms, None)
+        yield from _towards(row, now_ms, rules)
 
 
-def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
+def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None) -> Iterator[Body]:
     """The plan that leads to what is wanted; without steps it is in effect at once."""
-    way = way_of(row)
+    way, running = way_of(row, first=rules.first), row.running
     if way is None:
-        if change_id is not None and row.running is not None:
-            state = row.running.state
-            yield commit(row, row.running.tasks, row.running.config_json, state, change_id)
+        if change_id is not None and running is not None:
+            was = running.tasks, running.config_json, running.state
+            yield commit(row, *was, change_id, first=rules.first)
         return
-    if not way.steps and not (way.state != DELETED and stays_behind(row.kept, row.expected_json)):
+    if not way.steps and not (way.state != DELETED and rules.stays(row.kept, row.expected_json)):
         running_json = "{}" if way.state == DELETED else row.expected_json
-        yield commit(row, way.tasks, running_json, way.state, change_id)
+        yield commit(row, way.tasks, running_json, way.state, change_id, first=rules.first)
         return
     signature = way.signature(row)
     failures = 0
@@ -264,7 +268,7 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
         generation=row.generation + 2,
         steps=tuple(SyncStep(name) for name in way.steps),
         expected_json=row.expected_json,
-        from_versions=row.running.versions if row.running is not None else None,
+        from_versions=running.versions if running is not None else None,
         differences=way.differences,
         attempt=failures + 1,
         change_id=change_id,
@@ -274,16 +278,16 @@ def _towards(row: Sync, now_ms: int, change_id: str | None) -> Iterator[Body]:
     yield planned
     row = apply(row, planned)
     assert row.plan is not None
-    yield _first(row, row.plan, now_ms)
+    yield _first(row, row.plan, now_ms, rules)
 
 
 # --- steps
 
 
-def _first(row: Sync, plan: Plan, now_ms: int) -> Body:
+def _first(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> Body:
     """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
     plan without its next word."""
-    found = stays_behind(row.kept, plan.config_json) if plan.intent != "delete" else None
+    found = rules.stays(row.kept, plan.config_json) if plan.intent != "delete" else None
     if found is None:
         return _next(row, plan, now_ms)
     remedy = (

@@ -12,7 +12,7 @@ from events.config import COMPLEX_FIELDS, Invalid, validate_config
 from events.records import ConfigDifference
 from events.strict_json import canonical_json
 from projections.syncs import DELETED, PAUSED, RUNNING, START, STOP, Sync
-from projections.waits import standing
+from projections.waits import settled, standing
 
 Plain = Mapping[str, Any]
 COPIED = "is only copied: tasks take it up when their specs say so"
@@ -24,7 +24,7 @@ _PAUSED_TEXT = '"paused":true'
 class Way:
     """How to get there: without steps what is wanted is only copied, at once."""
 
-    intent: str  # start, change, pause, resume or delete
+    intent: str  # start, change, pause, resume, restart or delete
     state: str  # what the job does afterwards
     steps: tuple[str, ...]
     differences: tuple[ConfigDifference, ...]
@@ -43,12 +43,16 @@ def wanted_state(row: Sync) -> str:
     return PAUSED if row.held or _pauses(row.expected_json) else RUNNING
 
 
-def way_of(row: Sync) -> Way | None:
-    """How the job gets to where it should be; None when it is there."""
+def way_of(row: Sync, *, first: bool = False) -> Way | None:
+    """How the job gets to where it should be; None when it is there. It runs what its commit says
+    for as long as its tasks are told the same. `first` is as the first logic judged."""
     state, running = wanted_state(row), row.running
     was = running.state if running is not None else DELETED
-    resets = running is not None and was != DELETED and running.reset != row.reset
-    if state == was and not resets and (state == DELETED or _at(row)):
+    # A deletion ends what was wished and takes nothing back.
+    wishes = running is not None and was != DELETED and running.reset != row.reset
+    resets = wishes and (first or bool(row.reset))
+    fits = state == was and not resets and (first or settled(row))
+    if fits and (state == DELETED or _at(row)):
         return None
     if state == DELETED:
         return Way("delete", state, _stop(row), (), 0)
@@ -58,13 +62,15 @@ def way_of(row: Sync) -> Way | None:
     differences = tuple(_differences(json.loads(before), wanted))
     reshaped = was != DELETED and any(one.path in COMPLEX_FIELDS for one in differences)
     steps: tuple[str, ...] = ()
-    if was == RUNNING and state == RUNNING and not reshaped and not resets:
+    if fits and state == RUNNING and not reshaped:
         return Way("change", state, (), differences, tasks)
-    if was != PAUSED or state == RUNNING:
+    if was != PAUSED or state == RUNNING or not first:
         steps += _stop(row)
     if state == RUNNING:
         steps += (START,)
     intent = "reset" if resets and state == was else _intent(was, state)
+    if intent == "change" and not fits and not reshaped:
+        intent = "restart" if state == RUNNING else "pause"  # what a plan left, half told
     return Way(intent, state, steps, differences, tasks)
 
 

@@ -12,7 +12,7 @@ from events.records import (
 )
 from events.strict_json import canonical_json
 from projections.ingress import Ask
-from projections.syncs import QUARANTINED, Plan, Quarantine, Sync, Trouble
+from projections.syncs import QUARANTINED, RUNNING, Plan, Quarantine, Sync, Trouble
 
 ROUND_MS = 30_000
 """Until a plan that failed is tried again: the paper's round of the syncer."""
@@ -35,14 +35,16 @@ def refused(row: Sync, ask: Ask, cause: str, explanation: str) -> SyncFailed:
 
 
 def commit(
-    row: Sync, tasks: int, running_json: str, state: str, change_id: str | None
+    row: Sync, tasks: int, running_json: str, state: str, change_id: str | None, *, first: bool
 ) -> SyncCommitted:
+    """Without a plan: of the list that runs, or above all that did."""
+    runs = row.running if state == RUNNING or first else None
     return SyncCommitted(
         job=row.name,
         plan_id=vector(row.versions),
         kind="simple",
         versions=row.versions,
-        generation=row.running.generation if row.running is not None else row.generation,
+        generation=row.generation if runs is None else runs.generation,
         running_json=running_json,
         state=state,
         tasks=tasks,

@@ -7,10 +7,11 @@ the next decision is judged, and with it all that is known of the job, and its l
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from components.runtime.component import Component
+from components.runtime.ground import Ground, misfit
 from components.runtime.standing import Row, places_of
 from components.runtime.step import Held, Owner
 from components.runtime.store import Restored
@@ -77,7 +78,7 @@ class Chains:
     def _own(self, partition: int, kept: Restored[Row]) -> None:
         places = places_of(partition)
         held: dict[str, Held[None]] = {
-            key: Held(vector=dict(one.vector), last=dict(one.last), tick_ms=one.tick_ms)
+            key: Held(None, dict(one.vector), dict(one.last), tick_ms=one.tick_ms)
             for key, one in kept.held.items()
         }
         owner: Owner[None] = Owner(
@@ -118,16 +119,10 @@ class Chains:
         self.standing.append(Standing(read, vector))
 
 
-def unfit(
-    kept: Restored[Row], places: Iterable[str], starts: Mapping[str, int], ends: Mapping[str, int]
-) -> str:
+def unfit(kept: Restored[Row], ground: Ground) -> str:
     """Why one cannot begin with what was kept; "" where one can."""
     if not kept.seen:
         return "nothing is kept"
-    for at in places:
-        seen = kept.seen.get(at, 0)
-        if not starts[at] <= seen <= ends[at]:
-            return f"{at} was read up to {seen}, and has what lies in {starts[at]} to {ends[at]}"
     if any(held.early for held in kept.held.values()):
         return "some of it waits for what was not read yet"
-    return ""
+    return misfit(kept.log, kept.seen, ground)

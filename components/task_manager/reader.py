@@ -10,21 +10,26 @@ its time, and a container's heartbeats must not wait for that. It folds nothing 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import structlog
 
 from components.runtime.births import Births
 from components.runtime.clients import BrokerUnreachable, LoginRefused
+from components.runtime.ground import RUNBOOK, Ground, headless
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, ends_now, read_span, starts_now
+from components.runtime.reading import Follower, Unreadably, ends_now, read_span
 from components.runtime.rows import look
 from components.runtime.settings import Settings
-from components.runtime.standing import Row, places_of, standing
+from components.runtime.standing import Row, standing
 from components.runtime.store import Restored
+from components.runtime.surveying import Surveyor, Watch
 from components.task_manager.chains import KINDS, Chains, Kept, Standing, unfit
 
 POLL_S, POLL_MOST = 0.1, 2_000
+WATCH_S = 3.5
+"""There may be thousands of containers, and each look is some questions to the broker."""
+REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 
 log = structlog.get_logger(__name__)
 
@@ -76,10 +81,10 @@ class Reader:
     def _run(self) -> None:
         try:
             kept = look(self._settings, standing, range(self._count))
-            ends, starts = (ask(self._settings, self.owners) for ask in (ends_now, starts_now))
-            for partition in range(self._count):
-                self._begin(partition, kept.get(partition, Restored()), starts, ends)
-            records = 0
+            ground = self._stand()
+            for partition, one in sorted(kept.items()):
+                self._begin(partition, one, ground)
+            ends, records = ends_now(self._settings, self.owners), 0
             spans = {at: (self.seen(at), end) for at, end in ends.items()}
             for poll in read_span(self._settings, spans):
                 records += len(poll)
@@ -94,17 +99,28 @@ class Reader:
         except Exception as error:  # noqa: BLE001 - told in the main thread, which ends the process
             self.failure = error
 
-    def _begin(
-        self,
-        partition: int,
-        kept: Restored[Row],
-        starts: Mapping[str, int],
-        ends: Mapping[str, int],
-    ) -> None:
-        if why := unfit(kept, places_of(partition), starts, ends):
+    def _begin(self, partition: int, kept: Restored[Row], ground: Ground) -> None:
+        if why := unfit(kept, ground):
             log.warning("it begins with the first record", partition=partition, why=why)
         else:
             self._chains.begin(partition, kept)
+
+    def _stand(self) -> Ground:
+        """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
+        ground = Surveyor(self._settings).wait(self.owners)
+        if why := headless(ground):
+            raise Unreadably(f"{why}; see {RUNBOOK}")
+        self._watch = Watch(
+            self._settings,
+            lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
+            remedy=REMEDY,
+            tell=self._fail,
+            every_s=WATCH_S,
+        )
+        return ground
+
+    def _fail(self, sentence: str) -> None:
+        self.failure = Unreadably(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:

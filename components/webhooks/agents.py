@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 import structlog
-from confluent_kafka import Consumer, KafkaException
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from components.runtime import metrics
 from components.runtime.clients import (
@@ -26,11 +26,21 @@ from components.runtime.clients import (
     unreachable,
 )
 from components.runtime.emitter import Emitter
+from components.runtime.ground import RUNBOOK, misfit
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters
 from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import PATIENCE_S, Follower, committed_at, ends_now, starts_now
+from components.runtime.reading import (
+    PATIENCE_S,
+    Asker,
+    Follower,
+    Unreadably,
+    committed_at,
+    ends_now,
+    starts_now,
+)
 from components.runtime.settings import BadSettings, Settings
+from components.runtime.surveying import Surveyor, Watch
 from components.webhooks.config import TOPICS, Hook, hooks_of
 from components.webhooks.envelope import body_of
 from components.webhooks.outbox import Answer, Delivery, Outbox
@@ -77,17 +87,20 @@ class GroupBookmark:
     """A consumer group without members: its offsets are the positions."""
 
     def __init__(self, settings: Settings, hook: Hook) -> None:
-        self._settings, self._group = settings, hook.group
+        self._settings, self._hook = settings, hook
         self._client: Consumer = consumer(settings, **{"group.id": hook.group})
+        self._surveyor = Surveyor(settings)
+        self.ids = self._surveyor.wait([], hook.topics).ids
 
     def read(self, places: Iterable[str]) -> dict[str, int]:
         """What is kept of each place; below 0 where nothing is."""
-        return committed_at(self._settings, self._group, places)
+        return committed_at(self._settings, self._hook.group, places)
 
     def open(self, places: Iterable[str], start: str) -> dict[str, int]:
         """Where to go on. A receiver that is new begins where it shall, and that is kept at once:
         what comes before its first message is taken must not be passed over by a restart."""
         kept = self.read(places)
+        self._stand(kept)
         fresh = [at for at, offset in kept.items() if offset < 0]
         first = starts_now(self._settings, kept)
         begin = ends_now(self._settings, fresh) if start == "latest" else first
@@ -96,11 +109,24 @@ class GroupBookmark:
         self.keep({at: found[at] for at in kept if found[at] != kept[at]})
         return found
 
+    def _stand(self, kept: Mapping[str, int]) -> None:
+        """Unreadably where what is kept is of another log than this."""
+        known = {at: offset for at, offset in kept.items() if offset >= 0}
+        with Asker(self._settings, **{"group.id": self._hook.group}) as asker:
+            found = asker.committed([spot(at) for at in known])
+        ground = self._surveyor.wait(known)
+        for (at, offset), one in zip(known.items(), found, strict=True):
+            ids = {at.partition("/")[0]: one.metadata} if one.metadata else {}
+            # What expired is nothing that could be told any more: it goes on behind it.
+            seen = {at: max(offset, ground.starts.get(at, 0))}
+            if why := misfit(ids, seen, ground):
+                raise Unreadably(f"{why}; {remedy_of(self._hook)}")
+
     def keep(self, positions: Mapping[str, int]) -> None:
         """Returns when the broker has them. One that is away for a while is waited for."""
         if not positions:
             return
-        offsets = [spot(at, offset) for at, offset in sorted(positions.items())]
+        offsets = [self._spot(at, offset) for at, offset in sorted(positions.items())]
         limit = time.monotonic() + PATIENCE_S
         while True:
             try:
@@ -112,9 +138,23 @@ class GroupBookmark:
             else:
                 return
 
+    def _spot(self, at: str, offset: int) -> TopicPartition:
+        """With the id of the topic: a position in one that is made again means nothing."""
+        one = spot(at, offset)
+        known = self.ids.get(at.partition("/")[0], "")
+        return TopicPartition(one.topic, one.partition, offset, known)
+
     def close(self) -> None:
         """Leaves the broker."""
         self._client.close()
+
+
+def remedy_of(hook: Hook) -> str:
+    """What a person does about a position that is of another log."""
+    return (
+        "if the log was replaced on purpose, have the webhook begin anew by `turbine webhooks"
+        f" rewind {hook.name} --to earliest`, or latest; see {RUNBOOK}"
+    )
 
 
 class Line:
@@ -251,6 +291,8 @@ class Webhooks:
         def answered(delivery: Delivery, answer: Answer) -> None:
             self._answers.put((line, delivery, answer))
 
+        # A position that the log does not reach is found by the reader itself.
+        Watch(self._settings, lambda: (bookmark.ids, {}), remedy=remedy_of(hook))
         line = Line(
             hook,
             self._partitions,

@@ -86,6 +86,8 @@ def _way(body: SyncPlanned) -> str:
             return f"starts {run}"
         case "resume":
             return f"starts {run} again after a pause"
+        case "restart":
+            return f"{'waits until all tasks stand still and ' if stops else ''}starts {run} again"
         case "pause":
             return f"{stop}, paused by {'an operator' if body.held else 'its config'}"
         case "delete":

@@ -10,6 +10,7 @@ import random  # noqa: TID251 - the type of a seeded stream; nothing is drawn fr
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from components.runtime.ground import Ground
 from components.runtime.standing import Row
 from components.runtime.store import Restored
 from components.task_manager.chains import KINDS, Chains, Kept, unfit
@@ -55,7 +56,7 @@ def told(log: Log, build: int, kept: Restored[Row] | None) -> Told:
     """What a container knows of this log, from what was kept on; None: from its first record."""
     chains, known = Chains(1, TIER, log.possible), Known("c0", 1, TIER)
     ends = {at: log.end(at) for at in PLACES}
-    if kept is not None and not unfit(kept, PLACES, dict.fromkeys(PLACES, 0), ends):
+    if kept is not None and not unfit(kept, Ground({}, dict.fromkeys(PLACES, 0), ends)):
         chains.begin(PARTITION, kept)
     for at in PLACES:
         for offset in range(chains.seen(at), ends[at]):

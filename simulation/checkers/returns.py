@@ -1,7 +1,8 @@
 """What a plan that fails leaves: who ran before it runs after it, and goes on with what it keeps.
 
-Whoever asks for what tasks could not take along is told so, where the log had shown it by then.
-Told from the log alone. Where the state itself lies is the engine's, and tested on Spark.
+So does who is created again after a deletion. Whoever asks for what tasks could not take along is
+told so, where the log had shown it by then. Told from the log alone. Where the state itself lies is
+the engine's, and tested on Spark.
 """
 
 from __future__ import annotations
@@ -26,24 +27,34 @@ from events.records import (
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import JobStory, Lore
 
-RUNNING, DELETED = "running", "deleted"
+RUNNING = "running"
 
 
 @dataclass(slots=True)
 class Anew:
-    """How a job is read anew, as far as the journal has it."""
+    """How a job is read anew, as far as the journal has it, and what it ran last."""
 
     wish: str = ""  # the last one
     reset: str = ""  # the one in effect
     emptied: int = 0  # who ran up to that generation left nothing for whom comes next
+    ran: SyncCommitted | None = None  # the last one that told of tasks; a deletion takes none back
+
+    @property
+    def wished(self) -> bool:
+        """Is it to be read anew, and is not yet?"""
+        return self.wish not in ("", self.reset)
 
     def move(self, body: Body | None) -> None:
         """After a decision that stands."""
         match body:
             case SyncPlanned():
                 self.wish = body.reset_json
+            case SyncCommitted(state="deleted", reset_json=wish):
+                self.wish = wish
             case SyncCommitted(state=state, reset_json=wish):
-                if state == DELETED or (state != RUNNING and wish != self.reset):
+                if state == RUNNING:
+                    self.ran = body
+                elif wish not in ("", self.reset):
                     self.emptied = body.generation
                 self.wish = self.reset = wish
             case JobDeleted():
@@ -59,7 +70,7 @@ def check_returns(history: History) -> Iterator[str]:
         key, body = read.record.key, read.record.body
         job = jobs[key]
         if body is not None:
-            for said in _state(job, read, body, anew[key], lore):
+            for said in _goes_on(job, read, body, anew[key], lore):
                 yield f"{key}: {read.record.kind} at {read.offset} {said}"
             for said in _verdict(job, read, body, anew[key], lore):
                 yield f"{key}: {read.record.kind} at {read.offset} {said}"
@@ -88,11 +99,9 @@ def _left(key: str, job: JobStory, lore: Lore) -> Iterator[str]:
         yield f"tasks {lost} ran before the plan that failed, and do not run"
 
 
-def _state(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Iterator[str]:
+def _goes_on(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Iterator[str]:
     """What tasks keep is another program's neither in a plan's steps nor in what is copied."""
-    running, plan = job.running, job.plan
-    if running is None or running.state == DELETED:
-        return
+    ran, plan = anew.ran, job.plan
     if isinstance(body, SyncStepStarted) and plan is not None:
         after, wish = plan.body.expected_json, plan.body.reset_json
     elif isinstance(body, SyncCommitted) and body.kind == "simple":
@@ -100,34 +109,33 @@ def _state(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Ite
     else:
         return
     gone = after == "{}"
-    if gone or wish != anew.reset or _program(after) == _program(running.running_json):
+    if gone or ran is None or wish not in ("", anew.reset):
         return
-    if _keeps(lore, read, max(running.generation, anew.emptied + 1)):
+    if _program(after) != _program(ran.running_json) and _keeps(lore, read, anew):
         yield f"brings it to {_program(after)}, and its tasks keep what another program has made"
 
 
 def _verdict(job: JobStory, read: Read, body: Body, anew: Anew, lore: Lore) -> Iterator[str]:
     """Another program is refused to who asks for it, and to no one else; whoever finds it there
     already is not to blame."""
-    running = job.running
+    ran = anew.ran
     if isinstance(body, JobConfigRejected) and body.reason == "state-stays":
-        if running is None or running.state == DELETED or anew.wish != anew.reset:
+        if ran is None or anew.wished:
             yield "keeps a job to what it does not run"
-        elif not _keeps(lore, read, anew.emptied + 1):
+        elif not _keeps(lore, read, anew):
             yield "keeps a job to its program, and its tasks keep nothing"
         return
-    if not isinstance(body, JobConfigChanged) or running is None or anew.wish != anew.reset:
+    if not isinstance(body, JobConfigChanged) or ran is None or anew.wished:
         return
-    runs = _program(running.running_json)
+    runs = _program(ran.running_json)
     asked, before = _program(body.expected_json), _program(job.expected_json)
-    if running.state == DELETED or asked in (runs, before):
-        return
-    if _keeps(lore, read, max(running.generation, anew.emptied + 1)):
+    if asked not in (runs, before) and _keeps(lore, read, anew):
         yield f"accepts {asked}, and its tasks keep what {runs} has made"
 
 
-def _keeps(lore: Lore, read: Read, generation: int) -> bool:
-    """Had its author read that tasks of what runs keep state?"""
+def _keeps(lore: Lore, read: Read, anew: Anew) -> bool:
+    """Had its author read that tasks of what ran last keep state?"""
+    generation = max(anew.ran.generation if anew.ran is not None else 0, anew.emptied + 1)
     said = [one for one in lore.words(read).said if isinstance(one, TaskStarted)]
     newest = max((one.generation.specs for one in said if one.keeps_state is not None), default=0)
     return newest >= generation and any(

@@ -121,6 +121,15 @@ class Words:
             if isinstance(one, TaskFailed) and _for_good(one):
                 yield from [one.task] if one.generation.specs == generation else ()
 
+    def never_started(self, tasks: int, generation: int) -> Iterator[int]:
+        """Tasks of which nobody has said that they run at that generation, whatever came since."""
+        started = {
+            one.task
+            for one in self.said
+            if isinstance(one, TaskStarted) and one.generation.specs == generation
+        }
+        yield from (task for task in range(tasks) if task not in started)
+
     def not_running(self, tasks: int, generation: int) -> Iterator[int]:
         """Tasks that do not run at that generation: not started yet, or ended since."""
         for task in range(tasks):
@@ -175,6 +184,7 @@ class JobStory:
     live: TaskSpecsPublished | None = None  # of the last one with tasks
     tried: bool = False  # that one is of a plan that was not committed
     told_ms: int = 0  # when the last whole list came to stand
+    anew: bool = False  # tasks were told to run since the last commit
 
     @property
     def state(self) -> str:
@@ -230,7 +240,7 @@ class JobStory:
             self.answered.add(change_id)
 
     def _commit(self, body: SyncCommitted) -> None:
-        self.running, self.plan, self.tried = body, None, False
+        self.running, self.plan, self.tried, self.anew = body, None, False, False
         self.signature, self.failures = "", 0
         if body.state == "deleted":  # who is created under its name inherits nothing
             self.live = None
@@ -256,4 +266,4 @@ class JobStory:
         if body.part == body.parts:
             self.listed, self.told_ms = body, at_ms
             if body.tasks:
-                self.live, self.tried = body, self.plan is not None
+                self.live, self.tried, self.anew = body, self.plan is not None, True

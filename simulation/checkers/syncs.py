@@ -114,12 +114,12 @@ def _proofs(job: JobStory, read: Read, body: Body, lore: Lore) -> Iterator[str]:
         tasks, what = list(words.not_running(count, plan.body.generation)), "do not run"
     elif live is not None and body.name == "stop":
         tasks, what = list(words.not_stopped(live)), "have not stopped"
-    tasks = sorted({*tasks} - _never_begun(job, read, words))
+    tasks = sorted({*tasks} - never_begun(job, read, words))
     if tasks:
         yield f"says {body.name}, and tasks {tasks} {what} by its evidence"
 
 
-def _never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
+def never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
     """What a stop need not wait for: nobody has spoken of it for a round since its list was
     emptied, and the list was never in effect."""
     live, listed = job.live, job.listed

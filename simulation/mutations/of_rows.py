@@ -84,14 +84,15 @@ KEEPING = (
     ),
     Mutant(
         "a life that begins takes no chain",
-        (Change("components/task_manager/chains.py", "last=dict(one.last)", "last={}"),),
+        (Change("components/task_manager/chains.py", "dict(one.last)", "{}"),),
         cast="shard-manager",
     ),
     left_out(
         "positions are kept ahead of rows",
         STORE,
         "        for key in sorted(owner.changed):\n",
-        '        kept = {"build": self.build, "logic": owner.component.logic, "seen": owner.seen}\n'
+        '        kept = {"build": self.build, "logic": owner.component.logic, "form": FORM}\n'
+        '        kept["seen"] = owner.seen\n'
         "        yield Entry(POSITIONS, _bytes(kept), self.claim)\n"
         "        for key in sorted(owner.changed):\n",
     ),

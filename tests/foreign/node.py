@@ -13,6 +13,8 @@ from tests.foreign.turns import alone
 HERE = Path(__file__).parent
 LOCK = HERE / "package-lock.json"
 FETCH_S = 90
+RUN_S = 300
+"""Of a log of a hundred thousand records, beside other load."""
 
 
 def fetch(folder: Path = HERE) -> str:
@@ -62,7 +64,7 @@ def _run(source: Path, arguments: tuple[str, ...], given: str) -> str:
         pytest.skip(missing)
     command = ["node", source, *arguments]
     done = subprocess.run(
-        command, input=given, capture_output=True, text=True, timeout=90, check=False
+        command, input=given, capture_output=True, text=True, timeout=RUN_S, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -78,7 +78,9 @@ def test_it_follows_and_goes_on_from_what_it_kept(fleet: Fleet, tmp_path: Path) 
         change(fleet, 2)
         turned_until_ahead(one, before + 1)
         reached = same(one)
-    kept = open_kept(path, AUDITED, fleet.settings.partitions, cluster_of(fleet.settings))
+    of = json.loads(path.read_text().splitlines()[0])["cluster"]
+    assert of.startswith(f"{cluster_of(fleet.settings)} "), "and then the topics' ids"
+    kept = open_kept(path, AUDITED, fleet.settings.partitions, of)
     assert kept is not None
     assert kept.counts["job-service"]["same"] == reached
     assert sum(kept.seen.values()) > 0

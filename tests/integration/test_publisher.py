@@ -7,6 +7,7 @@ import random
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from confluent_kafka import KafkaException
@@ -18,9 +19,13 @@ from components.runtime.store import POSITIONS
 from events.codec import Record, encode, headers_of
 from events.identity import decision_id
 from events.records import JobConfigRejected
-from events.topics import BY_SHORT, JOURNAL, partition_of, place
+from events.topics import ALERTS, BY_SHORT, JOURNAL, partition_of, place
 from tests.integration.changes import Load, all_answered, all_published, published
+from tests.integration.hooks import serving
 from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, fleet_on, until
+from tests.unit.webhooks.receiver import receiving
+from turbine.log import Log
+from turbine.tiers import define
 
 pytestmark = pytest.mark.broker
 
@@ -112,6 +117,38 @@ def test_a_restart_on_a_long_journal_reads_rows_and_not_the_journal(fleet: Fleet
     print(f"restarted in {took_s:.2f} s: {again}")  # noqa: T201 - a figure to read
     assert int(str(again["below"])) >= JOBS * EACH
     assert int(str(again["records"])) < JOBS
+
+
+def test_a_tier_without_containers_is_told_to_whoever_is_on_call(
+    fleet: Fleet, tmp_path: Path
+) -> None:
+    """From the manager's decision by the publisher to a webhook; and once, whoever is killed."""
+    log = Log(fleet.settings)
+    tell = '[webhooks.pager]\nsecret_file = "hooks"\ntopics = ["alerts"]\n'
+    define(log, "default", 4)
+    first = fleet.publisher()
+    with receiving() as pager:
+        table = f'{tell}url = "{pager.url}"\n'
+        with serving(fleet.broker.bootstrap, tmp_path, table):
+            began = time.monotonic()
+            manager = fleet.start("shard-manager")
+            until(lambda: pager.taken, "the pager is told")
+            took_s = time.monotonic() - began
+    [event] = [one.event for one in pager.taken]
+    print(f"told {took_s:.2f} s after its shard manager was started")  # noqa: T201 - a figure to read
+    assert (event["type"], event["subject"]) == ("turbine.AlertRaised", "default/placement")
+    assert (event["data"]["subject"], event["data"]["alert"]) == ("default", "shards-unplaced")
+    first.kill()
+    assert manager.stop() == 0
+    standing = [one.read.record for one in log.chain("default") if one.stands]
+    raised = [record for record in standing if record.kind == "AlertRaised"]
+    fleet.publisher()
+    with Load(fleet.settings, "told") as load:
+        until(lambda: load.sent > 50, "load")
+    all_published(fleet.settings)
+    reads = log.read([ALERTS], key="default/placement")
+    copies = [(one.record.id, one.record.value) for one in reads]
+    assert copies == [(record.id, record.value) for record in raised]
 
 
 def _kept(fleet: Fleet) -> int:

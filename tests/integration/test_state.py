@@ -19,10 +19,17 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from events.records import SyncFailed, SyncPlanned, TaskFailed, TaskStarted, TaskStopped
+from events.records import (
+    SyncCommitted,
+    SyncFailed,
+    SyncPlanned,
+    TaskFailed,
+    TaskStarted,
+    TaskStopped,
+)
 from events.reserved import group_of
 from events.topics import JOURNAL, TASKS
-from projections.syncs import PAUSED, RUNNING, Sync
+from projections.syncs import DELETED, PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in, until
 from turbine.log import Log
 from turbine.publish import Accepted, Publisher
@@ -291,6 +298,26 @@ def test_another_operator_is_refused_at_the_change(bench: Bench) -> None:
     bench.check()
     assert len(bench.said(SyncPlanned)) == plans, "nothing was planned"
     assert len(bench.said(TaskStopped)) == stops, "nobody was stopped"
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_deletion_and_who_is_created_again(bench: Bench, gone: bool) -> None:
+    """At once, or when nothing of it runs any more: it goes on with what the deleted job counted,
+    and as nothing else."""
+    with Publisher(bench.fleet.site.settings) as publisher:
+        assert isinstance(publisher.delete(JOB, reason="by mistake"), Accepted)
+        if gone:
+            until(lambda: bench.stands(DELETED), "it is gone", 60, 0.1)
+        verdict = publisher.change(JOB, bench.config(**SESSIONS), create=True)
+    assert isinstance(verdict, Rejected)
+    assert (verdict.reason, verdict.path) == ("state-stays", "operator")
+    bench.put()
+    bench.submit()
+    bench.check()
+    committed = bench.said(SyncCommitted)[-1]
+    listed = bench.row().listed
+    assert listed is not None
+    assert committed.generation == listed.generation, "the commit names what runs"
 
 
 def test_another_container(bench: Bench) -> None:

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.installation import Installation, install
 from benchmarks.sync import serve_all
 from components.runtime.clients import counts_of
-from events.records import TaskSpecsPublished
+from events.records import SyncCommitted, TaskSpecsPublished
 from events.topics import CHANGES, OPERATOR, TIERS
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.integration.processes import until
@@ -87,6 +87,29 @@ def test_an_operator_pauses_and_resumes_a_job(site: Installation) -> None:
         until(lambda: state(site, JOBS[0]) == PAUSED, "it stands still", 60)
         assert isinstance(publisher.resume(JOBS[0], reason="seen"), Accepted)
     until(lambda: runs(site, JOBS[0]), "it runs again", 60)
+
+
+def test_jobs_that_are_created_again_at_once_are_committed_once_their_tasks_run(
+    site: Installation,
+) -> None:
+    """Before their tasks were told to stop, amid it, or after it: what a commit names stands."""
+    some = JOBS[1:6]
+    with Publisher(site.settings) as publisher:
+        for job in some:
+            assert isinstance(publisher.delete(job, reason="by mistake"), Accepted)
+            verdict = publisher.change(job, CONFIG | {"tasks": 4, "priority": 5}, create=True)
+            assert isinstance(verdict, Accepted), verdict
+    until(lambda: all(runs(site, job, priority=5) for job in some), "all run again", 60)
+    for job in some:
+        listed, told = 0, list[tuple[int, int]]()
+        for said in Log(site.settings).decisions(job=job):
+            match said.read.record.body:
+                case TaskSpecsPublished() as body if said.stands and body.part == body.parts:
+                    listed = body.generation if body.tasks else 0
+                case SyncCommitted(state="running") as body if said.stands:
+                    told.append((body.generation, listed))
+        assert len(told) > 1
+        assert all(generation == stands for generation, stands in told), (job, told)
 
 
 def test_who_comes_late_has_every_list_from_the_journal_alone(site: Installation) -> None:

@@ -20,9 +20,9 @@ from components.runtime.reading import ends_now, read_span, starts_now
 from components.shard_manager.decide import component
 from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER, TIERS, place
 from infra.kafka.directory import free_port
-from infra.topics import apply_topics
 from projections.fleet import Fleet as Tier
 from tests.integration.processes import PARTITIONS, ROOT, WAIT_S, Fleet, Process, fleet_on, until
+from turbine.forgetting import forget, kept_of
 from turbine.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -222,15 +222,12 @@ def test_what_expired_unread_ends_the_start_until_somebody_decides(fleet: Fleet)
     process = run(fleet, "shard-manager", command)
     assert process.ends() == EXIT_UNREADABLE
     why = process.why()
-    assert why.startswith(f"{lives[0]}: what was kept had read up to ")
+    assert why.startswith(f"{lives[0]}: it had been read up to ")
     assert f"what lies below {below[lives[0]]} has expired" in why
-    assert f"delete the topic {ROWS.name} and create it anew" in why
+    assert "`turbine rows forget shard-manager`" in why
     assert len(process.lines()) == 1, "one sentence"
 
-    for gone in client.delete_topics([ROWS.name]).values():
-        gone.result(WAIT_S)
-    until(lambda: ROWS.name not in client.list_topics(timeout=WAIT_S).topics, "the topic is gone")
-    apply_topics({"bootstrap.servers": fleet.settings.bootstrap}, [ROWS], PARTITIONS)
+    forget(fleet.settings, kept_of(fleet.settings, "shard-manager"))
     process = manager(fleet, every_s=60.0)
     assert told(process, "caught up")["from_kept"] is False
     until(lambda: process.said("kept"), "it keeps what is left")

@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +15,10 @@ from events.records import AlertCleared, AlertRaised
 from events.topics import OUTCOMES
 from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST
-from tests.integration.processes import ROOT, until
+from tests.integration.hooks import Server, serving
+from tests.integration.processes import until
 from tests.unit.turbine.lines import run
-from tests.unit.webhooks.receiver import HANG, SECRET, Request, receiving
+from tests.unit.webhooks.receiver import HANG, Request, receiving
 from turbine.cli.failures import Code
 from turbine.log import Log
 from turbine.publish import Accepted, Publisher
@@ -31,43 +27,6 @@ if TYPE_CHECKING:
     from tests.conftest import Fleet
 
 pytestmark = pytest.mark.broker
-
-
-class Server:
-    """`turbine serve webhooks` as its supervisor would keep it."""
-
-    def __init__(self, fleet: Fleet, folder: Path, tables: str) -> None:
-        (folder / "hooks").write_text(f"{SECRET}\n")
-        self._file, self._log = folder / "turbine.toml", folder / "webhooks.log"
-        self._file.write_text(f'bootstrap = "{fleet.bootstrap}"\n{tables}')
-        self.child: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [sys.executable, "-m", "turbine", "--config", self._file, "serve", "webhooks"]
-        with self._log.open("ab") as out:
-            self.child = subprocess.Popen(command, cwd=ROOT, stdout=out, stderr=out)
-
-    def end(self, number: signal.Signals) -> int:
-        assert self.child is not None
-        os.kill(self.child.pid, number)
-        code, self.child = self.child.wait(60), None
-        return code
-
-    @property
-    def said(self) -> str:
-        return self._log.read_text()
-
-
-@contextmanager
-def serving(fleet: Fleet, folder: Path, tables: str) -> Iterator[Server]:
-    one = Server(fleet, folder, tables)
-    one.start()
-    try:
-        until(lambda: '"event": "webhook"' in one.said, "it serves")
-        yield one
-    finally:
-        if one.child is not None:
-            one.end(signal.SIGKILL)
 
 
 def ask(fleet: Fleet, jobs: list[str], changes: int) -> dict[str, list[str]]:
@@ -105,7 +64,7 @@ def test_nothing_is_lost_and_order_is_kept_through_everything(fleet: Fleet, tmp_
             f'[webhooks.moody]\nurl = "{receiver.url}"\nsecret_file = "hooks"\n'
             f'jobs = ["hooked-*"]\ntimeout_s = 1\npause_max_s = 1\n'
         )
-        with serving(fleet, tmp_path, table) as server:
+        with serving(fleet.bootstrap, tmp_path, table) as server:
             first = ask(fleet, jobs, 2)
             until(lambda: all(receiver.told(job) == first[job] for job in jobs), "all are told")
             receiver.stop()
@@ -132,7 +91,7 @@ def test_what_is_refused_for_good_is_a_dead_letter_and_stops_nobody(
             f'[webhooks.picky]\nurl = "{receiver.url}"\nsecret_file = "hooks"\n'
             f'jobs = ["picked-*"]\nkinds = ["JobConfigChanged"]\n'
         )
-        with serving(fleet, tmp_path, table) as server:
+        with serving(fleet.bootstrap, tmp_path, table) as server:
             asked = ask(fleet, ["picked-a", "picked-b"], 1)
             until(lambda: receiver.told("picked-b"), "the other one is told")
             until(lambda: given_up(fleet, "picky"), "the letter is there")
@@ -162,7 +121,7 @@ def test_lists_how_far_behind_it_is_and_tells_again_what_it_is_asked_to(
             f'[webhooks.again]\nurl = "{receiver.url}"\nsecret_file = "hooks"\n'
             f'topics = ["outcomes"]\njobs = ["again"]\n'
         )
-        with serving(fleet, tmp_path, table) as server:
+        with serving(fleet.bootstrap, tmp_path, table) as server:
             [first] = ask(fleet, ["again"], 1)["again"]
             until(lambda: receiver.told("again") == [first], "it is told")
             assert server.end(signal.SIGTERM) == 0
@@ -198,7 +157,7 @@ def test_a_new_one_that_dies_before_its_first_message_is_told_of_it(
         table = (
             f'[webhooks.newly]\nurl = "{receiver.url}"\nsecret_file = "hooks"\njobs = ["newly"]\n'
         )
-        with serving(fleet, tmp_path, table) as server:
+        with serving(fleet.bootstrap, tmp_path, table) as server:
             server.end(signal.SIGKILL)
             _, second = ask(fleet, ["newly"], 1)["newly"]
             server.start()
@@ -211,7 +170,7 @@ def test_alerts_are_told_as_well_and_to_those_who_want_them(fleet: Fleet, tmp_pa
             f'[webhooks.alerts]\nurl = "{receiver.url}"\nsecret_file = "hooks"\n'
             f'topics = ["alerts"]\njobs = ["hook-alert"]\nkinds = ["AlertRaised"]\n'
         )
-        with serving(fleet, tmp_path, table):
+        with serving(fleet.bootstrap, tmp_path, table):
             body = AlertRaised("hook-alert", "lag", "critical", "it lags", "docs/runbooks/lag.md")
             say_alert(fleet.settings, AlertCleared("hook-alert", "lag", "not yet"))
             say_alert(fleet.settings, body)
@@ -221,7 +180,7 @@ def test_alerts_are_told_as_well_and_to_those_who_want_them(fleet: Fleet, tmp_pa
 
 
 def test_without_any_it_says_how_to_write_one(fleet: Fleet, tmp_path: Path) -> None:
-    server = Server(fleet, tmp_path, "")
+    server = Server(fleet.bootstrap, tmp_path, "")
     server.start()
     assert server.child is not None
     assert server.child.wait(60) == Code.FAILED

@@ -170,6 +170,16 @@ def test_the_groups_offsets_are_deleted(fleet: Fleet) -> None:
     _goes_on(fleet, "uncommitted", said)
 
 
+def test_a_start_waits_for_no_tick(fleet: Fleet) -> None:
+    """Where nothing goes on the next one may be half a minute away: the last one is read again."""
+    said = _some_decisions(fleet, "untimed", in_order=True)
+    fleet.end("clock")
+    try:
+        _goes_on(fleet, "untimed", said)
+    finally:
+        fleet.start("clock")
+
+
 def _set_policy(fleet: Fleet, policy: str) -> None:
     client, name = admin(fleet.settings), BY_SHORT[ROWS].name
     entry = ConfigEntry("cleanup.policy", policy, incremental_operation=AlterConfigOpType.SET)

@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.runtime.step import Owner
-from components.runtime.store import Keeper, dump_held, restore
+from components.runtime.store import KEEP_MOST, KEEP_MS, Keeper, dump_held, restore
 from events.topics import CLOCK
 from simulation.log import TICKS, Keep
 from tests.laws.test_step import Line, backwards, hears, held, logs, write
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, Toy, toy
 
 PLACES = (BASE, ASKED, DECISIONS, SENT, TICKS)
+PATIENCE_MS, PATIENCE = (1, 5_000, KEEP_MS), (2, 7, KEEP_MOST)
 
 
 class Instance:
@@ -30,7 +31,8 @@ class Instance:
             toy, PLACES, bench.log.possible, ends=ends, seen=restored.seen, held=restored.held
         )
         self.at = {at: restored.seen.get(at, 0) for at in PLACES}
-        self.keeper = Keeper(self.owner, claim, "build 1", restored)
+        patience = {"keep_ms": random.choice(PATIENCE_MS), "keep_most": random.choice(PATIENCE)}
+        self.keeper = Keeper(self.owner, claim, "build 1", restored, **patience)
 
     def poll(self, *, rewind: bool = False) -> None:
         """Reads some records; sometimes some that were read before."""
@@ -44,10 +46,11 @@ class Instance:
                     self.at[at] += 1
         self.owner.flush()
 
-    def put(self, most: int) -> None:
-        """Keeps what changed, or dies once so many entries are written."""
+    def put(self, most: int, *, everything: bool = True) -> None:
+        """Keeps what changed, or what has waited for long, or dies once so much is written."""
         if self.owner.ready:
-            for entry in list(self.keeper.entries())[:most]:
+            entries = self.keeper.entries() if everything else self.keeper.due()
+            for entry in list(entries)[:most]:
                 self.keep.append(entry)
 
     def catch_up(self) -> None:
@@ -77,15 +80,15 @@ def test_whoever_dies_no_record_is_lost(drawn: list[Line], seed: int) -> None:
             one = random.choice(alive)
             one.poll(rewind=random.random() < 0.2)
             if random.random() < 0.3:
-                one.put(random.randint(0, 4))
+                one.put(random.randint(0, 4), everything=random.random() < 0.5)
                 alive.remove(one)
-            elif random.random() < 0.5:
-                one.put(10**9)
+            elif random.random() < 0.7:
+                one.put(10**9, everything=random.random() < 0.3)
             if random.random() < 0.1:
                 keep.compact()
     last = Instance(bench, keep, number + 1, random)
     last.catch_up()
-    last.put(10**9)
+    last.put(10**9, everything=random.random() < 0.5)
     assert held(last.owner) == held(hears(bench, backwards))
     heir = Instance(bench, keep, number + 2, random)
     heir.catch_up()

@@ -329,6 +329,31 @@ class Story:
         self.commits("running")
         self.refuses(self.asks(ResumeRequested, "again"), "not-paused")
 
+    def stands_still_and_starts(self, *, listed: bool = True) -> None:
+        """The plan in progress to its end; tasks that were told to stop need not be told again."""
+        self.begins("stop")
+        if listed:
+            self.empties()
+        self.stopped()
+        self.finishes("stop")
+        self.begins("start")
+        self.lists()
+        self.started(range(self.live[1]))
+        self.finishes("start")
+        self.commits("running")
+
+    def is_listed_again_after_a_failure(self) -> None:
+        """Three tasks were to be; that fails, and those that ran are told to run again."""
+        tasks = self.config["tasks"]
+        self.wants(tasks=3)
+        self.plans("change", "stop", "start")
+        self.begins("stop")
+        self.empties()
+        self.stopped()
+        self.fails(1)
+        self.config["tasks"], self.live = tasks, (self.live[0] + 3, tasks)
+        self.lists()
+
     def fails_and_is_released(self) -> None:
         self.wants(tasks=4)
         self.plans("change", "stop", "start")

@@ -192,7 +192,7 @@ def nested(merged: dict[str, Any]) -> None:
 
 
 def oncall_lost(history: History) -> History:
-    """The layer that the oncall set is not what the sum was made of."""
+    """The layer is told to be another than what the oncall asked for."""
     read = standing(JobConfigChanged, lambda body: body.layer == "oncall")
     return changed(read, layer_json='{"priority":98}')(history)
 
@@ -239,7 +239,7 @@ BAD: list[tuple[str, str, Callable[[], Tamper], str]] = [
     ("K7", "another value", lambda: expected(lambda m: m.update(tasks=1000)), "add up to"),
     ("K7", "deep within", lambda: expected(nested), "the layers add up to"),
     ("K7", "a null left", lambda: expected(lambda m: m.update(slo=None)), "the layers add up to"),
-    ("K7", "the oncall overruled", lambda: oncall_lost, "the layers add up to"),
+    ("K7", "the oncall overruled", lambda: oncall_lost, "what holds makes"),
     ("K9", "other words", lambda: changed(accepted(), author="x"), "does not come out again"),
     ("K9", "another parent", lambda: reheaded(accepted(), parent="x"), "not come out again"),
     ("K9", "no tick", lambda: reheaded(accepted(), tick_ms=accepted().record.tick_ms - 1), "tick"),

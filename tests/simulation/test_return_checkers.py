@@ -19,16 +19,8 @@ def failed_plan() -> Script:
     """Two tasks run, three were to be; that fails, and the two run again."""
     story = Story()
     story.is_created()
-    tasks = story.config["tasks"]
-    story.wants(tasks=3)
-    story.plans("change", "stop", "start")
-    story.begins("stop")
-    story.empties()
-    story.stopped()
-    story.fails(1)
-    story.config["tasks"], story.live = tasks, (story.live[0] + 3, tasks)
-    story.lists()
-    story.started(range(tasks))
+    story.is_listed_again_after_a_failure()
+    story.started(range(story.live[1]))
     return tuple(story.script)
 
 
@@ -57,8 +49,9 @@ def hear(story: Story, *, keeps: bool) -> None:
         story.say(TaskStarted("orders", task, story_generation(story), "c1", 1, keeps_state=keeps))
 
 
-def verdict(*, keeps: bool, accepts: bool, emptied: bool = False) -> Script:
-    """Tasks have said what they keep, and then another program is asked for."""
+def verdict(*, keeps: bool, accepts: bool, emptied: bool = False, gone: bool = False) -> Script:
+    """Tasks have said what they keep, and then another program is asked for, perhaps of a job that
+    was deleted since."""
     story = Story()
     story.is_created()
     hear(story, keeps=keeps)
@@ -67,6 +60,9 @@ def verdict(*, keeps: bool, accepts: bool, emptied: bool = False) -> Script:
         place, body = story.script[-1]
         told: Any = body
         story.script[-1] = (place, with_reset(told))
+    if gone:
+        story.deleted()
+        story.commits("deleted", simple=True)
     if accepts:
         story.wants(**OTHER)
         return tuple(story.script)
@@ -94,11 +90,19 @@ def with_reset(body: Any) -> Any:
         other_program(keeps=False, simple=True),
         verdict(keeps=True, accepts=False),
         verdict(keeps=False, accepts=True),
+        verdict(keeps=True, accepts=False, gone=True),
+        verdict(keeps=False, accepts=True, gone=True),
         verdict(keeps=True, accepts=True, emptied=True),
     ],
     ids=[
         *("all of it", "a failed plan", "nothing is kept", "read anew", "nothing kept, copied"),
-        *("refused", "accepted", "accepted, as it was reset while it stood still"),
+        *(
+            "refused",
+            "accepted",
+            "refused of who is gone",
+            "accepted of who is gone",
+            "accepted, as it was reset while it stood still",
+        ),
     ],
 )
 def test_a_good_history_is_accepted(script: Script) -> None:
@@ -125,6 +129,11 @@ BAD: list[tuple[str, Callable[[], Script], str]] = [
     (
         "another program is accepted",
         lambda: verdict(keeps=True, accepts=True),
+        "and its tasks keep what ('examples.counts:count', {'root': '/checkpoints'}) has made",
+    ),
+    (
+        "another program is accepted of who is gone",
+        lambda: verdict(keeps=True, accepts=True, gone=True),
         "and its tasks keep what ('examples.counts:count', {'root': '/checkpoints'}) has made",
     ),
     (

@@ -68,7 +68,7 @@ class Annals:
         decision = pick(decisions, name)
         if decision is None:
             return None
-        request = find_request(self._log, decision.read.record.cause, job)
+        request = find_request(self._log, decision.read.record.change_id, job)
         found = explain_decision(decisions, decision, request)
         row = found.to_plain()
         made = differences(found.before, found.after)

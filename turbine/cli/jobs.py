@@ -166,7 +166,7 @@ def decision_to_plain(one: Standing) -> Row:
         "stands": one.stands,
         "position": f"{read.place}:{read.offset}",
         "at_ms": read.at_ms,
-        "change_id": record.cause,
+        "change_id": record.change_id,
         "summary": sentence(record.body),
         "body": None if record.body is None else record.body.to_plain(),
     }

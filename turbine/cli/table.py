@@ -341,6 +341,12 @@ TABLE = (
     Entry("topics plan", "local:plan_topics", "Show which topics are missing or differ."),
     Entry("topics apply", "local:apply_topics", "Create the topics that are missing."),
     Entry("topics create", "local:create_one", "Create a topic that jobs read or write."),
+    Entry("rows", "", "What components keep of the log, to start from."),
+    Entry(
+        "rows forget",
+        "rows:forget",
+        "Have components forget what they kept of a log that was replaced.",
+    ),
     Entry("schema", "", "Look at the schemas of the records."),
     Entry("schema list", "logs:list_schemas", "List the schemas, with the ids in messages."),
     Entry("schema show", "logs:show_schema", "Print a schema as Avro's JSON."),

@@ -18,6 +18,7 @@ from components.runtime.clients import BrokerUnreachable
 from components.runtime.intake import Message
 from components.runtime.reading import Follower, Unreadably
 from components.runtime.settings import BadSettings, Settings
+from components.runtime.surveying import Surveyor, Watch
 from turbine.log import Log, Standing
 from turbine.monitoring.tally import Tally
 from turbine.views.cache import Cache, Spoilt
@@ -27,6 +28,7 @@ from turbine.views.opening import check, open_cache
 from turbine.views.past import view_at
 from turbine.views.reader import Reader
 from turbine.views.series import Series
+from turbine.views.source import topics_of
 from turbine.views.view import View
 
 POLL_S = 0.2
@@ -74,6 +76,8 @@ class Live:
         self._view, self._tally = self._reader.view, self._reader.watcher.tally.copy()
         self._trouble, self._since_ms = "", 0
         self._ends: Mapping[str, int] = {}
+        self._ids: Mapping[str, str] = {}  # of the topics that are read
+        self._replaced = ""  # why the log is not the one that was read
         self._stop, self._ready = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="views", daemon=True)
         self._thread.start()
@@ -192,10 +196,18 @@ class Live:
         seen = reader.folding.seen
         starts = {at: max(end, seen.get(at, 0)) for at, end in ends.items()}
         follower = Follower(settings, starts)
+        watch = Watch(settings, self._standing, remedy="it is read anew", tell=self._told_of_other)
         try:
             self._go_on(follower)
         finally:
+            watch.close()
             follower.close()
+
+    def _standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
+        return self._ids, dict(self._reader.folding.seen)
+
+    def _told_of_other(self, why: str) -> None:
+        self._replaced = why
 
     def _check(self) -> None:
         """Whether the log is still the one that was read, after the broker was away."""
@@ -206,17 +218,30 @@ class Live:
             fits = all(offset <= ends.get(at, 0) for at, offset in seen.items())
         except Spoilt:
             fits = False
-        if not fits:
+        ids, known = self._topics_now(), self._ids
+        if self._replaced or not fits or (known and ids != known):
             self._begin_anew()
+        self._ids, self._replaced = ids, ""
+
+    def _topics_now(self) -> Mapping[str, str]:
+        try:
+            settings = self.log.settings
+        except BadSettings:  # a log in a file stays what it is
+            return {}
+        return Surveyor(settings).wait([], topics_of(self.log)).ids
 
     def _begin_anew(self) -> None:
-        self.cache.throw_away("the log is not the one that was read")
+        why = self._replaced or "the log is not the one that was read"
+        log.warning("views begin anew", why=why)
+        self.cache.throw_away(why)
         self._reader.leave()
         self._reader = Reader(self.log, self.cache)
 
     def _go_on(self, follower: Follower) -> None:
         due_s = time.monotonic() + ENDS_S
         while not self._stop.is_set():
+            if self._replaced:
+                raise Unreadably(self._replaced)
             if poll := follower.poll(POLL_S, MOST):
                 self._take(poll)
             if time.monotonic() >= due_s:

@@ -93,6 +93,11 @@ CASES: list[tuple[Body, str]] = [
         planned("pause", ("stop",), 4, 4, held=True),
         "stops 4 tasks, paused by an operator, version 12.0.1.0",
     ),
+    (
+        planned("restart", ("stop", "start"), 2, 2),
+        "waits until all tasks stand still and starts 2 tasks again, version 12.0.1.0",
+    ),
+    (planned("restart", ("start",), 2, 2), "starts 2 tasks again, version 12.0.1.0"),
     (planned("resume", ("start",), 1, 1), "starts 1 task again after a pause, version 12.0.1.0"),
     (
         planned("reset", ("stop", "start"), 4, 4, reset_json=Reset("1.a", "earliest", 1).text()),

@@ -17,8 +17,10 @@ from events.topics import (
     JOURNAL,
     LAYERS,
     LOADS,
+    MIB,
     OPERATOR,
     OUTCOMES,
+    REQUEST_BYTES,
     ROWS_CAPACITY_MANAGER,
     ROWS_JOB_SERVICE,
     ROWS_SHARD_MANAGER,
@@ -78,16 +80,17 @@ def test_the_ingress_topic_is_the_authority_for_its_layer() -> None:
 
 
 def test_only_reports_and_ticks_expire_and_only_rows_are_compacted() -> None:
-    fifteen_days = str(15 * 24 * 3600 * 1000)
+    day_ms = 24 * 3600 * 1000
+    days = {LOADS: 15, CONTAINERS: 15, CLOCK: 15, DEAD_LETTERS: 30}
     for topic in TOPICS:
-        expires = topic.short in {LOADS, CONTAINERS, CLOCK}
-        assert topic.config["retention.ms"] == (fifteen_days if expires else "-1"), topic.short
+        expires = days[topic.short] * day_ms if topic.short in days else -1
+        assert topic.config["retention.ms"] == str(expires), topic.short
         assert topic.config["retention.bytes"] == "-1"
         compacted = topic.kind == "rows"
         assert topic.config["cleanup.policy"] == ("compact" if compacted else "delete")
         assert topic.config["message.timestamp.type"] == "LogAppendTime"
-        large = topic.kind in {"rows", "dead-letters"}
-        assert topic.config["max.message.bytes"] == str((8 if large else 1) * 1024 * 1024)
+        most = {"rows": 8 * MIB, "ingress": REQUEST_BYTES, "operator": REQUEST_BYTES}
+        assert topic.config["max.message.bytes"] == str(most.get(topic.kind, MIB)), topic.short
 
 
 def test_all_that_is_about_a_job_lies_in_the_same_partition_number() -> None:

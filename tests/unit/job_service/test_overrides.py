@@ -13,12 +13,11 @@ from components.job_service.decide import (
     EXPECTED_BYTES,
     LAYER_BYTES,
     REASON_CHARS,
-    TRACE_CHARS,
     decide,
     wake_ms,
 )
 from components.job_service.overrides import ENDS_BYTES, ENDS_MOST, bytes_of
-from events.codec import encode
+from events.codec import TRACE_CHARS_MAX, encode
 from events.identity import CHANGE_ID_LENGTH_MAX
 from events.records import Body, JobConfigChanged, LayerVersions, OverrideEnd, OverrideExpired
 from projections.jobs import ONCALL, End, Job, Layer, apply
@@ -248,7 +247,7 @@ def test_the_longest_decisions_fit_into_a_message() -> None:
     encode(
         JobConfigChanged(
             *("o" * 128, "oncall", name, 2**53, versions, layer_json, expected_json),
-            *(wide * AUTHOR_CHARS, wide * REASON_CHARS, 2**53, wide * TRACE_CHARS),
+            *(wide * AUTHOR_CHARS, wide * REASON_CHARS, 2**53, wide * TRACE_CHARS_MAX),
             ends=ends,
         )
     )

@@ -42,6 +42,11 @@ REMEDY = (
     "; or give the state up: pause the job, have all inputs read anew (`turbine reset job orders"
     " --to earliest --reason R`), and change it then"
 )
+REMEDY_GONE = (
+    "; the state is that of the deleted job of this name; or give the state up: create the job as"
+    " it was with `paused: true`, have all inputs read anew (`turbine reset job orders --to"
+    " earliest --reason R`), and change it then"
+)
 
 
 def keeping(*, keeps: bool | None = True, **config: Any) -> Desk:
@@ -143,22 +148,63 @@ def test_what_leaves_state_where_it_is_is_accepted(change: dict[str, Any]) -> No
     assert isinstance(answer, JobConfigChanged)
 
 
-def test_a_job_that_does_not_run_yet_and_one_that_is_gone() -> None:
+def test_a_job_that_does_not_run_yet() -> None:
     assert isinstance(Desk().ask("base", set_=OTHER), JobConfigChanged)
-    desk = keeping()
+
+
+# --- who is created again
+
+
+def deleted(*, gone: bool, **more: Any) -> Desk:
+    """It was deleted while it ran, and perhaps is gone by now."""
+    desk = keeping(**more)
     desk.delete()
-    commit(desk, "deleted", 4)
+    if gone:
+        commit(desk, "deleted", 4)
+    return desk
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_who_is_created_again_is_kept_to_it_whenever_that_is(gone: bool) -> None:
+    desk = deleted(gone=gone)
+    found = desk.refusal("base", set_=SMALLEST | OTHER)
+    assert found == ("state-stays", "operator", OPERATOR + REMEDY_GONE)
+    assert isinstance(desk.ask("base", set_=SMALLEST), JobConfigChanged)
+
+
+@pytest.mark.parametrize("gone", [False, True])
+@pytest.mark.parametrize("keeps", [False, None])
+def test_who_kept_nothing_may_be_created_as_another(gone: bool, keeps: bool | None) -> None:
+    desk = deleted(gone=gone, keeps=keeps)
     assert isinstance(desk.ask("base", set_=SMALLEST | OTHER), JobConfigChanged)
 
 
-def test_one_that_is_being_deleted_is_made_anew_once_it_is_gone() -> None:
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_reset_that_was_in_effect_by_then_takes_nothing_back(gone: bool) -> None:
     desk = keeping()
+    desk.hear(JOURNAL, planned(WISH))
+    desk.hear(TASKS, started(4, True))
+    commit(desk, "running", 4, WISH)
     desk.delete()
-    found = desk.refusal("base", set_=SMALLEST | OTHER)
-    sentence = (
-        f"{OPERATOR}; the job of that name is still being deleted, so ask again once it is gone"
-    )
-    assert found == ("state-stays", "operator", sentence)
+    if gone:
+        commit(desk, "deleted", 6)
+    assert desk.refusal("base", set_=SMALLEST | OTHER)[0] == "state-stays"
+
+
+def test_a_reset_that_nobody_had_begun_ends_with_the_job() -> None:
+    desk = keeping()
+    desk.hear(JOURNAL, planned(WISH))
+    desk.delete()
+    assert desk.refusal("base", set_=SMALLEST | OTHER)[0] == "state-stays"
+
+
+def test_the_remedy_for_who_is_gone_helps() -> None:
+    desk = deleted(gone=True)
+    assert isinstance(desk.ask("base", set_=SMALLEST | {"paused": True}), JobConfigChanged)
+    commit(desk, "paused", 4)
+    assert desk.refusal("base", set_=OTHER)[0] == "state-stays"
+    commit(desk, "paused", 4, WISH)
+    assert isinstance(desk.ask("base", set_=OTHER), JobConfigChanged)
 
 
 # --- who gives the state up

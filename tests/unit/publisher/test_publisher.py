@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import pytest
 
 from components.publisher import agents
 from components.publisher.agents import Publisher
+from components.runtime.ground import Ground
 from components.runtime.intake import Message
 from components.runtime.rows import Opened
 from components.runtime.settings import Settings
@@ -47,6 +48,8 @@ class Desk:
             "consumer": lambda *_, **__: self,
             "Births": lambda _: self,
             "Rows": lambda *_, **__: self,
+            "Surveyor": lambda _: self,
+            "Watch": lambda *_, **__: self,
             "Follower": self._follower,
             "committed_now": lambda *_, **__: self._positions(),
             "ends_now": lambda _, places: dict.fromkeys(places, 0),
@@ -68,7 +71,12 @@ class Desk:
         self.last[topic, key] = name
         return name
 
-    # --- as rows and as a reader
+    # --- as the ground, as rows and as a reader
+
+    def wait(self, places: Iterable[str]) -> Ground:
+        return Ground(ends={at: len(self.log.get(at, [])) for at in places})
+
+    def stand(self, *_: object) -> None: ...
 
     def claim(self, partitions: range) -> range:
         return partitions

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from aiokafka.errors import CorruptRecordException, IllegalStateError
 from aiokafka.record.default_records import _DefaultRecordBatchBuilderPy as Builder
-from aiokafka.record.memory_records import MemoryRecords
+from aiokafka.record.memory_records import _MemoryRecordsPy as MemoryRecords
 from aiokafka.structs import TopicPartition
 from faust.types import TP
 

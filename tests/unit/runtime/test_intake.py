@@ -20,7 +20,7 @@ from components.runtime.intake import (
     take_in,
     void_request,
 )
-from events.codec import HEADER_BYTES_MAX, Read, encode
+from events.codec import Read, encode
 from events.records import ConfigChangeProposed, JobDeleteRequested
 from events.topics import partition_of
 from projections.ingress import VALID_MS
@@ -175,10 +175,10 @@ def test_a_value_that_no_letter_can_hold_is_cut_and_named_by_its_hash(size: int)
 
 
 def test_headers_that_no_letter_can_hold_are_left_out_and_counted() -> None:
-    theirs = [("x", bytes(HEADER_BYTES_MAX))]
+    theirs = [("x", bytes(LETTER_BYTES))]
     named = dict(letter(message(value=b"junk", headers=theirs)).headers())
     assert "x" not in named
-    assert named["dead_letter_headers_bytes"] == str(HEADER_BYTES_MAX + 1).encode()
+    assert named["dead_letter_headers_bytes"] == str(LETTER_BYTES + 1).encode()
 
 
 @pytest.mark.parametrize(

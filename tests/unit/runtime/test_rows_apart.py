@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime import store
+from components.runtime import pieces
 from components.runtime.component import Component
-from components.runtime.store import POSITIONS, ROW, Entry, Keeper, by_key, restore
+from components.runtime.pieces import ROW
+from components.runtime.store import POSITIONS, Entry, Keeper, by_key, restore
 from tests.unit.runtime.bench import Toy, toy
 from tests.unit.runtime.shelf import BUILD, Shelf
 
@@ -54,14 +55,14 @@ def test_a_large_row_lies_in_pieces_and_leaves_none_behind(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, keeper = shelf.begin(APART)
-    monkeypatch.setattr(store, "PIECE_BYTES", 7)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 7)
     shelf.bench.wish()
     shelf.bench.read()
     many = [entry.key for entry in shelf.put(keeper)]
     assert len(many) > 4
     row = shelf.bench.owner.held["orders"].row
     assert restore(APART, shelf.keep.entries, BUILD).held["orders"].row == row
-    monkeypatch.setattr(store, "PIECE_BYTES", 1_000)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 1_000)
     shelf.bench.wish("w2")
     shelf.bench.read()
     gone = [entry.key for entry in shelf.put(keeper) if entry.value is None]

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from components.runtime.ground import Ground
 from components.runtime.snapshots import (
     CHUNK_BYTES,
     STALE_MS,
@@ -20,6 +21,7 @@ from components.runtime.snapshots import (
     restored,
     take,
 )
+from components.runtime.store import Restored
 from events.topics import CLOCK, CONTAINERS, TIERS, place
 from tests.unit.runtime.bench import BASE, DECISIONS, Bench, toy
 
@@ -121,6 +123,7 @@ def test_equal_states_have_equal_bytes() -> None:
 
 def test_chunks_come_first_and_the_marker_closes() -> None:
     slots, large = Slots(toy.logic), snapshot(1, 2 * CHUNK_BYTES)
+    large = replace(large, log={"changes.base.v1": "id-1"})
     pieces = lay(slots, slots.cut(large))
     assert [piece.key for piece in pieces] == [f"{A}/0", f"{A}/1", f"{A}/2", A]
     assert {piece.of for piece in pieces} == {large.id}
@@ -132,7 +135,9 @@ def test_chunks_come_first_and_the_marker_closes() -> None:
         "seen": {BASE: 1},
         "logic": "toy/1",
         "build": "build 1",
+        "log": {"changes.base.v1": "id-1"},
     }
+    assert [one.log for one in slots.whole()] == [large.log]
     assert [one.packed for one in slots.whole()] == [large.packed]
 
 
@@ -215,27 +220,30 @@ def test_bytes_that_are_no_snapshot_are_an_error() -> None:
 # --- whether the log goes on from there
 
 
+LIVES_ID = {CONTAINERS: "id-1"}
+
+
 def test_the_log_goes_on_where_nothing_has_expired_that_was_not_read() -> None:
-    seen = {CHAIN: 4, LIVES: 7, TICKS: 2}
+    kept: Restored[object] = Restored(seen={CHAIN: 4, LIVES: 7, TICKS: 2}, log=LIVES_ID)
     starts, ends = {CHAIN: 0, LIVES: 7, TICKS: 90}, {CHAIN: 4, LIVES: 9, TICKS: 95}
-    assert lost(seen, starts, ends, "turbine.rows.x.v1") == "", "ticks of the clock may be missed"
+    now = Ground(LIVES_ID, starts, ends)
+    assert lost(kept, ends, now, "shard-manager") == "", "ticks of the clock may be missed"
 
 
 @pytest.mark.parametrize(
     ("seen", "start", "end", "told"),
     [
-        ({CHAIN: 4, LIVES: 7}, 8, 9, "had read up to 7, and what lies below 8 has expired"),
-        ({CHAIN: 4}, 1, 9, "had read up to 0, and what lies below 1 has expired"),
-        ({CHAIN: 4, LIVES: 7}, 0, 6, "had read up to 7, and the log ends at 6"),
+        ({CHAIN: 4, LIVES: 7}, 8, 9, "had been read up to 7, and what lies below 8 has expired"),
+        ({CHAIN: 4}, 1, 9, "had been read up to 0, and what lies below 1 has expired"),
+        ({CHAIN: 4, LIVES: 7}, 0, 6, "had been read up to 7, and the log ends at 6"),
     ],
 )
 def test_positions_that_are_not_there_are_told_with_the_remedy(
     seen: dict[str, int], start: int, end: int, told: str
 ) -> None:
-    starts, ends = {CHAIN: 0, LIVES: start}, {CHAIN: 4, LIVES: end}
-    why = lost(seen, starts, ends, "turbine.rows.x.v1")
+    now = Ground(LIVES_ID, {CHAIN: 0, LIVES: start}, {CHAIN: 4, LIVES: end})
+    kept: Restored[object] = Restored(seen=seen, log=LIVES_ID)
+    why = lost(kept, now.ends, now, "shard-manager")
     assert why.startswith(f"{LIVES}: ")
     assert told in why
-    assert why.endswith(
-        "delete the topic turbine.rows.x.v1 and create it anew with `turbine topics apply`"
-    )
+    assert "`turbine rows forget shard-manager`; see docs/runbooks/log-replaced.md" in why

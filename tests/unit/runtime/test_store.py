@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 
+from components.runtime import store
 from components.runtime.step import ROOT
 from components.runtime.store import (
     EARLY,
+    LOG,
     POSITIONS,
+    Entry,
     Keeper,
     Restored,
     dump_held,
@@ -314,6 +318,28 @@ def test_a_zombie_that_holds_back_costs_one_rebuild_and_no_more(shelf: Shelf) ->
     assert restored.held["orders"].early == {}
 
 
+# --- which log it is of
+
+
+def of_log(shelf: Shelf, claim: int, name: str) -> None:
+    shelf.keep.append(Entry(LOG, json.dumps({JOURNAL: name}).encode(), claim))
+
+
+def test_the_log_that_rows_are_of_is_kept_with_them(shelf: Shelf) -> None:
+    _, keeper = shelf.begin()
+    of_log(shelf, keeper.claim, "id-1")
+    shelf.bench.wish("w1")
+    shelf.bench.read()
+    shelf.put(keeper)
+    restored, heir = shelf.begin()
+    assert restored.log == {JOURNAL: "id-1"}
+    of_log(shelf, keeper.claim, "id-0")  # a zombie's: of no account, nor is what it hides missed
+    shelf.keep.compact()
+    restored, _ = shelf.begin()
+    assert heir.claim > keeper.claim
+    assert (restored.log, restored.held["orders"].row) == ({}, shelf.bench.row)
+
+
 # --- from nothing
 
 
@@ -323,6 +349,17 @@ def test_rows_of_another_logic_are_rebuilt(shelf: Shelf) -> None:
     shelf.bench.read()
     shelf.put(keeper)
     restored, _ = shelf.begin(component=replace(toy, logic="toy/2"))
+    assert (restored.held, restored.seen) == ({}, {})
+
+
+def test_rows_of_another_form_are_rebuilt(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, keeper = shelf.begin()
+    shelf.bench.wish()
+    shelf.bench.read()
+    monkeypatch.setattr(store, "FORM", store.FORM - 1)
+    shelf.put(keeper)
+    monkeypatch.undo()
+    restored, _ = shelf.begin()
     assert (restored.held, restored.seen) == ({}, {})
 
 

@@ -12,6 +12,7 @@ import pytest
 from components.runtime import tier_rows
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.component import Component
+from components.runtime.ground import Ground
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
@@ -229,15 +230,13 @@ def test_rows_that_cannot_be_loaded_are_left_aside_for_the_ones_before(topic: To
     assert kept.seen[BASE] == 1
 
 
-def test_positions_below_what_has_expired_end_the_start(
-    topic: Topic, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_positions_below_what_has_expired_end_the_start(topic: Topic) -> None:
     one = Instance(topic)
     one.turn()
-    monkeypatch.setattr(tier_rows, "starts_now", lambda _, ends: dict.fromkeys(ends, 5))
+    places = one.owner.places
+    now = Ground({}, dict.fromkeys(places, 5), dict.fromkeys(places, 9))
     shelf = Shelf(SETTINGS, component)
     kept, _ = shelf.open()
-    ends = dict.fromkeys(one.owner.places, 9)
-    with pytest.raises(Unreadably, match="what was kept had read up to 0"):
-        shelf.check(kept, ends)
-    shelf.check(Shelf(SETTINGS, replace(component, logic="toy/2")).open()[0], ends)
+    with pytest.raises(Unreadably, match="it had been read up to 0, and what lies below 5"):
+        shelf.check(kept, places, now)
+    shelf.check(Shelf(SETTINGS, replace(component, logic="toy/2")).open()[0], places, now)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from components.state_syncer import logic_1
+from events.codec import Read, Record, encode
 from events.identity import change_id
 from events.records import (
     JobQuarantined,
@@ -15,6 +18,7 @@ from events.records import (
     SyncPlanned,
 )
 from events.topics import OPERATOR
+from projections.syncs import dump, load
 from tests.unit.state_syncer.fleet import Fleet
 
 SQL = {"sql": "SELECT key, count(*) FROM clicks GROUP BY key"}
@@ -144,6 +148,32 @@ def test_after_three_times_it_is_left_alone_and_runs_on() -> None:
     fleet.wants()
     fleet.decide()
     assert fleet.row.quarantine is None
+
+
+def test_who_is_created_again_is_kept_to_what_ran_before() -> None:
+    """Also where nobody who accepts a config had heard of the state by then."""
+    fleet = keeping()
+    fleet.deleted()
+    fleet.decide()
+    fleet.stopped(2, range(2))
+    fleet.decide()
+    assert fleet.row.running is not None
+    assert fleet.row.running.state == "deleted"
+    assert load(json.loads(json.dumps(dump(fleet.row)))) == fleet.row
+    fleet.wants(operator="examples.counts:other")
+    assert refusal(fleet).explanation == OTHER_OPERATOR + REMEDY
+    first = list(logic_1.decide(logic_1.fold(fleet.row, of_deletion(fleet)), fleet.now_ms))
+    assert [type(one).__name__ for one in first] == ["SyncPlanned", "SyncStepStarted"]
+    fleet.wants()
+    fleet.decide()
+    assert [step.name for step in fleet.planned.steps] == ["start"]
+
+
+def of_deletion(fleet: Fleet) -> Read:
+    """The word that the job is gone."""
+    body = next(one for one in fleet.said if getattr(one, "state", "") == "deleted")
+    record = Record("orders", "gone", "SyncCommitted", encode(body), body)
+    return Read("journal.v1/0", "journal.v1", 99, fleet.now_ms, record)
 
 
 def test_a_reset_leaves_the_state_behind_and_brings_it_there() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
 
+from components.runtime.ground import Ground
 from components.runtime.standing import Row, standing
 from components.runtime.step import ROOT, Held, Owner
 from components.runtime.store import Keeper, Restored, restore
@@ -145,28 +145,29 @@ def test_a_list_that_is_half_said_is_kept_half(tale: Tale) -> None:
     assert known.lists[JOB].listed.specs == whole.specs
 
 
-ENDS = {AT: 9, CHAIN: 4}
+IDS = {"journal.v1": "a", "tiers.v1": "b"}
+GROUND = Ground(IDS, {AT: 0, CHAIN: 0}, {AT: 9, CHAIN: 4})
 
 
 @pytest.mark.parametrize(
-    ("seen", "starts", "why"),
+    ("seen", "ground", "why"),
     [
-        ({}, {}, "nothing is kept"),
-        ({AT: 9, CHAIN: 4}, {}, ""),
-        ({AT: 3}, {}, ""),
-        ({AT: 10, CHAIN: 4}, {}, f"{AT} was read up to 10, and has what lies in 0 to 9"),
-        ({AT: 3, CHAIN: 5}, {}, f"{CHAIN} was read up to 5, and has what lies in 0 to 4"),
-        ({AT: 3, CHAIN: 4}, {AT: 5}, f"{AT} was read up to 3, and has what lies in 5 to 9"),
+        ({}, GROUND, "nothing is kept"),
+        ({AT: 9, CHAIN: 4}, GROUND, ""),
+        ({AT: 3}, GROUND, ""),
+        ({AT: 10}, GROUND, "the log ends at 9, so it is another log"),
+        ({AT: 3}, replace(GROUND, starts={AT: 5, CHAIN: 0}), "were never read"),
+        ({AT: 3}, replace(GROUND, ids={**IDS, "tiers.v1": "c"}), "was deleted and made again"),
     ],
 )
 def test_what_was_kept_of_another_log_is_left_aside(
-    seen: dict[str, int], starts: Mapping[str, int], why: str
+    seen: dict[str, int], ground: Ground, why: str
 ) -> None:
-    assert unfit(Restored(seen=seen), PLACES, {AT: 0, CHAIN: 0} | dict(starts), ENDS) == why
+    found = unfit(Restored(seen=seen, log=IDS), ground)
+    assert why in found
+    assert bool(why) == bool(found)
 
 
 def test_what_waits_is_left_aside(tale: Tale) -> None:
     kept: Restored[Row] = Restored(seen={AT: 1}, held={JOB: Held(early={AT: tale.log[AT]})})
-    assert unfit(kept, PLACES, {AT: 0, CHAIN: 0}, ENDS) == (
-        "some of it waits for what was not read yet"
-    )
+    assert unfit(kept, GROUND) == "some of it waits for what was not read yet"

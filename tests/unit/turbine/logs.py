@@ -17,6 +17,8 @@ SEED = 53
 """Of jobs with an auto scaler, whose usual bounds hold."""
 FORGED_SEED = 47
 """Of jobs about which much is forged."""
+STATEFUL_SEED = 35
+"""At whose end a job runs that keeps state."""
 TIER_SEED = 28
 """Of a tier with its containers."""
 HORIZON_MS = 20 * 60_000

@@ -83,7 +83,9 @@ def test_every_topic_is_a_channel_but_those_of_rows() -> None:
             name: value[0] if isinstance(value, list) else str(value)
             for name, value in config.items()
         }
-        assert texts == topic.config
+        # The binding has no word for how a broker keeps what it was given.
+        said = {name: one for name, one in topic.config.items() if name != "compression.type"}
+        assert texts == said
 
 
 def test_a_channel_has_one_operation_with_its_messages() -> None:
@@ -123,7 +125,7 @@ def test_the_headers_are_those_that_are_written() -> None:
     assert [name for name, _ in headers_of(record, JOURNAL)] == list(HEADERS)
     assert set(names) == set(HEADERS)
     assert names["ce_type"]["const"] == "turbine.JobDeleted"
-    least = Record("clicks", "1.a", "JobDeleted", b"", None, parent="p")
+    least = Record("clicks", "1.a", "JobDeleted", b"", None, parent="p", source="s")
     assert required <= {name for name, _ in headers_of(least, JOURNAL)}
 
 

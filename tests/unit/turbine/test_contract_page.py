@@ -35,7 +35,7 @@ def test_every_topic_record_and_header_that_is_named_is_there() -> None:
     assert topics >= {"turbine.changes.base.v1", "turbine.outcomes.v1"}
     assert topics <= set(BY_NAME)
     records = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`", TEXT))
-    records -= {"RecordNameStrategy"}
+    records -= {"LogAppendTime", "RecordNameStrategy"}
     assert {"ConfigChangeProposed", "JobConfigChanged"} <= records <= set(RECORDS)
     assert set(re.findall(r"`(ce_[a-z]+)`", TEXT)) <= set(HEADERS)
     rows = re.findall(r"^\| [^|]+ \| (`turbine[^|]+) \| ([^|]+) \|$", TEXT, re.MULTILINE)
@@ -50,7 +50,8 @@ def test_the_validity_is_the_one_that_is_kept_to() -> None:
 
 
 def test_the_limits_are_those_that_are_kept_to() -> None:
-    told = TEXT.partition("## How much at a time")[2].partition("\n## ")[0]
-    limits = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
-    assert all(limit in " ".join(told.split()) for limit in limits)
-    assert all(limit in LIMITS for limit in limits)
+    told = TEXT.partition("## Limits and refusals")[2].partition("\n## ")[0]
+    limits = (f"| {WAITING}; ", f"| {KNOWN:,} ", f"| {WHOLE_BYTES // 1024} KiB ")
+    assert all(limit in told for limit in limits)
+    said = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
+    assert all(limit in LIMITS for limit in said)

@@ -51,6 +51,7 @@ OF_BROKERS = {
     "topics apply": "topics apply",
     "topics create": "topics create clicks",
     "webhooks rewind": "webhooks rewind pager --to earliest",
+    "rows forget": "rows forget job-service",
 }
 """Tried against a broker alone, as nothing of it lies in the log."""
 SHOWN = {"placement plan": "never sends anything; the option is there for who expects it"}
@@ -318,7 +319,7 @@ def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture(scope="module")
 def whole_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """To its end, where `billing` runs and keeps state."""
-    return logs.write(tmp_path_factory.mktemp("whole") / "log.jsonl", logs.told())
+    return logs.write(tmp_path_factory.mktemp("whole") / "log.jsonl", logs.told(logs.STATEFUL_SEED))
 
 
 STAYS = (

@@ -293,7 +293,7 @@ def _put_both(put: Callable[[Any], None], odd: Any, plain: Any) -> None:
         ("log export --out x.log.gz --job No", Code.USAGE, '"No" is no job\'s name'),
         ("log export --out none/x.log.gz", Code.FAILED, "none/x.log.gz cannot be written (No such"),
         ("log export --out x --from 2020-01-01T00:00:00Z", Code.USAGE, "--from: {log} ends at "),
-        ("log export --out x --to journal.v1/0:999", Code.USAGE, "--to: journal.v1/0 ends at 80"),
+        ("log export --out x --to journal.v1/0:999", Code.USAGE, "--to: journal.v1/0 ends at 70"),
         ("log export --out x --to journal.v1/9:1", Code.USAGE, "--to: this log has no place jour"),
         ("log export --as-test test_x.py", Code.USAGE, "a test is of one decision of a job"),
         ("log export --as-test test_x.py --job clicks --out x", Code.USAGE, "a test is of one "),

@@ -36,7 +36,7 @@ USUAL = {
 """Groups whose commands are about one thing that has a name."""
 SEVERAL = {
     "get", "tier", "placement", "subscribe", "contract", "history", "webhooks", "log",
-    "monitoring", "topics", "schema", "broker", "config",
+    "monitoring", "topics", "schema", "broker", "config", "rows",
 }  # fmt: skip
 """Groups whose words are all verbs or lists: nothing could be meant by a name alone."""
 

@@ -90,6 +90,7 @@ COMMANDS = [
     "history write", "history compact", "history profile", "logs", "backtest", "scoreboard",
     "why-not", "describe policy", "get tiers", "contract", "schema serve", "contract check",
     "webhooks list", "webhooks secret", "webhooks verify", "webhooks rewind",
+    "rows forget",
     "open", "replay", "at", "diff", "whatif", "dashboard",
 ]  # fmt: skip
 

@@ -75,7 +75,7 @@ class Case:
             Layer(1, json.dumps(self.oncall), "ben", "backlog", "1.b", self._ends()),
         )
         listed = Listed("plan#1", 1, self.tasks, VERSIONS)
-        running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1)
+        running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1, said=1)
         sync = Sync(
             self.name,
             alive=True,

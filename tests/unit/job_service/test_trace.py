@@ -1,0 +1,71 @@
+"""A trace context in a header, where OpenTelemetry puts it, is passed on to the verdict."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from components.job_service import logic_1
+from components.job_service.decide import component
+from components.runtime.component import Component
+from components.runtime.step import Held, Owner
+from components.runtime.store import _dump_read, _load_read
+from events.codec import TRACE_CHARS_MAX, Read, encode, headers_of
+from events.records import ConfigChangeProposed
+from events.strict_json import canonical_json
+from events.topics import CHANGES_BASE, JOURNAL
+from projections.jobs import Job
+from tests.unit.events.messages import TRACE, read
+from tests.unit.job_service.desk import SMALLEST
+
+JOB = "orders"
+VALID_MS = 1_763_476_000_000
+OTHER = TRACE.replace("00-4", "00-5")
+ASKED = ConfigChangeProposed(f"{VALID_MS}.a", JOB, "ann", None, canonical_json(SMALLEST))
+
+
+def asked(trace: str | None, header: str | None) -> Read:
+    """A change as its message is read: a trace context in its value, and one in its header."""
+    headers = [] if header is None else [("traceparent", header.encode())]
+    value = encode(replace(ASKED, traceparent=trace))
+    return read(CHANGES_BASE, value, headers, JOB.encode())
+
+
+def passed_on(found: Read, by: Component[Job] = component) -> str:
+    """The header of the verdict on it."""
+    owner: Owner[Job] = Owner(by, [], lambda *_: True, held={JOB: Held()})
+    owner.now_ms = found.at_ms
+    owner.fold(owner.held[JOB], found)
+    ((topic, verdict),) = owner.would_say(JOB, found.at_ms)
+    assert (topic, verdict.kind) == (JOURNAL, "JobConfigChanged")
+    return dict(headers_of(verdict, topic)).get("traceparent", b"").decode()
+
+
+@pytest.mark.parametrize(
+    ("trace", "header", "wanted"),
+    [
+        (None, TRACE, TRACE),
+        (TRACE, None, TRACE),
+        (OTHER, TRACE, TRACE),
+        (TRACE, "t" * (TRACE_CHARS_MAX + 1), TRACE),
+        (None, "t" * (TRACE_CHARS_MAX + 1), ""),
+        (TRACE, "", TRACE),
+        (None, None, ""),
+    ],
+    ids=["header", "value", "both", "long beside", "long", "empty", "none"],
+)
+def test_the_header_counts_before_the_value(
+    trace: str | None, header: str | None, wanted: str
+) -> None:
+    assert passed_on(asked(trace, header)) == wanted
+
+
+def test_it_is_not_lost_with_a_request_that_is_held_back_over_a_restart() -> None:
+    found = asked(OTHER, TRACE)
+    assert _load_read(component, _dump_read(found)) == found
+
+
+def test_the_first_logic_looked_into_the_value_alone() -> None:
+    assert passed_on(asked(None, TRACE), logic_1.component) == ""
+    assert passed_on(asked(OTHER, TRACE), logic_1.component) == OTHER

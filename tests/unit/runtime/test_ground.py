@@ -1,0 +1,144 @@
+"""Whether the log is the one that was read: each way in which it is not has one sentence."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException
+
+from components.runtime import surveying
+from components.runtime.ground import Ground, begin_at, headless, misfit, remedy_of
+from components.runtime.reading import Unreadably
+from components.runtime.rows import Opened, Rows
+from components.runtime.settings import Settings
+from components.runtime.standing import standing as publisher
+from components.runtime.step import Owner
+from components.runtime.store import Restored
+from components.runtime.surveying import Watch
+from events.topics import CHANGES_BASE, CLOCK, JOURNAL, place
+
+AT, TICKS = place(JOURNAL, 0), place(CLOCK, 0)
+IDS = {JOURNAL: "one"}
+AWAY = KafkaException(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+
+
+def ground(start: int, end: int, name: str = "one", at: str = AT) -> Ground:
+    return Ground({JOURNAL: name}, {at: start}, {at: end})
+
+
+@pytest.mark.parametrize("position", [3, 5, 9])
+def test_a_position_within_the_log_fits(position: int) -> None:
+    assert misfit(IDS, {AT: position}, ground(3, 9)) == ""
+
+
+@pytest.mark.parametrize(
+    ("position", "now", "told"),
+    [
+        (2, ground(3, 9), f"{AT}: it had been read up to 2, and what lies below 3 has expired or"),
+        (10, ground(3, 9), f"{AT}: it had been read up to 10, and the log ends at 9, so it is"),
+        (5, ground(0, 9, "two"), "the topic turbine.journal.v1 was deleted and made again: what"),
+        (5, Ground(), "the topic turbine.journal.v1 is gone, and had been read"),
+    ],
+)
+def test_what_does_not_fit_is_told_with_its_place(position: int, now: Ground, told: str) -> None:
+    assert misfit(IDS, {AT: position}, now).startswith(told)
+
+
+def test_of_the_clock_alone_nothing_is_lost() -> None:
+    assert misfit({}, {TICKS: 2}, ground(3, 9, at=TICKS)) == ""
+    assert misfit({}, {TICKS: 10}, ground(3, 9, at=TICKS)), "but it is another clock"
+
+
+def test_decisions_need_the_first_of_them_and_nothing_else_does() -> None:
+    assert headless(ground(0, 9)) == ""
+    assert headless(ground(1, 9, at=place(CHANGES_BASE, 0))) == ""
+    told = f"{AT}: what lies below 1 was deleted, and nothing stands without it"
+    assert headless(ground(1, 9)) == told
+
+
+def test_what_was_never_read_begins_where_the_log_does() -> None:
+    other = place(JOURNAL, 1)
+    owner: Owner[None] = Owner(publisher, [AT, other, TICKS], lambda *_: True, seen={AT: 7})
+    begin_at(owner, Ground({}, {AT: 2, other: 5, TICKS: 0}, {AT: 9, other: 5, TICKS: 0}))
+    assert owner.seen == {AT: 7, other: 5, TICKS: 0}
+
+
+class Asker:
+    """An emitter and a broker of rows that are only asked."""
+
+    def write(self, *_: object) -> None: ...
+
+
+def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late() -> None:
+    """What came there and is gone was never read: only who begins from nothing begins behind it."""
+    rows: Rows[None] = Rows(Settings(), publisher, "one", cast("Any", Asker()))
+    base, other = place(JOURNAL, 1), place(JOURNAL, 2)
+    now = Ground(IDS, {AT: 0, base: 3, other: 0}, {AT: 9, base: 3, other: 0})
+    kept = {
+        0: Opened(0, Restored[None](seen={AT: 5}, log=IDS)),
+        2: Opened(0, Restored[None](seen={TICKS: 1}, log=IDS)),
+    }
+    rows.stand(kept, now)
+    kept[1] = Opened(0, Restored(seen={place(CLOCK, 1): 1}, log=IDS))
+    with pytest.raises(Unreadably, match=f"^{base}: it had been read up to 0, and what lies below"):
+        rows.stand(kept, now)
+
+
+def test_the_remedy_is_a_command_and_a_page() -> None:
+    assert remedy_of("job-service", "auto-scaler").endswith(
+        "`turbine rows forget job-service auto-scaler`; see docs/runbooks/log-replaced.md"
+    )
+
+
+# --- looking again and again
+
+
+class Surveyor:
+    """One that finds what it is told to find, the last of it for ever."""
+
+    def __init__(self, _: Settings) -> None:
+        self.found = list(FOUND)
+
+    def look(self, places: Mapping[str, int], topics: Mapping[str, str]) -> Ground:
+        assert set(topics) == set(IDS)
+        assert set(places) == {AT}
+        found = self.found.pop(0) if len(self.found) > 1 else self.found[0]
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+
+FOUND: list[Ground | Exception] = []
+
+
+def watched(monkeypatch: pytest.MonkeyPatch, *found: Ground | Exception) -> tuple[str, int]:
+    """What a watch tells of what it finds, and after how many looks."""
+    FOUND[:] = found
+    monkeypatch.setattr(surveying, "Surveyor", Surveyor)
+    told, looks, heard = [""], [0], threading.Event()
+
+    def seen() -> tuple[Mapping[str, str], Mapping[str, int]]:
+        looks[0] += 1
+        return IDS, {AT: 5}
+
+    def tell(why: str) -> None:
+        told[0] = why
+        heard.set()
+
+    watch = Watch(Settings(), seen, remedy="do this", tell=tell, every_s=0.001)
+    assert heard.wait(60)
+    watch.close()
+    return told[0], looks[0]
+
+
+def test_a_watch_tells_what_two_looks_in_a_row_have_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    fits, gone = ground(0, 9), Ground()
+    why, looks = watched(monkeypatch, fits, gone, fits, gone, AWAY, gone, ground(0, 9, "two"))
+    assert why == (
+        "the topic turbine.journal.v1 was deleted and made again: what had been read was another"
+        " log's; do this"
+    )
+    assert looks >= 7, "one look that found something, and a broker that was away, told nothing"

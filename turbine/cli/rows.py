@@ -1,0 +1,41 @@
+"""`rows`: what components keep of the log, so that a start need not read all of it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from turbine.cli.failures import Code, Failed
+from turbine.cli.options import DryRun, chosen
+
+
+def forget(
+    context: typer.Context,
+    names: Annotated[
+        list[str], typer.Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
+    ],
+    *,
+    dry_run: DryRun = False,
+) -> int:
+    """Have components forget what they kept of a log that was replaced.
+
+    They begin with what the log has, from its beginning. Nothing of the log is changed.
+    """
+    from components.runtime.settings import BadSettings
+    from turbine.cli.output import write
+    from turbine.forgetting import forget as carry_out
+    from turbine.forgetting import kept_of
+
+    settings = chosen(context).connected()
+    try:
+        found = [kept_of(settings, name) for name in names]
+    except BadSettings as bad:
+        raise Failed(Code.USAGE, str(bad)) from None
+    for kept in found:
+        if not dry_run:
+            carry_out(settings, kept)
+        verb = "would forget" if dry_run else "forgot"
+        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
+    return Code.OK

@@ -1,0 +1,103 @@
+"""Has a component forget what it kept of a log, so that it begins with the log that there is.
+
+What is kept is a cache, and the log has it all; but where the log was replaced, whoever goes on
+from what was kept of the old one would answer nothing that is asked by the new one. So components
+end there, and this is how a person says that the new log is meant. The log itself stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from components.runtime.clients import partitions_of, producer
+from components.runtime.component import Component
+from components.runtime.emitter import Emitter
+from components.runtime.groups import delete_groups, groups_of
+from components.runtime.reading import read_span
+from components.runtime.rows import Rows
+from components.runtime.settings import BadSettings, Settings
+from components.runtime.store import CLAIM, Entry
+from events.topics import TOPICS, Topic, place
+
+BY_COMPONENT: Mapping[str, Topic] = {
+    topic.written_by: topic for topic in TOPICS if topic.kind == "rows"
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What of a component is there to be forgotten."""
+
+    component: str
+    topic: Topic
+    keys: Mapping[int, frozenset[str]]  # by partition
+    groups: tuple[str, ...]  # whose positions go with it
+
+    @property
+    def count(self) -> int:
+        """Of all keys."""
+        return sum(map(len, self.keys.values()))
+
+
+def kept_of(settings: Settings, component: str) -> Kept:
+    """What it keeps now; BadSettings where there is no such component."""
+    topic = BY_COMPONENT.get(component)
+    if topic is None:
+        raise BadSettings(
+            f"{component!r} keeps no rows; those that do are {', '.join(sorted(BY_COMPONENT))}"
+        )
+    count = partitions_of(settings).get(topic.short, 0)
+    newest: dict[int, dict[str, bool]] = {partition: {} for partition in range(count)}
+    for poll in read_span(settings, {place(topic.short, p): (0, None) for p in newest}):
+        for message in poll:
+            key = (message.key or b"").decode(errors="replace")
+            newest[message.partition][key] = message.value is not None
+    keys = {
+        partition: frozenset(key for key, there in found.items() if there and _ours(key))
+        for partition, found in newest.items()
+    }
+    # Who reads all of a tier reads without a group.
+    groups = () if topic.partitions == 1 else groups_of(settings, component)
+    return Kept(component, topic, keys, groups)
+
+
+def forget(settings: Settings, kept: Kept) -> None:
+    """Removes it, and the positions that went with it."""
+    delete_groups(settings, kept.component, kept.groups)
+    emitter = Emitter(producer(settings))
+    if kept.topic.partitions == 1:
+        for key in sorted(kept.keys[0]):
+            emitter.write(kept.topic.name, 0, key.encode(), None, [])
+        emitter.settle()
+        return
+    rows: Rows[None] = Rows(settings, _named(kept.component), "forgotten", emitter)
+    claims = rows.claim(kept.keys)  # from here on nothing holds that somebody else still writes
+    emitter.settle()
+    for partition, opened in rows.open(claims).items():
+        for key in sorted(kept.keys[partition]):
+            rows.write(partition, Entry(key, None, opened.claim))
+    emitter.settle()
+
+
+def _ours(key: str) -> bool:
+    """A claim is no row, and stays: others are held against it."""
+    return not key.startswith(CLAIM)
+
+
+def _named(component: str) -> Component[None]:
+    """As far as its topic is concerned."""
+    return Component(
+        name=component,
+        logic="",
+        output="",
+        inputs=frozenset(),
+        folds=frozenset(),
+        says=frozenset(),
+        fold=lambda *_: None,
+        decide=lambda *_: (),
+        effects=lambda _: (),
+        wake_ms=lambda *_: None,
+        dump=lambda _: None,
+        load=lambda _: None,
+    )
