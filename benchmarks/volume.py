@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
 from benchmarks.volume_play import START_MS, Partition, Written, play
+from benchmarks.volume_tiers import Size, capacity_bytes, snapshot_bytes
 from benchmarks.volume_words import words
 from components.auto_scaler.decide import component as auto_scaler
 from components.clock.pace import WATCHED, Pace, Spot
@@ -26,6 +27,7 @@ from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import KEEP_MOST, POSITIONS
 from components.runtime.tier_rows import SNAPSHOT_EVERY_S
+from components.shard_manager.decide import component as shard_manager
 from events.topics import (
     BY_SHORT,
     CLOCK,
@@ -68,7 +70,7 @@ NOTES = (
     "  says it writes; bytes are those of its segments, before replication",
     "gb_per_day_10k_jobs: 10,000 jobs, 30,000 tasks, 3,000 containers, 100,000 shards, at usual",
     f"  times; {DECLINES} looks that come to nothing and {RESCALES} rescales of a job and day, 1 %",
-    "  of the shards moved in each round of placement; without tier-wide snapshots",
+    "  of the shards moved in each round of placement; tier-wide snapshots by their own size",
     "idle_records_per_day: three jobs, seven tasks, two containers, usual times (at a tenth of",
     "  them heartbeats alone are 345,600); without offsets: idle_commits_per_day",
     f"reread_s: CPU to read {KEEP_MOST:,} reports of each of 16 partitions again, after a failure",
@@ -109,7 +111,9 @@ def measure(quick: bool) -> Result:
         costs = _costs(broker, site.settings, [*hour, *told])
         say("the clock ticks")
         ticks = _ticks(broker, site)
+    say("what is kept of tiers")
     day = day_of(costs, ticks.bytes, LARGE_JOBS / jobs)
+    day["snapshots"] = _snapshots(hour, LARGE_JOBS / jobs) * DAY_S / SNAPSHOT_EVERY_S
     lives = IDLE_CONTAINERS * (DAY_S / BEAT_S + DAY_S / SHARDS_S)
     snapshots = TIER_WIDE * SNAPSHOT_RECORDS * DAY_S / SNAPSHOT_EVERY_S
     figures = {
@@ -137,6 +141,12 @@ def _hour(number: int, jobs: int) -> list[Written]:
     partition.create()
     play(partition, FULL_S)
     return play(partition, HOUR_S, names[: len(names) * RESCALES // HOURS])
+
+
+def _snapshots(hour: Sequence[Written], times: float) -> float:
+    """Bytes of one of each tier-wide component, at the large fleet."""
+    size = Size(LARGE_CONTAINERS, LARGE_SHARDS, LARGE_JOBS, LARGE_TASKS)
+    return snapshot_bytes(shard_manager, size, []) + capacity_bytes(size, hour, times)
 
 
 def _reread_s(hour: Sequence[Written]) -> float:
