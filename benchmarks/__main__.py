@@ -19,6 +19,7 @@ MODULES = {
     "change-latency": "benchmarks.change_latency",
     "replay": "benchmarks.replay",
     "at": "benchmarks.at",
+    "aged": "benchmarks.aged",
     "simulation": "benchmarks.simulation",
     "merge": "benchmarks.merge",
     "sync": "benchmarks.sync",

@@ -38,6 +38,7 @@ CLOCK = "clock.v1"
 OUTCOMES = "outcomes.v1"
 ALERTS = "alerts.v1"
 DEAD_LETTERS = "dead-letters.v1"
+LIVES = "lives.v1"
 ROWS_JOB_SERVICE = "rows.job-service.v1"
 ROWS_SHARD_MANAGER = "rows.shard-manager.v1"
 ROWS_CAPACITY_MANAGER = "rows.capacity-manager.v1"
@@ -52,6 +53,7 @@ CHANGES: Mapping[str, str] = MappingProxyType(
     }
 )
 
+PUBLISHER = "publisher"
 MIB = 1024 * 1024
 REQUEST_BYTES = 96 * 1024
 """Of a batch of requests, as the broker has it: those come from anybody. A batch is inflated as a
@@ -94,6 +96,17 @@ def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str,
     )
 
 
+def _compacted(segment_bytes: int) -> Mapping[str, str]:
+    kept = {
+        "cleanup.policy": "compact",
+        # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
+        # segments of 1 GiB that would be all that was written in a week.
+        "segment.bytes": str(segment_bytes),
+        "min.cleanable.dirty.ratio": "0.2",
+    }
+    return MappingProxyType(dict(_config(message_bytes=8 * MIB)) | kept)
+
+
 def _topic(
     short: str,
     key: str,
@@ -121,14 +134,8 @@ def _topic(
 
 def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
     """Where a component persists its rows: its own bytes, the newest of each key. A tier-wide one
-    keeps snapshots of all that it holds, in one partition."""
-    kept = dict(_config(message_bytes=8 * MIB)) | {
-        "cleanup.policy": "compact",
-        # Only closed segments are compacted, and a restart reads all that is left: with Kafka's own
-        # segments of 1 GiB that would be all that was written in a week.
-        "segment.bytes": str(16 * MIB),
-        "min.cleanable.dirty.ratio": "0.2",
-    }
+    keeps snapshots of all that it holds, in one partition. What the publisher keeps is read by each
+    container that starts, so less of it may lie in a segment that is open."""
     return _topic(
         f"rows.{component}.v1",
         "slot and chunk" if tier_wide else "job",
@@ -139,7 +146,7 @@ def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
         else f"What the {component} knows of each key, to start from; the journal is the truth.",
         per_job=not tier_wide,
         partitions=1 if tier_wide else None,
-        config=MappingProxyType(kept),
+        config=_compacted(MIB if component == PUBLISHER else 16 * MIB),
     )
 
 
@@ -320,10 +327,19 @@ TOPICS: tuple[Topic, ...] = (
         # What authors write is small here, and much of it the same.
         config=MappingProxyType({**_config(retention_ms=LETTERS_MS), "compression.type": "zstd"}),
     ),
+    _topic(
+        LIVES,
+        "container",
+        "task managers",
+        "rows",
+        "The number of each container's last life and its tier, from which the next one begins.",
+        per_job=False,
+        config=_compacted(MIB),
+    ),
     rows_topic("auto-scaler"),
     rows_topic("capacity-manager", tier_wide=True),
     rows_topic("job-service"),
-    rows_topic("publisher"),
+    rows_topic(PUBLISHER),
     rows_topic("shard-manager", tier_wide=True),
     rows_topic("state-syncer"),
     rows_topic("task-service"),

@@ -94,12 +94,19 @@ def fold(row: Hold, read: Read) -> Hold:
             return _lived(row, body, read) if body.container == row.container else row
         case ContainerReassigned():
             return row._replace(tenancy=tenancy_of(row.tenancy, body))
-        case TierDefined() if not row.defined:  # a lease is never longer than it was
-            return row._replace(defined=True, timing=timing_of(body.settings_json))
+        case TierDefined():
+            return define(row, body)
         case ShardAddRequested() | ShardDropRequested() | ShardForceKilled():
             return _wished(row, body)
         case _:
             return row
+
+
+def define(row: Hold, body: TierDefined) -> Hold:
+    """The row once it is known how long things take: that is told once, and no lease grows."""
+    if row.defined:
+        return row
+    return row._replace(defined=True, timing=timing_of(body.settings_json))
 
 
 def tenancy_of(known: Tenancy | None, body: ContainerReassigned) -> Tenancy:

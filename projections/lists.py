@@ -6,7 +6,7 @@ that there is to know for running tasks, whoever else of the control plane is aw
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from events.codec import Read
 from events.records import Body, LayerVersions, SyncCommitted, TaskSpec, TaskSpecsPublished
@@ -115,4 +115,46 @@ def _listed(body: TaskSpecsPublished, specs: tuple[TaskSpec, ...]) -> Listed:
             body.operator, body.guarantee, body.package, body.package_version, body.config_json
         ),
         specs=(*specs, *body.specs),
+    )
+
+
+def dump(row: Lists) -> object:
+    """As plain JSON; `load` is its inverse."""
+    return {
+        "job": row.job,
+        "listed": None if row.listed is None else _dump_listed(row.listed),
+        "former": row.former,
+        "part": None if row.part is None else _dump_listed(row.part),
+        "parts": row.parts,
+    }
+
+
+def load(plain: Any) -> Lists:
+    """From what `dump` made, or JSON of it."""
+    former = plain["former"]
+    return Lists(
+        plain["job"],
+        None if plain["listed"] is None else _load_listed(plain["listed"]),
+        None if former is None else Former(former[0], former[1], former[2], tuple(former[3])),
+        None if plain["part"] is None else _load_listed(plain["part"]),
+        plain["parts"],
+    )
+
+
+def _dump_listed(listed: Listed) -> object:
+    specs = [one.to_plain() for one in listed.specs]
+    return [*listed[:3], listed.versions.to_plain(), *listed[4:7], specs]
+
+
+def _load_listed(plain: Any) -> Listed:
+    plan_id, generation, tasks, versions, tier, regions, head, specs = plain
+    return Listed(
+        plan_id,
+        generation,
+        tasks,
+        LayerVersions.from_plain(versions),
+        tier,
+        tuple(regions),
+        Head(*head),
+        tuple([TaskSpec.from_plain(one) for one in specs]),
     )

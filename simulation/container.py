@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from components.runtime.component import Component
-from components.runtime.step import Owner
+from components.runtime.step import Held, Owner
 from components.shard_manager.decide import key_of
 from components.task_manager.catalogue import Target
 from components.task_manager.hosting import Host
@@ -34,9 +34,10 @@ from events.records import (
     TaskFailed,
     TaskStarted,
     TaskStopped,
+    TierDefined,
 )
 from events.topics import CONTAINERS, TASKS, TIERS, place
-from projections.hold import FOLDED_KINDS, Hold, fold
+from projections.hold import FOLDED_KINDS, Hold, define, fold
 from projections.timing import Timing
 from simulation.log import PARTITION
 from simulation.sink import Instance
@@ -81,18 +82,18 @@ class Container:
         self.alive, self.asleep, self.frozen = True, False, False
         # A clock that runs while its host sleeps begins anew with the host.
         self.skew_ms = self.rng.randint(-3_600_000, 3_600_000)
-        self.running, self.number, self._at = {}, 0, {LIVES: 0, SHARED: 0}
+        self.running, self.number = {}, 0
         self.reports = 0
-        # A start that is still on its way is not in the log: the last one is kept at hand as well.
-        self.epoch = 1 + max(self.epoch, self._greatest_epoch())
+        # A start that is still on its way is not in the log: each is kept before it is said.
+        self.epoch = 1 + self._greatest_epoch()
+        self.fleet.lives[self.name] = self.epoch, self.world.log.end(LIVES)
         self.host = Host(self.name, self.epoch, Periods())
         # The engine is there soon, and at times much later.
         slow = not self.world.calm and self.rng.random() < STUBBORN
         self.world.counts["engine slow"] += slow
         self.ready_ms = self.world.clock.now_ms + self.rng.expovariate(1 / 2_000)
         self.ready_ms += 300_000 if slow else 0
-        view = view_of(Hold(self.name, self.epoch))
-        self.owner: Owner[Hold] = Owner(view, [LIVES, SHARED], self.world.log.possible)
+        self.owner, self._at = self._begun()
         capacity = (
             ResourceAmount("cpu_cores", self.cores),
             ResourceAmount("memory_bytes", self.cores * 4e9),
@@ -106,12 +107,24 @@ class Container:
         self._again("weigh", self._weigh, WEIGH_MS)
 
     def _greatest_epoch(self) -> int:
-        """Read from the partition of its life, as a new process does."""
-        said = (line.record.body for line in self.world.log.lines[LIVES])
+        """From what was kept on, as a new process reads it; its directory may be lost."""
+        epoch, begin = self.fleet.lives.get(self.name, (0, 0))
+        said = (line.record.body for line in self.world.log.lines[LIVES][begin:])
         return max(
             (b.epoch for b in said if isinstance(b, ContainerStarted) and b.container == self.name),
-            default=0,
+            default=epoch,
         )
+
+    def _begun(self) -> tuple[Owner[Hold], dict[str, int]]:
+        """Its life from here on, and the tier from where the publisher's rows stand."""
+        kept, row = self.fleet.kept(), Hold(self.name, self.epoch)
+        at = {LIVES: self.world.log.end(LIVES), SHARED: kept.seen.get(SHARED, 0)}
+        held = dict[str, Held[Hold]]()
+        if (one := kept.held.get(f"{TIER}/placement")) is not None:
+            begun = define(row, one.row) if isinstance(one.row, TierDefined) else row
+            held[f"{TIER}/placement"] = Held(begun, one.vector, one.last, tick_ms=one.tick_ms)
+        possible = self.world.log.possible
+        return Owner(view_of(row), [LIVES, SHARED], possible, seen=at, held=held), at
 
     def _again(self, what: str, call: object, ms: float) -> None:
         life = self._life

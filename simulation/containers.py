@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from components.runtime.standing import Row
 from components.runtime.step import ROOT
+from components.runtime.store import Restored
 from components.task_manager.catalogue import Catalogue, Shape
 from events.codec import Record, encode
 from events.records import LayerVersions, TaskSpec, TierDefined
@@ -14,11 +16,13 @@ from projections.shards import shard_of, shards_of, whole_mask
 from simulation.container import EFFECT_MS, TIER, WEIGH_MS, Container
 from simulation.operator import Operator
 from simulation.sink import Instance, Sink
+from simulation.standing import Standing
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 SHARDS = 16
+BEHIND, DIES = 0.3, 0.2
 REGIONS = (("local",), ("local",), ("north", "south"))
 
 
@@ -29,6 +33,9 @@ class Containers:
         self.world = world
         self.rng = world.streams.fork("containers")
         self.sink = Sink()
+        self.lives: dict[str, tuple[int, int]] = {}  # of each the last number, and what was read
+        self.standing = Standing(world.log, world.newest_build)
+        self._publisher = world.streams.fork("publisher")
         self.instances: list[Instance] = []
         self.wild = self.rng.random() < 0.05  # clocks that no bound holds for
         spread = 0.4 if self.wild else 0.02
@@ -49,6 +56,16 @@ class Containers:
         """Between two turns of a kind."""
         known = {"beat": 5_000, "read": self.read_ms, "effect": EFFECT_MS, "weigh": WEIGH_MS}
         return known[what]
+
+    def kept(self) -> Restored[Row]:
+        """What a publisher, who is away or behind at times, has kept of the tier's chain by now."""
+        chance = self._publisher
+        if chance.random() < BEHIND:
+            self.standing.read(chance.randint(1, 1_000))
+        else:
+            self.standing.read(self.world.log.appended)
+        self.standing.transact(dies=chance.randrange if chance.random() < DIES else None)
+        return self.standing.kept()
 
     def region_of(self, name: str) -> str:
         """Each region has a container or more."""

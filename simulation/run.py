@@ -20,6 +20,7 @@ from events.records import (
 from events.topics import ALERTS, CONTAINERS, place
 from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
+from simulation.checkers.beginnings import check_beginnings
 from simulation.checkers.cas import check_cas
 from simulation.checkers.causes import check_causes
 from simulation.checkers.commits import check_commits
@@ -80,6 +81,8 @@ def live_through(world: World, violations: list[str]) -> History:
     fresh = world.lose_everything()
     if world.said() != before:
         violations.append(f"{world.said() - before} records were said again after a total loss")
+    chance = world.streams.fork("beginnings")
+    violations.extend(check_beginnings(world.log, NEWEST_BUILD, chance))
     for way, owners in readers.items():  # each goes on from where it stood
         for owner in owners:
             read_on(owner, world.log, _order(owner, _WAYS[way]))

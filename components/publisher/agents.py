@@ -17,7 +17,7 @@ from typing import Any
 import structlog
 from confluent_kafka import KafkaError, KafkaException
 
-from components.publisher.decide import component, places_of, publish
+from components.publisher.decide import publish
 from components.runtime import metrics
 from components.runtime.births import Births
 from components.runtime.clients import consumer, partitions_for, spot
@@ -28,21 +28,27 @@ from components.runtime.loop import Patience, Stop, turn_until_stopped
 from components.runtime.reading import Follower, Unreadably, committed_now, ends_now, read_span
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
+from components.runtime.standing import Row, places_of
+from components.runtime.standing import standing as component
 from components.runtime.step import Owner
-from components.runtime.store import Keeper
+from components.runtime.store import Keeper, by_key
 from components.runtime.surveying import Surveyor, Watch
 from components.runtime.times import Possible
 from components.runtime.transactions import in_time, transactional
 from events.codec import Read
-from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, partition_of, place, rows_topic
+from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, place, rows_topic
 
 GROUP = "turbine-publisher"
 POLL_MOST = 2_000
-KEEP_S = 1.0
-"""How long changed rows may be unkept while something is published: it bounds what a restart has
-to read again, and what is written beside each outcome."""
+KEEP_S = 10.0
+"""How long changed rows may be unkept: it bounds what a restart, or a container that starts, has to
+read of the journals, and what both have to read of rows that were written anew."""
 CALL_S = 5.0
 """For each step of a transaction."""
+ROWS_BYTES = 8 * MIB
+"""Of one transaction, nearly: the first rows of a new logic may be those of all jobs."""
+BATCH_BYTES = MIB // 2
+"""A broker takes no batch that is larger than a segment of the rows."""
 TRANSACTION_MS = 20_000
 """After so long the broker gives up the whole of it."""
 STUCK_S = 8.0
@@ -61,13 +67,11 @@ log = structlog.get_logger(__name__)
 class Chain:
     """One partition's journals: their owner, its keeper, and what stands and is unpublished."""
 
-    def __init__(
-        self, partition: int, possible: Possible, opened: Opened[None], build: str
-    ) -> None:
+    def __init__(self, partition: int, possible: Possible, opened: Opened[Row], build: str) -> None:
         self.partition, self.places = partition, places_of(partition)
         self.standing: deque[Read] = deque()
         restored = opened.restored
-        self.owner: Owner[None] = Owner(
+        self.owner: Owner[Row] = Owner(
             component,
             self.places,
             possible,
@@ -105,7 +109,10 @@ class Publisher:
         self._count = partitions_for(settings, needed)
         self._births = Births(settings)
         self._producer = transactional(
-            settings, GROUP, TRANSACTION_MS, **{"delivery.timeout.ms": int(CALL_S * 1000)}
+            settings,
+            GROUP,
+            TRANSACTION_MS,
+            **{"delivery.timeout.ms": int(CALL_S * 1000), "batch.size": BATCH_BYTES},
         )
         self._emitter = Emitter(self._producer, deadline_s=CALL_S)
         self._patience = Patience()
@@ -205,9 +212,20 @@ class Publisher:
         self._fenced(self._producer.begin_transaction)
         for chain in chains:
             self._say(chain)
-            # Only rows of chains whose positions move here: so they are never ahead of them.
-            for entry in chain.keeper.entries() if keep else ():
-                self._rows.write(chain.partition, entry)
+        size = 0
+        # Only rows of chains whose positions move here: so they are never ahead of them.
+        for chain in chains if keep else ():
+            for group in by_key(chain.keeper.entries()):
+                if size > ROWS_BYTES:
+                    self._commit(chains)
+                    self._fenced(self._producer.begin_transaction)
+                    size = 0
+                for entry in group:
+                    self._rows.write(chain.partition, entry)
+                    size += len(entry.value or b"")
+        self._commit(chains)
+
+    def _commit(self, chains: list[Chain]) -> None:
         self._step(
             self._producer.send_offsets_to_transaction,
             [spot(at, chain.seen(at)) for chain in chains for at in chain.places],

@@ -2,36 +2,13 @@
 
 from __future__ import annotations
 
-from components.runtime.component import Component
+from components.runtime.standing import standing
 from events.codec import Read, Record, encode
 from events.identity import effect_id
 from events.records import AlertRaised
-from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES, TIERS, place
+from events.topics import ALERTS, BY_SHORT, OUTCOMES
 
 OUTLETS = {kind: topic for topic in (OUTCOMES, ALERTS) for kind in BY_SHORT[topic].records}
-
-# The publisher decides nothing: it follows the chains, and the step tells it what stands.
-component: Component[None] = Component(
-    name="publisher",
-    logic="publisher/1",
-    output=JOURNAL,
-    inputs=frozenset({JOURNAL, TIERS}),
-    folds=frozenset(OUTLETS),
-    says=frozenset(),
-    fold=lambda row, _: row,
-    decide=lambda *_: (),
-    effects=lambda _: (),
-    wake_ms=lambda *_: None,
-    dump=lambda _: None,
-    load=lambda _: None,
-)
-
-
-def places_of(partition: int) -> tuple[str, ...]:
-    """What is followed together, and kept in one partition of the rows: a journal's partition, and
-    beside the first one the tiers', which is the only one of its topic."""
-    journal = place(JOURNAL, partition)
-    return (journal,) if partition else (journal, place(TIERS, 0))
 
 
 def publish(read: Read) -> tuple[str, Record] | None:
@@ -61,6 +38,6 @@ def _alert(read: Read) -> Record:
         value=encode(body),
         body=body,
         tick_ms=record.tick_ms,
-        source=component.name,
+        source=standing.name,
         cause=record.id,
     )

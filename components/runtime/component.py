@@ -48,6 +48,10 @@ class Component(Generic[R]):
     load: Callable[[object], R]
     key_of: Callable[[Read], str | None] | None = None
     """Whose row a record moves, where that is not its own key; None: nobody's."""
+    apart: bool = False
+    """Rows are kept apart from their chains: large ones that seldom change, while the id of the
+    last standing decision does with each. What a fold does not change must be the same object, and
+    a chain and its row are kept in one transaction."""
 
 
 @cache

@@ -24,7 +24,7 @@ from components.runtime.settings import Settings
 from components.runtime.store import CLAIM, LOG, Entry, Restored, restore
 from events.errors import Unreadable
 from events.lock import read_lock
-from events.topics import place, rows_topic
+from events.topics import Topic, place, rows_topic
 
 R = TypeVar("R")
 
@@ -103,27 +103,13 @@ class Rows(Generic[R]):
         return {p: self._opened(p, claims[p], entries[p]) for p in claims}
 
     def _read(self, partitions: Iterable[int]) -> dict[int, list[Entry]]:
-        entries: dict[int, list[Entry]] = {partition: [] for partition in partitions}
-        spans: dict[str, tuple[int, int | None]] = {self._place(p): (0, None) for p in entries}
-        for poll in read_span(self._settings, spans, **self._reading):
-            for message in poll:
-                entry = _entry(message)
-                if entry is not None:
-                    entries[message.partition].append(entry)
-        return entries
+        return _read(self._settings, self._topic, partitions, self._reading)
 
     def _opened(self, partition: int, mine: Claim, entries: list[Entry]) -> Opened[R]:
         at = _at(mine, entries)
         assert at is not None, "it was there a moment ago"
         entries = _whole([entry for entry in entries if entry.offset <= at], mine.start)
-        try:
-            restored = restore(self._component, entries, self.build)
-        except _UNFIT as bad:
-            # Another build kept it in another form: the log has it all, and a row that cannot be
-            # loaded would end every process that tries.
-            log.warning("kept rows left aside", at=self._place(partition), why=repr(bad))
-            restored = Restored()
-        return Opened(at, restored)
+        return Opened(at, _restored(self._component, entries, self.build, self._place(partition)))
 
     def stand(self, opened: Mapping[int, Opened[R]], ground: Ground) -> None:
         """Unreadably where what was kept is not of this log; else the log is kept with it."""
@@ -158,6 +144,49 @@ class Rows(Generic[R]):
 
     def _place(self, partition: int) -> str:
         return place(self._topic.short, partition)
+
+
+def look(
+    settings: Settings, component: Component[R], partitions: Iterable[int]
+) -> dict[int, Restored[R]]:
+    """What stands kept now, for one who owns nothing there and keeps nothing.
+
+    The owner goes on meanwhile, and what it writes anew may be compacted away before it is reached
+    here: then a key or a row is missing, by what the owner counted, and nothing is taken.
+    """
+    topic = rows_topic(component.name)
+    at = {place(topic.short, partition): partition for partition in partitions}
+    starts = starts_now(settings, at)
+    entries = _read(settings, topic, at.values(), {"isolation.level": "read_committed"})
+    if starts_now(settings, at) != starts:  # records were deleted while it was read
+        return {partition: Restored() for partition in at.values()}
+    return {
+        partition: _restored(component, _whole(entries[partition], starts[where]), build(), where)
+        for where, partition in at.items()
+    }
+
+
+def _read(
+    settings: Settings, topic: Topic, partitions: Iterable[int], reading: Mapping[str, object]
+) -> dict[int, list[Entry]]:
+    entries: dict[int, list[Entry]] = {partition: [] for partition in partitions}
+    spans: dict[str, tuple[int, int | None]] = {place(topic.short, p): (0, None) for p in entries}
+    for poll in read_span(settings, spans, **reading):
+        for message in poll:
+            entry = _entry(message)
+            if entry is not None:
+                entries[message.partition].append(entry)
+    return entries
+
+
+def _restored(component: Component[R], entries: list[Entry], build: str, where: str) -> Restored[R]:
+    try:
+        return restore(component, entries, build)
+    except _UNFIT as bad:
+        # Another build kept it in another form: the log has it all, and a row that cannot be
+        # loaded would end every process that tries.
+        log.warning("kept rows left aside", at=where, why=repr(bad))
+        return Restored()
 
 
 def _at(mine: Claim, entries: list[Entry]) -> int | None:

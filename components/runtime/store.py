@@ -15,6 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from components.runtime.component import Component
 from components.runtime.following import dumped
+from components.runtime.pieces import ROW, cut, joined, key_of, name_of
 from components.runtime.step import Held, Owner
 from events.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
 from events.errors import Unreadable
@@ -53,6 +54,7 @@ class Restored(Generic[R]):
     early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
     lost: set[str] = field(default_factory=set)  # of which only a zombie's entry is left
+    pieces: dict[str, int] = field(default_factory=dict)  # of rows that are kept apart
     log: dict[str, str] = field(default_factory=dict)  # topics and their ids
 
 
@@ -107,6 +109,11 @@ class Keeper(Generic[R]):
     ) -> None:
         self.owner, self.claim, self.build = owner, claim, build
         self._early, self._lost = restored.early, restored.lost
+        held = restored.held
+        self._apart = {key: (one.row, restored.pieces.get(key, 0)) for key, one in held.items()}
+        for key in restored.again:
+            self._apart[key] = None, restored.pieces.get(key, 0)
+        self._names = set(held)
         self._at_once = restored.again
         # Who began from nothing finds rows there that do not go with its positions.
         self._all_at_once = not restored.seen
@@ -153,8 +160,13 @@ class Keeper(Generic[R]):
             yield from self._entries(key, owner.held[key])
         self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
         self._kept = next(iter(self._waiting.values()), self._stretch)
-        logic = owner.component.logic
-        state = {"build": self.build, "logic": logic, "form": FORM, "seen": self._kept.seen}
+        state = {
+            "build": self.build,
+            "logic": owner.component.logic,
+            "form": FORM,
+            "seen": self._kept.seen,
+            "keys": len(self._names),
+        }
         yield Entry(POSITIONS, _bytes(state), self.claim)
 
     def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
@@ -165,13 +177,14 @@ class Keeper(Generic[R]):
         leaves older positions, from which all is read again that is not held: so nothing may be
         held that lies beyond a record which neither row nor entries have.
         """
+        self._names.add(key)
         kept = self._early.pop(key, set())
         waiting = {
             f"{EARLY}{key}\x00{read.place}\x00{read.offset}": read
             for place in sorted(one.early)
             for read in one.early[place]
         }
-        yield Entry(key, dump_held(self.owner.component, one), self.claim)
+        yield from self._row(key, one)
         for name, read in waiting.items():
             if name not in kept:
                 yield Entry(name, _bytes(_dump_read(read)), self.claim)
@@ -180,6 +193,36 @@ class Keeper(Generic[R]):
         if waiting:
             self._early[key] = set(waiting)
 
+    def _row(self, key: str, one: Held[R]) -> Iterator[Entry]:
+        """The chain, with its row; or then the row by itself, where it is another."""
+        component, row = self.owner.component, one.row
+        if not component.apart or row is None:
+            yield Entry(key, dump_held(component, one), self.claim)
+            return
+        was, before = self._apart.get(key, (None, 0))
+        if row is was:
+            yield Entry(key, dump_held(component, one, before), self.claim)
+            return
+        pieces = [*cut(_bytes(component.dump(row)))]
+        self._apart[key] = row, len(pieces)
+        yield Entry(key, dump_held(component, one, len(pieces)), self.claim)
+        for number, piece in enumerate(pieces):
+            yield Entry(name_of(key, number), piece, self.claim)
+        for number in range(len(pieces), before):
+            yield Entry(name_of(key, number), None, self.claim)
+
+
+def by_key(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+    """What must be kept together: a chain, its row, and what it holds back; or the positions."""
+    group: list[Entry] = []
+    for entry in entries:
+        if group and not entry.key.startswith((ROW, EARLY)):
+            yield group
+            group = []
+        group.append(entry)
+    if group:
+        yield group
+
 
 def _bytes(plain: object) -> bytes:
     """One text for one value. Not the canonical form of configs: our own rows need no bounds."""
@@ -187,18 +230,18 @@ def _bytes(plain: object) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def dump_held(component: Component[R], one: Held[R]) -> bytes:
-    """A key's row with its vector and chain, as canonical JSON."""
-    row = None if one.row is None else component.dump(one.row)
-    plain = {
-        "row": row,
+def dump_held(component: Component[R], one: Held[R], apart: int = 0) -> bytes:
+    """A key's row with its vector and chain, as canonical JSON; or in how many pieces the row lies
+    beside it."""
+    plain: dict[str, object] = {
+        "row": None if one.row is None or apart else component.dump(one.row),
         "vector": one.vector,
         "last": one.last,
         "tick_ms": one.tick_ms,
         "frozen": one.frozen,
         "marks": dumped(one.marks),
     }
-    return _bytes(plain)
+    return _bytes(plain | ({"apart": apart} if apart else {}))
 
 
 def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Restored[R]:
@@ -211,18 +254,20 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
         return Restored(lost=lost)  # from nothing: the log has everything
     out: Restored[R] = Restored(seen=positions["seen"], log=log)
     for key, value in sorted(holds.items()):
-        if value is None:
+        if value is None or key.startswith(ROW):
             continue
         if key.startswith(EARLY):
             _put_early(component, out, key, json.loads(value))
         else:
-            _put_row(component, out, key, json.loads(value))
+            _put_row(component, out, key, json.loads(value), holds)
     for one in out.held.values():
         _order_early(one)
+    if len(out.held) < positions.get("keys", 0):
+        raise ValueError(f"{len(out.held)} keys are there, of {positions['keys']}")
     other = positions["build"] != build
     if any(one.frozen and (other or key in late) for key, one in out.held.items()):
         return Restored()  # another build may read what froze the key
-    out.again = {_key_of_early(key) if key.startswith(EARLY) else key for key in again}
+    out.again = {_key_of(name) for name in again}
     out.again = {key for key in out.again if key in out.held}
     return out
 
@@ -254,9 +299,18 @@ def _sift(
     return holds, again, lost, late
 
 
-def _put_row(component: Component[R], out: Restored[R], key: str, plain: Any) -> None:
-    one = out.held.setdefault(key, Held())
-    one.row = None if plain["row"] is None else component.load(plain["row"])
+def _put_row(
+    component: Component[R],
+    out: Restored[R],
+    key: str,
+    plain: Any,
+    holds: Mapping[str, bytes | None],
+) -> None:
+    one, row = out.held.setdefault(key, Held()), plain["row"]
+    if count := plain.get("apart", 0):
+        out.pieces[key] = count
+        row = json.loads(joined(key, count, holds))
+    one.row = None if row is None else component.load(row)
     one.vector, one.last = plain["vector"], plain["last"]
     one.tick_ms, one.frozen = plain["tick_ms"], plain["frozen"]
     one.marks = dict(plain["marks"])
@@ -266,6 +320,12 @@ def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any)
     read, key = _load_read(component, plain), _key_of_early(name)
     out.held.setdefault(key, Held()).early.setdefault(read.place, []).append(read)
     out.early.setdefault(key, set()).add(name)
+
+
+def _key_of(name: str) -> str:
+    if name.startswith(EARLY):
+        return _key_of_early(name)
+    return key_of(name) if name.startswith(ROW) else name
 
 
 def _key_of_early(name: str) -> str:

@@ -20,7 +20,9 @@ from components.runtime.clients import partitions_for
 from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
+from components.runtime.standing import standing
 from components.task_manager.catalogue import Target
+from components.task_manager.chains import CHAIN, Kept
 from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.due import Due
 from components.task_manager.engine import SHARED, EngineProcess
@@ -40,7 +42,7 @@ from components.task_manager.orders import Ended, Started, Work
 from components.task_manager.orders import Loads as LoadsEvent
 from components.task_manager.place import Place
 from components.task_manager.pulse import Member, Pulse
-from components.task_manager.reader import CHAIN, Reader
+from components.task_manager.reader import Reader
 from components.task_manager.runs import Begin, Kill
 from components.task_manager.runs import Stop as StopRun
 from components.task_manager.voice import Voice
@@ -53,7 +55,7 @@ from events.records import (
     ShardLoadsReported,
     TaskLoadReported,
 )
-from events.topics import CONTAINERS, JOURNAL, LOADS, TASKS
+from events.topics import CONTAINERS, JOURNAL, LIVES, LOADS, TASKS, rows_topic
 from projections.hold import Hold
 
 HEAP_LEAST_MB, AROUND_HEAP_MB = 512, 384
@@ -62,6 +64,7 @@ TURN_S = 0.05
 LEAVE_MS = 10_000
 """For tasks to stop in order when the container is told to end; a supervisor waits 20 s."""
 DRAIN_S = 5.0
+NEEDED = (CONTAINERS, JOURNAL, LIVES, LOADS, TASKS, rows_topic(standing.name).short)
 WAITING_BEAT_MS = 1_000
 TAKE_MOST = 2_000
 """Of what has come to stand, in one turn: a catch-up must not hold up a heartbeat."""
@@ -83,19 +86,20 @@ class TaskManager:
 
     def __init__(self, settings: Settings, options: Options) -> None:
         self._settings, self._options = settings, options
-        self._count = partitions_for(settings, {CONTAINERS, JOURNAL, LOADS, TASKS})
+        self._count = partitions_for(settings, NEEDED)
         member, place = options.member, options.place
         adopt_orphans()
         self._deadline = Deadline.create(place.deadline)
         self._pulse = Pulse(settings, self._count, member)
-        last, tenancy = self._pulse.past()
+        past = self._pulse.past()
         self._reader = Reader(settings, self._count, self._pulse.tier)
         self._reader.start()
         self._voice = Voice(settings, self._count)
-        self.epoch = 1 + max(place.epoch, last)
+        self.epoch = 1 + max(place.epoch, past.epoch)
         place.begin(self.epoch)
+        self._pulse.keep(self.epoch, past.tenancy, wait=True)
         self._known = Known(member.name, self.epoch, self._pulse.tier)
-        self._known.hold = self._known.hold._replace(tenancy=tenancy)
+        self._known.hold = self._known.hold._replace(tenancy=past.tenancy)
         self._host = Host(member.name, self.epoch, self._known.periods)
         self._loads = Loads(member.name, self.epoch, own_ms())
         self._due = Due(own_ms())
@@ -127,12 +131,17 @@ class TaskManager:
     def _live(self, now_ms: int) -> None:
         """Reads what was said of this life, and what was decided; the lease follows from it."""
         known = self._known
-        held = known.hold.lease_ms
+        held, had = known.hold.lease_ms, known.hold.tenancy
         for read in self._pulse.poll(TURN_S):
             known.live(read)
+        if known.hold.tenancy is not had:
+            self._pulse.keep(self.epoch, known.hold.tenancy)
         self._reader.now_ms = self._pulse.now_ms
         for one in self._reader.take(TAKE_MOST):
-            known.learn(one.read, one.vector)
+            if isinstance(one, Kept):
+                known.begin(one.key, one.row, one.vector)
+            else:
+                known.learn(one.read, one.vector)
             self._dirty = True
         self._deadline.lease_ms = None if known.hold.over else known.hold.lease_ms
         if known.hold.lease_ms != held:
@@ -195,6 +204,7 @@ class TaskManager:
     def _live_on(self, hold: Hold) -> None:
         """Says again what others know of this life: it may last longer than the log keeps it."""
         self._pulse.start(self.epoch)
+        self._pulse.keep(self.epoch, hold.tenancy)
         if hold.tenancy is not None:
             self._pulse.belong(hold.tenancy)
         self._say(self._host.again())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from components.runtime.standing import Row
 from components.task_manager.catalogue import Catalogue, Shape
 from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from events.codec import Read
@@ -22,13 +23,23 @@ class Known:
         self.scale = UNIT
         self.periods = Periods()
         self.catalogue: Catalogue | None = None  # None: the tier is not defined yet
-        self._rows: dict[str, Lists] = {}
+        self.lists: dict[str, Lists] = {}
         self._vectors: dict[str, Mapping[str, int]] = {}
 
     def live(self, read: Read) -> None:
         """A record of the partition in which this container's life lies."""
         if read.record.key == self.hold.container:
             self.hold = hold.fold(self.hold, read)
+
+    def begin(self, key: str, row: Row, vector: Mapping[str, int]) -> None:
+        """What stood of a job, or of the tier, where reading began."""
+        if isinstance(row, TierDefined):
+            self.hold = hold.define(self.hold, row)
+            self._define(row)
+            return
+        self._vectors[key] = vector
+        if row is not None:
+            self._list(key, row)
 
     def learn(self, read: Read, vector: Mapping[str, int]) -> None:
         """A decision that stands, about the tier or about a job."""
@@ -38,9 +49,11 @@ class Known:
             if isinstance(read.record.body, TierDefined) and self.catalogue is None:
                 self._define(read.record.body)
             return
-        before = self._rows.get(key)
-        row = self._rows[key] = lists.fold(before, read)
         self._vectors[key] = vector
+        self._list(key, lists.fold(self.lists.get(key), read))
+
+    def _list(self, job: str, row: Lists) -> None:
+        before, self.lists[job] = self.lists.get(job), row
         if self.catalogue is not None and _moved(before, row):
             self.catalogue.put(row)
 
@@ -54,7 +67,7 @@ class Known:
         self.scale = scale_of(body.settings_json)
         self.periods = periods_of(body.settings_json)
         self.catalogue = Catalogue(Shape(body.tier, body.shards, body.regions))
-        for row in self._rows.values():
+        for row in self.lists.values():
             self.catalogue.put(row)
 
 

@@ -13,9 +13,11 @@ from typing import NamedTuple
 from components.runtime.clients import producer
 from components.runtime.emitter import Emitter
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, ends_now, read_span
+from components.runtime.reading import Follower, ends_now, read_span, times_now
 from components.runtime.settings import Settings
+from components.task_manager import lives
 from components.task_manager.deadline import own_ms
+from components.task_manager.lives import Past
 from components.task_manager.voice import fact
 from events.codec import Read
 from events.records import (
@@ -58,22 +60,40 @@ class Pulse:
         self._number = 0
         self.now_ms = 0  # the broker's time of what was read last: a tick a second, at least
 
-    def past(self) -> tuple[int, Tenancy | None]:
-        """The greatest epoch of this container in the log, and which tier has it, as it was when
-        this life began. It lives as a member of that tier."""
-        epoch, tenancy = 0, None
-        for poll in read_span(self._settings, {self.place: (0, self._end)}):
+    def past(self) -> Past:
+        """The greatest epoch of this container, and which tier has it, as it was when this life
+        began. It lives as a member of that tier."""
+        kept = lives.look(self._settings, self._partition, self._member.name)
+        past = kept.past or Past()
+        span = lives.unknown(kept, self._end, self._offset)
+        for poll in read_span(self._settings, {self.place: span}):
             for read in self._ours(poll):
                 match read.record.body:
                     case ContainerStarted() as body:
-                        epoch = max(epoch, body.epoch)
+                        past = past._replace(epoch=max(past.epoch, body.epoch))
                     case ContainerReassigned() as body:
-                        tenancy = tenancy_of(tenancy, body)
+                        past = past._replace(tenancy=tenancy_of(past.tenancy, body))
                     case _:
                         pass
-        if tenancy is not None:
-            self._member = self._member._replace(tier=tenancy.tier)
-        return epoch, tenancy
+        for poll in read_span(self._settings, {self.place: (self._end - 1, self._end)}):
+            self.now_ms = max(self.now_ms, *(message.at_ms for message in poll))
+        if kept.since_ms is None or (kept.past is None and past.epoch):
+            # An older build lived here; another of its containers may do so still.
+            lives.keep_since(self._emitter, self._partition, self.now_ms)
+        if past.tenancy is not None:
+            self._member = self._member._replace(tier=past.tenancy.tier)
+        return past
+
+    def _offset(self, at_ms: int) -> int:
+        return times_now(self._settings, [self.place], at_ms)[self.place]
+
+    def keep(self, epoch: int, tenancy: Tenancy | None, *, wait: bool = False) -> None:
+        """Leaves to the next life what it begins with; before the log hears of this one it waits
+        until that is kept. Two lives of one number would renew each other's lease."""
+        past = Past(epoch, tenancy, self.now_ms)
+        lives.keep(self._emitter, self._partition, self._member.name, past)
+        if wait:
+            self._emitter.settle()
 
     @property
     def tier(self) -> str:

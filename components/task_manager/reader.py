@@ -1,5 +1,8 @@
 """Follows what was decided about the tier and about all jobs, and tells what of it stands.
 
+It begins with what the publisher kept of the chains, and reads on from there: a start costs what
+there is of jobs, and not what was ever decided about them.
+
 In a thread of its own: whether a decision stands may be a question to the broker, which may take
 its time, and a container's heartbeats must not wait for that. It folds nothing and decides nothing.
 """
@@ -7,31 +10,23 @@ its time, and a container's heartbeats must not wait for that. It folds nothing 
 from __future__ import annotations
 
 import threading
-from collections import deque
-from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Iterable
 
 import structlog
 
 from components.runtime.births import Births
 from components.runtime.clients import BrokerUnreachable, LoginRefused
-from components.runtime.component import Component
-from components.runtime.ground import RUNBOOK, headless
+from components.runtime.ground import RUNBOOK, Ground, headless
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.reading import Follower, Unreadably, ends_now, read_span
+from components.runtime.rows import look
 from components.runtime.settings import Settings
-from components.runtime.step import Owner
+from components.runtime.standing import Row, standing
+from components.runtime.store import Restored
 from components.runtime.surveying import Surveyor, Watch
-from events.codec import Read
-from events.records import Body
-from events.topics import JOURNAL, TIERS, place
-from projections.hold import FOLDED_KINDS as HOLD_KINDS
-from projections.lists import FOLDED_KINDS as LIST_KINDS
+from components.task_manager.chains import KINDS, Chains, Kept, Standing, unfit
 
 POLL_S, POLL_MOST = 0.1, 2_000
-CHAIN = place(TIERS, 0)
-KINDS = HOLD_KINDS | LIST_KINDS
 WATCH_S = 3.5
 """There may be thousands of containers, and each look is some questions to the broker."""
 REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
@@ -39,48 +34,17 @@ REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 log = structlog.get_logger(__name__)
 
 
-def _view(topic: str, folds: frozenset[str]) -> Component[None]:
-    """Whoever only wants to know what stands."""
-    return Component(
-        name="task-manager",
-        logic="task-manager/1",
-        output=topic,
-        inputs=frozenset({topic}),
-        folds=folds,
-        says=frozenset(),
-        fold=lambda *_: None,
-        decide=lambda *_: (),
-        effects=lambda _: (),
-        wake_ms=lambda *_: None,
-        dump=lambda _: None,
-        load=lambda _: None,
-    )
-
-
-class Standing(NamedTuple):
-    """A decision that stands, and all that was known of its key with it."""
-
-    read: Read
-    vector: Mapping[str, int]
-
-
 class Reader:
-    """From the first record on: whoever comes late has the full lists from the topic alone."""
+    """From what was kept on; where nothing was, or it does not fit the log, from the first record
+    on. Either way it tells the same."""
 
     def __init__(self, settings: Settings, partitions: int, tier: str) -> None:
         self._settings, self._count = settings, partitions
-        self._tier = f"{tier}/placement"
         self._births = Births(settings)
-        self.owners: dict[str, Owner[None]] = {}
-        views = {TIERS: _view(TIERS, HOLD_KINDS), JOURNAL: _view(JOURNAL, LIST_KINDS)}
-        for at, topic in [
-            (CHAIN, TIERS),
-            *((place(JOURNAL, p), JOURNAL) for p in range(partitions)),
-        ]:
-            heed = partial(self._heed, at)
-            self.owners[at] = Owner(views[topic], [at], self._possible, heed=heed)
-        self._standing: deque[Standing] = deque()
+        self._chains = Chains(partitions, tier, self._possible)
+        self.owners = self._chains.owners
         self._read_all = False
+        self._told: dict[str, int] = {}  # what there was to read, until it was told
         self.now_ms = 0  # by ticks that others read: what waits for a forgery's time is due by it
         self.failure: Exception | None = None
         self._over = threading.Event()
@@ -90,18 +54,23 @@ class Reader:
         """Begins to read."""
         self._thread.start()
 
-    def take(self, most: int) -> list[Standing]:
+    def take(self, most: int) -> list[Standing | Kept]:
         """What has come to stand since the last time, in causal order for each key."""
-        return [self._standing.popleft() for _ in range(min(most, len(self._standing)))]
+        standing = self._chains.standing
+        taken = [standing.popleft() for _ in range(min(most, len(standing)))]
+        if self.caught_up and self._told:
+            log.info("caught up", **self._told)
+            self._told = {}
+        return taken
 
     @property
     def caught_up(self) -> bool:
         """Was all taken that stood when reading began?"""
-        return self._read_all and not self._standing
+        return self._read_all and not self._chains.standing
 
     def seen(self, at: str) -> int:
         """How far the place was read."""
-        return self.owners[at].seen.get(at, 0)
+        return self._chains.seen(at)
 
     def close(self) -> None:
         """Ends soon; nobody waits for it."""
@@ -111,10 +80,16 @@ class Reader:
 
     def _run(self) -> None:
         try:
-            self._stand()
-            ends = ends_now(self._settings, self.owners)
-            for poll in read_span(self._settings, {at: (0, end) for at, end in ends.items()}):
+            kept = look(self._settings, standing, range(self._count))
+            ground = self._stand()
+            for partition, one in sorted(kept.items()):
+                self._begin(partition, one, ground)
+            ends, records = ends_now(self._settings, self.owners), 0
+            spans = {at: (self.seen(at), end) for at, end in ends.items()}
+            for poll in read_span(self._settings, spans):
+                records += len(poll)
                 self._fold(poll)
+            self._told = {"records": records, "below": sum(ends.values())}
             self._read_all = True
             start = {at: max(end, self.seen(at)) for at, end in ends.items()}
             follower = Follower(self._settings, start)
@@ -124,7 +99,13 @@ class Reader:
         except Exception as error:  # noqa: BLE001 - told in the main thread, which ends the process
             self.failure = error
 
-    def _stand(self) -> None:
+    def _begin(self, partition: int, kept: Restored[Row], ground: Ground) -> None:
+        if why := unfit(kept, ground):
+            log.warning("it begins with the first record", partition=partition, why=why)
+        else:
+            self._chains.begin(partition, kept)
+
+    def _stand(self) -> Ground:
         """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
@@ -136,31 +117,19 @@ class Reader:
             tell=self._fail,
             every_s=WATCH_S,
         )
+        return ground
 
     def _fail(self, sentence: str) -> None:
         self.failure = Unreadably(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:
-            at = message.place
-            owner = self.owners[at]
-            owner.now_ms = max(owner.now_ms, message.at_ms)
             found = take_in(message, self._count, KINDS)
             if isinstance(found, DeadLetter):  # other readers of the topic write its letter
-                owner.pass_by(at, message.offset, message.at_ms)
+                self._chains.pass_by(message.place, message.offset, message.at_ms)
             else:
-                owner.read(found)
-        for owner in self.owners.values():
-            owner.now_ms = max(owner.now_ms, self.now_ms)
-            owner.settle()
-
-    def _heed(self, at: str, read: Read, stands: bool) -> None:
-        record = read.record
-        if not stands or not isinstance(record.body, Body) or record.kind not in KINDS:
-            return
-        if at == CHAIN and record.key != self._tier:
-            return
-        self._standing.append(Standing(read, dict(self.owners[at].held[record.key].vector)))
+                self._chains.read(found)
+        self._chains.settle(self.now_ms)
 
     def _possible(self, at: str, offset: int, by_ms: int) -> bool | None:
         """Asks until the broker answers: without it, nobody knows what stands."""

@@ -53,7 +53,7 @@ LEASES = (
     left_out(
         "two lives have one number",
         CONTAINER,
-        "1 + max(self.epoch, self._greatest_epoch())",
+        "1 + self._greatest_epoch()",
         "max(1, self._greatest_epoch())",
     ),
     left_out(

@@ -47,13 +47,13 @@ KEEPING = (
         (
             Change(
                 STORE,
-                "        yield Entry(key, dump_held(self.owner.component, one), self.claim)\n",
+                "        yield from self._row(key, one)\n",
                 "",
             ),
             Change(
                 STORE,
                 "        for name in sorted(kept - waiting.keys()):\n",
-                "        yield Entry(key, dump_held(self.owner.component, one), self.claim)\n"
+                "        yield from self._row(key, one)\n"
                 "        for name in sorted(kept - waiting.keys()):\n",
             ),
         ),
@@ -65,6 +65,27 @@ KEEPING = (
         "self._early, self._lost = restored.early, set[str]()",
         aimed=STORE_TESTS + "test_a_zombie_that_holds_back_costs_one_rebuild_and_no_more",
         why="every restart reads the log from its beginning, and finds the truth there",
+    ),
+    Mutant(
+        "a row that lies apart is kept once",
+        (Change(STORE, "        if row is was:\n", "        if was is not None:\n"),),
+        cast="task-service",
+    ),
+    Mutant(
+        "what stands is kept without the end of a job",
+        (
+            Change(
+                "components/runtime/standing.py",
+                "        case TaskSpecsPublished() | SyncCommitted():\n",
+                "        case TaskSpecsPublished():\n",
+            ),
+        ),
+        cast="task-service",
+    ),
+    Mutant(
+        "a life that begins takes no chain",
+        (Change("components/task_manager/chains.py", "dict(one.last)", "{}"),),
+        cast="shard-manager",
     ),
     left_out(
         "positions are kept ahead of rows",

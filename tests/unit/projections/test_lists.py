@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from events.records import (
     TaskSpecsPublished,
 )
 from projections import syncs
-from projections.lists import FOLDED_KINDS, Former, Lists, apply, fold
+from projections.lists import FOLDED_KINDS, Former, Lists, apply, dump, fold, load
 from projections.syncs import DELETED, START, STOP, Sync
 
 JOB = "orders"
@@ -166,3 +167,15 @@ def test_it_agrees_with_who_decides(bodies: list[Body]) -> None:
 def test_a_row_is_what_its_records_say_and_no_more(bodies: list[Body]) -> None:
     copies = [dataclasses.replace(body) for body in bodies]  # type: ignore[type-var]  # all are
     assert told(*bodies) == told(*copies)
+
+
+def test_what_is_kept_of_a_list_comes_back() -> None:
+    row = Lists(JOB)
+    for body in (published(1, 2), published(2, 3), published(3, 2, part=1, parts=2)):
+        row = apply(row, body)
+        plain = json.loads(json.dumps(dump(row)))
+        assert load(plain) == row
+        assert dump(load(plain)) == dump(row)
+    assert row.former is not None
+    assert row.part is not None
+    assert load(json.loads(json.dumps(dump(Lists(JOB))))) == Lists(JOB)

@@ -9,12 +9,12 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.publisher.decide import component as publisher
 from components.runtime import surveying
 from components.runtime.ground import Ground, begin_at, headless, misfit, remedy_of
 from components.runtime.reading import Unreadably
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
+from components.runtime.standing import standing as publisher
 from components.runtime.step import Owner
 from components.runtime.store import Restored
 from components.runtime.surveying import Watch

@@ -13,7 +13,7 @@ from components.task_manager.due import Due
 from events.codec import Read, Record, encode
 from events.records import Body, ContainerReassigned, ContainerStarted, ShardDropped, TierDefined
 from projections import hold
-from projections.hold import Hold, Wish
+from projections.hold import Hold, Tenancy, Wish
 from projections.timing import Timing
 from tests.unit.task_manager.scenes import Scene
 
@@ -26,11 +26,13 @@ class Desk:
     def __init__(self, settings: str = "{}") -> None:
         self.said: list[str] = []
         self.facts: list[Body] = []
+        self.kept: list[tuple[int, Tenancy | None]] = []  # for the next life
         self.row = Hold("c1", 1)
         self.scene = Scene()
         pulse = SimpleNamespace(
             heed=lambda: None,
             start=lambda epoch: self.said.append(f"start {epoch}"),
+            keep=lambda epoch, told: self.kept.append((epoch, told)),
             belong=lambda told: self.said.append(f"{told.tier} by {told.number}"),
             beat=lambda *_: self.said.append("beat"),
         )
@@ -72,6 +74,15 @@ def test_it_says_each_hour_that_it_lives() -> None:
     assert desk.at(HOUR_MS + 5_000) == ["start 1", "beat"]
     assert desk.at(HOUR_MS + 10_000) == ["beat"]
     assert desk.at(2 * HOUR_MS + 5_000) == ["start 1", "beat"]
+
+
+def test_it_keeps_each_hour_what_the_next_life_begins_with() -> None:
+    """It says how far the partition of lives was read: from there the next one reads on."""
+    desk = heard()
+    before = len(desk.kept)
+    desk.hears(ContainerReassigned("c1", "rich", 3, "d", "why"))
+    desk.at(HOUR_MS + 5_000)
+    assert desk.kept[before:] == [(1, Tenancy(3, "rich", "d", "why"))]
 
 
 def test_the_hour_is_the_tiers() -> None:
