@@ -36,6 +36,7 @@ from events.topics import (
     JOURNAL,
     LOADS,
     PREFIX,
+    PUBLISHER,
     TIERS,
     place,
     rows_topic,
@@ -63,7 +64,8 @@ SAMPLE = 200
 """Containers that say something, so that it is known what a word of theirs costs."""
 TICKS_S, WAIT_S, PAUSE_S = 60.0, 60.0, 0.2
 GB = 1e9
-SCALER_ROWS = rows_topic("auto-scaler").short
+SCALER_ROWS, PUBLISHED_ROWS = (rows_topic(one).short for one in ("auto-scaler", PUBLISHER))
+ALONE = frozenset({"facts", "ingress", "operator"})
 Costs = Mapping[tuple[str, str], "Cost"]
 NOTES = (
     "an hour played in memory by the real components and keepers, then written to a broker as who",
@@ -240,14 +242,16 @@ def _disk(broker: Broker, topic: str) -> int:
 
 
 def _write(settings: Settings, written: Iterable[Written]) -> None:
-    """Decisions and rows of a turn together; each fact alone, as another container says it."""
+    """Decisions and rows of a turn together; each fact alone, as another container says it. The
+    publisher's rows are not packed: they go with what clients of all kinds have to read."""
     alone = Emitter(producer(settings, **{"batch.num.messages": 1}))
     together, rows = Emitter(producer(settings)), Emitter(producer(settings, **PACKED))
     for _, turn in groupby(written, key=lambda one: one.turn):
         used = set[Emitter]()
         for one in turn:
             kind = BY_SHORT[one.topic].kind
-            by = rows if kind == "rows" else together if kind in {"journal", "tiers"} else alone
+            packed = kind == "rows" and one.topic != PUBLISHED_ROWS
+            by = rows if packed else alone if kind in ALONE else together
             by.write(PREFIX + one.topic, 0, one.key, one.value, one.headers)
             used.add(by)
         for by in used - {alone}:

@@ -1,7 +1,8 @@
 """One partition of a fleet, played in memory on virtual time: all that its components write.
 
-The job-keyed components are the real ones, and so is what keeps their rows. Authors and tasks are
-scripted: each task reports each minute, a few jobs an hour are given another size.
+The job-keyed components are the real ones, and so is what keeps their rows and the publisher's.
+Authors and tasks are scripted: each task reports each minute, a few jobs an hour are given another
+size.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ from typing import Any, NamedTuple
 
 from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
+from components.publisher.agents import KEEP_S
 from components.runtime.component import Component, places_of
+from components.runtime.standing import Row, standing
+from components.runtime.standing import places_of as published_of
 from components.runtime.step import Owner
-from components.runtime.store import Keeper, Restored
+from components.runtime.store import Entry, Keeper, Restored
 from components.state_syncer.decide import component as state_syncer
 from components.task_manager.voice import fact
 from components.task_service.decide import component as task_service
@@ -30,7 +34,7 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
-from events.topics import BY_SHORT, CHANGES, CLOCK, LOADS, TASKS, place, rows_topic
+from events.topics import BY_SHORT, CHANGES, CLOCK, JOURNAL, LOADS, TASKS, place, rows_topic
 
 COMPONENTS: tuple[Component[Any], ...] = (job_service, state_syncer, task_service, auto_scaler)
 SYNCER = 1
@@ -98,6 +102,7 @@ class Partition:
     _owners: list[Owner[Any]] = field(init=False)
     _keepers: list[Keeper[Any]] = field(init=False)
     _at: list[dict[str, int]] = field(init=False)
+    _publisher: Keeper[Row] = field(init=False)
     _jobs: dict[str, _Job] = field(init=False)
     _random: Random = field(init=False)
 
@@ -109,6 +114,8 @@ class Partition:
         ]
         self._keepers = [Keeper(owner, 0, "build", Restored()) for owner in self._owners]
         self._at = [dict.fromkeys(at, 0) for at in found]
+        chain: Owner[Row] = Owner(standing, published_of(self.number), lambda *_: True)
+        self._publisher = Keeper(chain, 0, "build", Restored())
         draw = self._random
         self._jobs = {
             name: _Job(name, draw.randrange(60), self.tasks * draw.uniform(2_000, 3_000))
@@ -149,6 +156,8 @@ class Partition:
         else:
             raise AssertionError("the fleet does not come to rest")
         self._keep()
+        if (self.now_ms - START_MS) % int(KEEP_S * SECOND_MS) == 0:
+            self._keep_published()
 
     def _reports(self) -> Iterator[TaskLoadReported]:
         second, draw = self.now_ms // SECOND_MS % 60, self._random
@@ -210,12 +219,25 @@ class Partition:
 
     def _keep(self) -> None:
         for owner, keeper in zip(self._owners, self._keepers, strict=True):
-            topic = rows_topic(owner.component.name).short
-            for entry in keeper.due():
-                headers: list[tuple[str, bytes | None]] = [("claim", b"0")]
-                key = entry.key.encode()
-                self.out.append(Written(topic, key, entry.value, headers, "row", self.turn))
+            self._keep_rows(owner, keeper.due())
         self.turn += 1
+
+    def _keep_published(self) -> None:
+        """The publisher's rows go along with what it says, all that changed."""
+        owner = self._publisher.owner
+        at = place(JOURNAL, self.number)
+        for read in self.lines.get(at, [])[owner.seen.get(at, 0) :]:
+            owner.read(read)
+        if owner.changed:
+            self._keep_rows(owner, self._publisher.entries())
+            self.turn += 1
+
+    def _keep_rows(self, owner: Owner[Any], entries: Iterable[Entry]) -> None:
+        topic = rows_topic(owner.component.name).short
+        for entry in entries:
+            headers: list[tuple[str, bytes | None]] = [("claim", b"0")]
+            key = entry.key.encode()
+            self.out.append(Written(topic, key, entry.value, headers, "row", self.turn))
 
 
 def _report(job: _Job, task: int, now_ms: int, draw: Random) -> TaskLoadReported:
