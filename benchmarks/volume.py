@@ -26,7 +26,7 @@ from components.runtime.reading import ends_now
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import KEEP_MOST, POSITIONS
-from components.runtime.tier_rows import SNAPSHOT_EVERY_S
+from components.runtime.tier_rows import SNAPSHOT_EVERY_S, period_s
 from components.shard_manager.decide import component as shard_manager
 from events.topics import (
     BY_SHORT,
@@ -115,7 +115,7 @@ def measure(quick: bool) -> Result:
         ticks = _ticks(broker, site)
     say("what is kept of tiers")
     day = day_of(costs, ticks.bytes, LARGE_JOBS / jobs)
-    day["snapshots"] = _snapshots(hour, LARGE_JOBS / jobs) * DAY_S / SNAPSHOT_EVERY_S
+    day["snapshots"] = _snapshots(hour, LARGE_JOBS / jobs) * DAY_S
     lives = IDLE_CONTAINERS * (DAY_S / BEAT_S + DAY_S / SHARDS_S)
     snapshots = TIER_WIDE * SNAPSHOT_RECORDS * DAY_S / SNAPSHOT_EVERY_S
     figures = {
@@ -146,9 +146,10 @@ def _hour(number: int, jobs: int) -> list[Written]:
 
 
 def _snapshots(hour: Sequence[Written], times: float) -> float:
-    """Bytes of one of each tier-wide component, at the large fleet."""
+    """Bytes a second of both tier-wide components, at the large fleet."""
     size = Size(LARGE_CONTAINERS, LARGE_SHARDS, LARGE_JOBS, LARGE_TASKS)
-    return snapshot_bytes(shard_manager, size, []) + capacity_bytes(size, hour, times)
+    each = snapshot_bytes(shard_manager, size, []), round(capacity_bytes(size, hour, times))
+    return sum(one / period_s(one) for one in each)
 
 
 def _reread_s(hour: Sequence[Written]) -> float:

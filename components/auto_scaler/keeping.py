@@ -1,6 +1,7 @@
 """A row as plain JSON and back, by the types of its fields: a new one needs no word here. Pure.
 
-Long runs of numbers are kept as their bytes: as text they would be most of a row.
+Long runs of numbers are kept as their bytes, as text they would be most of a row; and column by
+column: all first bytes, all second bytes. What differs little from number to number packs better.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import types
 from array import array
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from immutables import Map
 
@@ -45,9 +46,28 @@ BYTES = Form(lambda value: base64.b64encode(value).decode(), base64.b64decode)
 SET = Form(sorted, frozenset)
 VERSIONS = Form(lambda value: value.to_plain(), lambda plain: LayerVersions(**plain))
 INGRESS = Form(dump_ingress, load_ingress)
+
+
+def _columns(width: int) -> Form:
+    """Of records of so many bytes each."""
+
+    def dump(value: bytes) -> Any:
+        return BYTES.dump(b"".join([value[first::width] for first in range(width)]))
+
+    def load(plain: Any) -> bytes:
+        packed = BYTES.load(plain)
+        value, count = bytearray(len(packed)), len(packed) // width
+        for first in range(width):
+            value[first::width] = packed[first * count : (first + 1) * count]
+        return bytes(value)
+
+    return Form(dump, load)
+
+
+_DOUBLES = _columns(array(NUMBERS).itemsize)
 FLOATS = Form(
-    lambda value: BYTES.dump(array(NUMBERS, value).tobytes()),
-    lambda plain: tuple(array(NUMBERS, BYTES.load(plain))),
+    lambda value: _DOUBLES.dump(array(NUMBERS, value).tobytes()),
+    lambda plain: tuple(array(NUMBERS, _DOUBLES.load(plain))),
 )
 PLAIN: dict[Any, Form] = {
     bool: AS_IT_IS,
@@ -68,6 +88,8 @@ def form_of(kind: Any) -> Form:
     if kind in PLAIN:
         return PLAIN[kind]
     origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _columns(parts[1])
     if origin in {Union, types.UnionType}:
         [inner] = [part for part in parts if part is not type(None)]
         return _optional(form_of(inner))
@@ -77,7 +99,7 @@ def form_of(kind: Any) -> Form:
         return _fields(tuple, [form_of(part) for part in parts])
     if origin in {tuple, Sequence}:
         return _run(form_of(parts[0]))
-    hints = get_type_hints(kind)
+    hints = get_type_hints(kind, include_extras=True)
     return _fields(kind._make, [form_of(hints[name]) for name in kind._fields])
 
 

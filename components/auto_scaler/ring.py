@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import isnan, nan
 from struct import Struct
+from typing import Annotated
 
 from components.auto_scaler.seen import Minute
 
@@ -18,10 +19,12 @@ job is written each minute."""
 
 _NUMBERS = ("arrived", "rate", "lag", "lag_s", "busy", "busy_most", "memory_mb", "bytes_per_record")
 _ONE = Struct("<qIHHBff8f")
+Ring = Annotated[bytes, _ONE.size]
+"""Minute after minute; each takes so many bytes."""
 _MOST = 3e38
 
 
-def kept(ring: bytes, minute: Minute) -> bytes:
+def kept(ring: Ring, minute: Minute) -> Ring:
     """With one minute more; the oldest goes."""
     packed = _ONE.pack(
         minute.at_ms,
@@ -36,7 +39,7 @@ def kept(ring: bytes, minute: Minute) -> bytes:
     return ring[-(MINUTES - 1) * _ONE.size :] + packed
 
 
-def minutes(ring: bytes) -> Iterator[Minute]:
+def minutes(ring: Ring) -> Iterator[Minute]:
     """The oldest first."""
     for at_ms, tasks, threads, stuck, oom, down_s, heard, *numbers in _ONE.iter_unpack(ring):
         named = dict(zip(_NUMBERS, map(_known, numbers), strict=True))

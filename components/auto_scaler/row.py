@@ -12,6 +12,7 @@ from typing import NamedTuple
 from components.auto_scaler.done import Done
 from components.auto_scaler.facts import Facts
 from components.auto_scaler.policies.ours_memory import Known
+from components.auto_scaler.ring import Ring
 from components.auto_scaler.rounds import Rounds
 from components.auto_scaler.verdict import Size
 from events.records import LayerVersions
@@ -32,7 +33,7 @@ class Learnt(NamedTuple):
 
     rounds: Rounds = Rounds()
     known: Known = Known()
-    ring: bytes = b""  # the newest minutes, as `ring` packs them
+    ring: Ring = b""  # the newest minutes
 
 
 class Config(NamedTuple):

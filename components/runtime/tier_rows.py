@@ -31,6 +31,10 @@ R = TypeVar("R")
 
 SNAPSHOT_EVERY_S = 60.0
 """How long what was folded may be unkept: it bounds what a restart has to read again."""
+SNAPSHOT_BYTES_PER_S = 4_096
+"""That snapshots may cost: the larger one is, the less often it is kept."""
+SELDOM_S = 300.0
+"""But as often as that: a start reads what five minutes of a large fleet say in some seconds."""
 KEEP_SHARE = 0.1
 """Of the time, for keeping: a large row is kept less often."""
 THEIRS = 1.5
@@ -40,6 +44,11 @@ SNAPSHOT_HEADER = "snapshot"
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, Unreadable, ValueError, zlib.error)
 
 log = structlog.get_logger(__name__)
+
+
+def period_s(size: int, every_s: float = SNAPSHOT_EVERY_S) -> float:
+    """From one snapshot to the next, of so many bytes."""
+    return max(every_s, min(SELDOM_S, size / SNAPSHOT_BYTES_PER_S))
 
 
 class Shelf(Generic[R]):
@@ -118,7 +127,12 @@ class Snapshots(Generic[R]):
     def begin(self, kept_ms: int, now_ms: int) -> None:
         """The newest snapshot is of then, by the broker's time of both; 0 where there is none."""
         age_s = max(0, now_ms - kept_ms) / 1000
-        self._due_s = time.monotonic() + max(0.0, self._every_s - age_s) if kept_ms else 0.0
+        self._due_s = time.monotonic() + max(0.0, self._period_s() - age_s) if kept_ms else 0.0
+
+    def _period_s(self) -> float:
+        """As large as the newest one is, whoever kept it."""
+        newest = next(iter(self.shelf.slots.whole()), None)
+        return period_s(len(newest.packed) if newest else 0, self._every_s)
 
     def keep_if_due(self, owner: Owner[R]) -> None:
         """Keeps what the owner holds, unless another instance has just done so."""
@@ -126,9 +140,9 @@ class Snapshots(Generic[R]):
             return
         pieces = self._look()
         if pieces is None:
-            self._due_s = time.monotonic() + self._every_s
+            self._due_s = time.monotonic() + self._period_s()
         elif self._heard_another(pieces):
-            self._due_s = time.monotonic() + THEIRS * self._every_s
+            self._due_s = time.monotonic() + THEIRS * self._period_s()
         else:
             self._keep(owner)
 
@@ -155,11 +169,12 @@ class Snapshots(Generic[R]):
             self._emitter.write(self.shelf.topic.name, 0, piece.key.encode(), piece.value, headers)
         self._emitter.settle()
         now = time.monotonic()
-        self._due_s = now + max(self._every_s, (now - since) / KEEP_SHARE)
+        size = len(snapshot.packed)
+        self._due_s = now + max(period_s(size, self._every_s), (now - since) / KEEP_SHARE)
         log.info(
             "kept",
             component=self._component.name,
-            bytes=len(snapshot.packed),
+            bytes=size,
             read=sum(snapshot.seen.values()),
             seconds=round(now - since, 3),
         )

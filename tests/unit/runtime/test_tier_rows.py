@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from random import Random
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +17,18 @@ from components.runtime.ground import Ground
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
-from components.runtime.tier_rows import KEEP_SHARE, SNAPSHOT_EVERY_S, THEIRS, Shelf, Snapshots
+from components.runtime.tier_rows import (
+    KEEP_SHARE,
+    SELDOM_S,
+    SNAPSHOT_BYTES_PER_S,
+    SNAPSHOT_EVERY_S,
+    THEIRS,
+    Shelf,
+    Snapshots,
+    period_s,
+)
 from events.topics import BY_SHORT, ROWS_SHARD_MANAGER
-from tests.unit.runtime.bench import BASE, Bench, Toy, toy
+from tests.unit.runtime.bench import BASE, Bench, Toy, dump, load, toy
 
 # Named as one whose topic is in the table.
 component: Component[Toy] = replace(toy, name="shard-manager")
@@ -66,7 +76,9 @@ def topic(monkeypatch: pytest.MonkeyPatch) -> Topic:
 class Instance:
     """One that reads the bench's log and keeps what it knows."""
 
-    def __init__(self, topic: Topic, log: Bench | None = None) -> None:
+    def __init__(
+        self, topic: Topic, log: Bench | None = None, component: Component[Toy] = component
+    ) -> None:
         self.topic = topic
         self.bench = Bench(log.log, log.clock) if log else Bench()
         self.snapshots: Snapshots[Toy] = Snapshots(SETTINGS, component, topic)  # type: ignore[arg-type]  # it emits
@@ -112,6 +124,27 @@ def test_what_takes_long_is_done_seldom(topic: Topic) -> None:
     assert not one.turn()
     topic.now_s += 1
     assert one.turn()
+
+
+def test_what_is_large_is_kept_less_often_but_not_seldom(topic: Topic) -> None:
+    noise = Random(7).randbytes(2 * int(SNAPSHOT_EVERY_S) * SNAPSHOT_BYTES_PER_S).hex()
+    large = replace(
+        component, dump=lambda row: [noise, dump(row)], load=lambda plain: load(plain[1])
+    )
+    one = Instance(topic, component=large)
+    assert one.turn()
+    other = Instance(topic, one.bench, large)
+    size = sum(len(one.value or b"") for one in topic.messages if b"/" in (one.key or b""))
+    period = period_s(size)
+    assert SNAPSHOT_EVERY_S < period < SELDOM_S == period_s(100 * size)
+    topic.now_s += period - 1
+    assert (one.turn(), other.turn()) == (False, False), "who begins waits as long"
+    topic.now_s += 1
+    assert (one.turn(), other.turn()) == (True, False)
+    topic.now_s += period * THEIRS - 1
+    assert not other.turn(), "nor is the other one late before"
+    topic.now_s += 2
+    assert other.turn()
 
 
 def test_a_start_goes_on_from_what_was_kept(topic: Topic) -> None:
