@@ -276,17 +276,15 @@ class Publisher:
         """What became of a change that was sent before, by this publisher or another."""
         since_ms = max(0, valid_until_ms(change_id) - 2 * VALID_MS)
         reader = Subscriber(self._settings, start=since_ms, kinds=VERDICTS)
-        limit = time.monotonic() + wait_s
+        since_s = time.monotonic()
         try:
-            while time.monotonic() < limit:
-                for outcome in reader.poll(0.5):
-                    verdict = heard_in(outcome) if outcome.change_id == change_id else None
-                    if verdict is not None:
-                        return verdict
+            for patience_s in sorted({min(wait_s, EARLY_S), wait_s}):
+                verdict = _heard_of(change_id, reader, since_s + patience_s)
+                if verdict := verdict or in_journal(self._settings, change_id):
+                    return verdict
         finally:
             reader.close()
-        known = in_journal(self._settings, change_id)
-        return known or Unknown(change_id, "", f"no verdict on {change_id} was found")
+        return Unknown(change_id, "", f"no verdict on {change_id} was found")
 
     def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
         value, kind = encoded(job, body), type(body).__name__
@@ -353,6 +351,14 @@ class Publisher:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _heard_of(change_id: str, reader: Subscriber, limit: float) -> Verdict | None:
+    while time.monotonic() < limit:
+        for outcome in reader.poll(0.5):
+            if outcome.change_id == change_id and (verdict := heard_in(outcome)) is not None:
+                return verdict
+    return None
 
 
 def _answered(verdict: Verdict) -> Future[Verdict]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from components.runtime import reading
 from components.runtime.clients import BrokerUnreachable, admin, producer
 from components.runtime.reading import ends_now, times_now
 from components.runtime.settings import Settings
@@ -112,7 +113,8 @@ def test_a_closed_publisher_says_so(fleet: Fleet) -> None:
         ana.propose("closed", {"tasks": 2})
 
 
-def test_a_time_is_asked_of_a_broker_that_is_not_there() -> None:
+def test_a_time_is_asked_of_a_broker_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PATIENCE_S", 1.0)
     settings = Settings(bootstrap=f"127.0.0.1:{free_port()}")
     with pytest.raises(BrokerUnreachable, match=f"no broker answers at {settings.bootstrap} "):
         times_now(settings, ["journal.v1/0"], 1)
