@@ -5,6 +5,7 @@ of marks is one.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -163,8 +164,12 @@ def test_the_digest_is_of_the_span_that_is_chosen(seen: Watched, fake: Fake) -> 
 
 def test_the_day_and_the_digest_are_of_the_instant(seen: Watched, fake: Fake) -> None:
     then = datetime.fromtimestamp(fake.facts.now_ms / 1000 - 60, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    seen.go(f"?at={then}")
+    names = ("fleet/series", "digest", "journal")
+    with ExitStack() as answers:
+        for name in names:
+            answers.enter_context(seen.page.expect_response(f"**/{name}?*"))
+        seen.go(f"?at={then}")
     seen.reads("The last day", "needs you")
-    for name in ("fleet/series", "digest", "journal"):
+    for name in names:
         asked = [query.get("at") for path, query in fake.asked if path == name]
         assert set(asked) == {then}, name
