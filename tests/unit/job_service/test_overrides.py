@@ -178,6 +178,18 @@ def test_a_deleted_job_leaves_no_end_to_its_successor() -> None:
     assert json.loads(desk.job.expected_json) == SMALLEST
 
 
+def test_who_is_gone_with_a_change_is_no_longer_named() -> None:
+    desk = Desk()
+    oncall(desk, {"priority": 9}, 20, author="ann")
+    oncall(desk, {"tasks": 4}, 10, author="bo")
+    after(desk, 10)
+    left = desk.job.layers[ONCALL]
+    assert (left.author, left.reason, left.change_id) == ("", "", "")
+    oncall(desk, {"tasks": 5}, author="cy")
+    after(desk, 20)
+    assert desk.job.layers[ONCALL].author == "cy", "whose word stands"
+
+
 # --- what lies ahead must stand
 
 
@@ -195,6 +207,21 @@ def test_each_config_on_the_way_must_stand() -> None:
         " found 20"
     )
     oncall(desk, {"limits": {"tasks": 4}}, 9)
+
+
+def test_a_merged_config_that_would_be_too_large_at_an_end_is_refused() -> None:
+    """Each layer has room, and what is hidden for a while is large."""
+    desk = Desk()
+    assert isinstance(desk.ask("base", set_={"arguments": ["x" * 4_000] * 15}), JobConfigChanged)
+    oncall(desk, {"inputs": [{"topic": f"{'t' * 200}{number}"} for number in range(60)]})
+    oncall(desk, {"arguments": ["x"]}, 10)
+    query = {"operator": {"sql": "x" * 60_000}}
+    refused = desk.refusal("provisioner", set_=query)
+    assert refused == (
+        "too-large",
+        "",
+        "once the oncall override expires, the merged config would be over 131072 bytes",
+    )
 
 
 def test_a_change_below_must_fit_all_that_comes() -> None:

@@ -12,9 +12,9 @@ from components.runtime.component import Component
 from components.runtime.step import Held, Owner
 from components.runtime.store import _dump_read, _load_read
 from events.codec import TRACE_CHARS_MAX, Read, encode, headers_of
-from events.records import ConfigChangeProposed
+from events.records import Body, ConfigChangeProposed, JobDeleteRequested
 from events.strict_json import canonical_json
-from events.topics import CHANGES_BASE, JOURNAL
+from events.topics import CHANGES_BASE, JOURNAL, OPERATOR
 from projections.jobs import Job
 from tests.unit.events.messages import TRACE, read
 from tests.unit.job_service.desk import SMALLEST
@@ -59,6 +59,27 @@ def test_the_header_counts_before_the_value(
     trace: str | None, header: str | None, wanted: str
 ) -> None:
     assert passed_on(asked(trace, header)) == wanted
+
+
+def verdict_on(body: Body, topic: str) -> tuple[str, str]:
+    """The kind of the verdict on a request whose header has a trace context, and its header's."""
+    kind = type(body).__name__
+    headers = [("ce_type", f"turbine.{kind}".encode()), ("traceparent", TRACE.encode())]
+    found = read(topic, encode(body), headers, JOB.encode())
+    owner: Owner[Job] = Owner(component, [], lambda *_: True, held={JOB: Held()})
+    owner.now_ms = found.at_ms
+    owner.held[JOB].row = Job(JOB, alive=topic == OPERATOR)
+    owner.fold(owner.held[JOB], found)
+    ((_, verdict),) = owner.would_say(JOB, found.at_ms)
+    return verdict.kind, dict(headers_of(verdict, JOURNAL)).get("traceparent", b"").decode()
+
+
+def test_all_verdicts_pass_it_on() -> None:
+    """Whoever traces a request wants to see it most where it was refused."""
+    refused = replace(ASKED, set_json="{}")
+    assert verdict_on(refused, CHANGES_BASE) == ("JobConfigRejected", TRACE)
+    deletion = JobDeleteRequested(ASKED.change_id, JOB, "ann", "over")
+    assert verdict_on(deletion, OPERATOR) == ("JobDeleted", TRACE)
 
 
 def test_it_is_not_lost_with_a_request_that_is_held_back_over_a_restart() -> None:

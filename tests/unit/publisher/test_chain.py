@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from components.publisher.agents import Chain
 from components.publisher.decide import publish
 from components.runtime.rows import Opened
+from components.runtime.standing import places_of, standing
 from components.runtime.step import ROOT
 from components.runtime.store import Restored
 from events.codec import Read, Record, encode, headers_of, read_message
@@ -109,6 +111,22 @@ def test_nothing_is_told_while_a_tiers_decision_waits_for_what_its_author_knew()
 def test_rows_that_were_kept_before_tiers_were_followed_begin_them_at_the_beginning() -> None:
     chain = chain_of({"journal.v1/0": 9})
     assert {at: chain.seen(at) for at in chain.places} == {"journal.v1/0": 9, "tiers.v1/0": 0}
+
+
+def test_a_decision_about_a_tier_that_cannot_be_read_is_told_as_an_alert() -> None:
+    chain = chain_of()
+    read = said(TIERS, 0, CAPACITY, SHORT, ROOT)
+    chain.owner.read(replace(read, record=replace(read.record, body=None)))
+    [(topic, record)] = filter(None, map(publish, chain.standing))
+    assert (topic, record.key, record.cause) == (ALERTS, CAPACITY, read.record.id)
+    assert isinstance(record.body, AlertRaised)
+    assert record.body.alert == "unreadable-decision"
+
+
+def test_what_is_followed_is_what_is_said_to_be_read() -> None:
+    """Where nothing was read yet, the log must have its beginning: that is asked of these."""
+    followed = {at.partition("/")[0] for number in range(2) for at in places_of(number)}
+    assert followed == standing.inputs
 
 
 def test_only_the_first_partition_has_the_tiers_beside_it() -> None:

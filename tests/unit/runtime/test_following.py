@@ -18,15 +18,19 @@ from components.runtime.following import (
     cause_of,
     mark,
 )
-from events.codec import Record
+from components.runtime.step import ROOT, Held, Owner
+from components.state_syncer.decide import component
+from events.codec import Read, Record, encode
 from events.records import (
     RECORDS,
     AlertCleared,
     AlertRaised,
     Body,
+    LayerVersions,
     ScalingDecided,
 )
 from events.topics import BY_SHORT, JOURNAL, TIERS
+from projections.syncs import Sync
 
 DEPENDS = {
     "AlertRaised",
@@ -256,3 +260,20 @@ def test_every_alert_of_ours_is_in_the_table() -> None:
 
     ours = {SHORTAGE, UNPLACED, MASS_FAILURE, FAILING, QUARANTINED, UNLISTED} | OWN_ALERTS
     assert ours == ALERTS.keys()
+
+
+# --- in a step
+
+
+def test_what_is_said_in_a_step_names_what_stands_and_what_it_follows_there() -> None:
+    owner: Owner[Sync] = Owner(component, [], lambda *_: True, held={"j": Held()})
+    versions = LayerVersions(1, 0, 0, 0)
+    body = some(
+        "JobConfigChanged", job="j", layer="base", version=1, versions=versions,
+        expected_json="{}", layer_json="{}", change_id="1.a",
+    )  # fmt: skip
+    changed = Record("j", "d-1", "JobConfigChanged", encode(body), body, parent=ROOT, cause="1.a")
+    owner.fold(owner.held["j"], Read("journal.v1/0", JOURNAL, 0, 1_000, changed))
+    (_, planned), (_, started) = owner.would_say("j", 1_000)
+    assert (planned.kind, planned.cause) == ("SyncPlanned", "d-1")
+    assert (started.kind, started.cause) == ("SyncStepStarted", planned.id)

@@ -11,10 +11,20 @@ from immutables import Map
 from components.task_manager.agents import TaskManager
 from components.task_manager.due import Due
 from events.codec import Read, Record, encode
-from events.records import Body, ContainerReassigned, ContainerStarted, ShardDropped, TierDefined
+from events.records import (
+    Body,
+    ContainerReassigned,
+    ContainerStarted,
+    Generation,
+    ShardAdded,
+    ShardDropped,
+    TierDefined,
+)
+from events.topics import CONTAINERS, TASKS
 from projections import hold
 from projections.hold import Hold, Tenancy, Wish
 from projections.timing import Timing
+from tests.unit.runtime.test_following import some
 from tests.unit.task_manager.scenes import Scene
 
 HOUR_MS = Timing().again_ms
@@ -99,3 +109,17 @@ def test_it_says_again_which_tier_has_it_and_what_it_gave_up() -> None:
     assert desk.at(HOUR_MS + 5_000) == ["start 1", "rich by 3", "beat"]
     assert desk.facts == [dropped]
     assert isinstance(dropped, ShardDropped)
+
+
+def test_what_it_says_of_tasks_and_shards_names_what_it_rests_on() -> None:
+    desk, said = heard(), list[Any]()
+    desk.one._voice = SimpleNamespace(say=lambda *words: said.append(words))
+    desk.one._reader = SimpleNamespace(seen=lambda _: 7)
+    desk.one._known.vector = lambda job: {"journal.v1/3": 40} if job == "clicks" else {}
+    started = some("TaskStarted", job="clicks", generation=Generation(1, 1))
+    added = ShardAdded("c1", 1, "default", 2, 5)
+    desk.one._say([started, added])
+    assert said == [
+        (TASKS, "clicks", started, {"journal.v1/3": 40}),
+        (CONTAINERS, "c1", added, {"tiers.v1/0": 7}),
+    ]

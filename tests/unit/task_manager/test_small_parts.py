@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.task_manager import seat
 from components.task_manager.claims import Claim, claim_of
 from components.task_manager.counters import LOOKED_MS_MAX, Counters
 from components.task_manager.knobs import BadKnob, Knobs, knobs_of
@@ -25,7 +26,7 @@ from components.task_manager.orders import (
 )
 from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
 from components.task_manager.pulse import digest_of
-from components.task_manager.seat import Over, refuse_reserved
+from components.task_manager.seat import Over, Seat, refuse_reserved
 from components.task_manager.watch import LOOK_S, Watch
 
 numbers = st.integers(0, 5)
@@ -175,6 +176,26 @@ def test_a_task_of_the_logs_own_topics_is_not_run(more: dict[str, Any]) -> None:
         "turbine.operator.v1 is no topic for a job; change its config: name a topic of your own,"
         ' which begins with neither "turbine." nor "__"'
     )
+
+
+def seat_of(one: Work, monkeypatch: pytest.MonkeyPatch) -> tuple[Seat, dict[str, object]]:
+    """One without a broker, and what its consumer was made with."""
+    made: dict[str, object] = {}
+    monkeypatch.setattr(seat, "transactional", lambda *_, **__: None)
+    monkeypatch.setattr(seat, "consumer", lambda _, **more: made.update(more))
+    nothing: Any = None
+    return Seat(one, nothing, nothing, lambda: False), made
+
+
+def test_offsets_of_a_job_stand_in_a_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, made = seat_of(work(), monkeypatch)
+    assert made["group.id"] == f"turbine-job.{work().job}"
+
+
+def test_who_would_read_the_logs_own_topics_takes_no_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, _ = seat_of(work()._replace(inputs=(("turbine.operator.v1", (1,)),)), monkeypatch)
+    with pytest.raises(Over, match=r"turbine\.operator\.v1 is no topic for a job"):
+        one.take()
 
 
 def test_work_goes_through_a_pipe_unchanged() -> None:

@@ -1,0 +1,32 @@
+"""What the SDK sends: a CloudEvent that names where it comes from."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+from events.codec import Record, headers_of
+from events.records import ConfigChangeProposed
+from events.topics import CHANGES_BASE, partition_of
+from turbine.publish import Publisher
+
+PARTITIONS = 4
+ASKED = ConfigChangeProposed("1763476060000.a", "clicks", "ann", None, "{}")
+
+
+def test_a_request_is_a_cloud_event_of_the_sdk() -> None:
+    said: list[tuple[str, int, Record]] = []
+    one: Any = object.__new__(Publisher)  # without a broker
+    one._partitions, one._lock = PARTITIONS, threading.Lock()
+    one._expect = lambda _: Future()
+    one._emitter = SimpleNamespace(say=lambda *words: said.append(words), settle=lambda: None)
+    one._send(CHANGES_BASE, ASKED.job, ASKED.change_id, ASKED)
+    [(topic, partition, record)] = said
+    assert (topic, partition) == (CHANGES_BASE, partition_of(ASKED.job, PARTITIONS))
+    headers = dict(headers_of(record, topic))
+    assert headers["ce_specversion"] == b"1.0"
+    assert headers["ce_type"] == b"turbine.ConfigChangeProposed"
+    assert headers["ce_id"] == ASKED.change_id.encode()
+    assert headers["ce_source"] == b"sdk"
