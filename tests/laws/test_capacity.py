@@ -180,11 +180,12 @@ def test_deciders_look_ahead_as_the_fold_will(tale: Tale) -> None:
         tale.told("default", body)
     # Of what is not said yet the id is not known.
     nameless = [
-        {job: owed._replace(id="") for job, owed in row.owed.items()} for row in (ahead, tale.row)
+        {job: owed._replace(id="", decision_id="") for job, owed in row.owed.items()}
+        for row in (ahead, tale.row)
     ]
     assert nameless[0] == nameless[1]
     stopped = [
-        {job: one._replace(id="") for job, one in row.preempted.items()}
+        {job: one._replace(id="", decision_id="") for job, one in row.preempted.items()}
         for row in (ahead, tale.row)
     ]
     assert stopped[0] == stopped[1]
