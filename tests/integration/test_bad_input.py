@@ -214,7 +214,7 @@ def test_records_of_no_bytes_hold_up_nobody_and_are_told_together(told: Told) ->
     before, known = worker.rss_mb(), letters(fleet)
     options = {"compression.type": "gzip", "message.max.bytes": 10**9, "batch.size": 10**9}
     options |= {"batch.num.messages": TINY, "queue.buffering.max.messages": 2 * TINY * BATCHES}
-    client = producer(fleet.settings, **options, **{"linger.ms": 60_000})
+    client = producer(fleet.settings, **options, **{"linger.ms": 30_000})
     for _ in range(TINY * BATCHES):
         client.produce(BY_SHORT[BASE].name, b"", b"", partition=0)
     assert client.flush(60) == 0
