@@ -20,8 +20,8 @@ WAITING = 64
 are kept whole all the same: how many wait hangs on how far the journal is read, and readers who
 forgot one for it would differ."""
 WHOLE_BYTES = 512 * 1024
-"""Of requests that are kept whole, in bytes; those beyond only by id. A row is kept in one message,
-and has five doors."""
+"""Of requests that are kept whole, in bytes; of those that came earlier only the id. A row is kept
+in one message, and has five doors."""
 KNOWN = 1024
 """Requests known by id at one time; what comes beyond has no verdict, and its author can see so."""
 VALID_MS = 600_000
@@ -30,8 +30,8 @@ VALID_MS = 600_000
 
 CROWDED = "too many requests about this job are waiting; ask again later"
 NO_ROOM = (
-    "the requests about this job that are still valid, answered ones too, take more than"
-    f" {WHOLE_BYTES // 1024} KiB; ask again later, with ids that are valid for less time"
+    f"of the requests about this job the last {WHOLE_BYTES // 1024} KiB are kept, and more came"
+    " behind this one before it was answered; ask again later"
 )
 
 
@@ -39,7 +39,7 @@ class Ask(NamedTuple):
     """One request that counts and has no verdict yet."""
 
     id: str
-    body: Body | None  # None: no room for it among those that live, or its validity passed
+    body: Body | None  # None: those that came later took its room, or its validity passed
     passed: bool = False  # the topic's own time is past its validity
 
 
@@ -49,6 +49,7 @@ class Live(NamedTuple):
     until_ms: int
     id: str
     size: int  # the bytes it counts with
+    came_ms: int = 0  # the topic's own time then
 
 
 class Ingress(NamedTuple):
@@ -92,14 +93,33 @@ def admit(
         return now, True
     if until_ms > high_ms + VALID_MS or len(live) >= KNOWN:
         return now, False  # void: the producer's acknowledgement shows the same times
-    # Answered ones count as well, until they pass: counting only the waiting ones would make the
-    # bound depend on how far the journal is read, and readers would differ.
-    requests, room_bytes = room or (KNOWN, WHOLE_BYTES)
-    whole = len(live) < requests and live_bytes + size <= room_bytes
-    one = Live(until_ms, request_id, size if whole else 0)
+    if room is not None:
+        whole = len(live) < room.requests and live_bytes + size <= room.size
+    else:
+        whole = size <= WHOLE_BYTES
+    if whole and live_bytes + size > WHOLE_BYTES:
+        live, waiting = _make_room(now, size)
+        live_bytes = sum(known.size for known in live)
+    one = Live(until_ms, request_id, size if whole else 0, high_ms)
     ask = Ask(request_id, body if whole else None)
     known = (*live[:at], one, *live[at:])
     return Ingress(high_ms, known, live_bytes + one.size, (*waiting, ask)), True
+
+
+def _make_room(was: Ingress, size: int) -> tuple[tuple[Live, ...], tuple[Ask, ...]]:
+    """Those that came first give theirs up, answered or not: a bound that counted only the waiting
+    ones would depend on how far the journal is read, and readers would differ. Who waits for each
+    answer is none the worse for it."""
+    over, gone = was.live_bytes + size - WHOLE_BYTES, set[str]()
+    for one in sorted(was.live, key=lambda one: one.came_ms):
+        if over <= 0:
+            break
+        if one.size:
+            over -= one.size
+            gone.add(one.id)
+    live = tuple([one._replace(size=0) if one.id in gone else one for one in was.live])
+    waiting = tuple([Ask(ask.id, None) if ask.id in gone else ask for ask in was.waiting])
+    return live, waiting
 
 
 def in_turn(was: Ingress) -> Iterator[tuple[Ask, bool]]:
@@ -141,7 +161,7 @@ def dump_ingress(ingress: Ingress) -> object:
     """Plain JSON of what is known of the topic; `load_ingress` is its inverse."""
     return [
         ingress.high_ms,
-        {one.id: one.size for one in ingress.live},
+        {one.id: [one.size, one.came_ms] for one in ingress.live},
         [[ask.id, _dump_body(ask.body), ask.passed] for ask in ingress.waiting],
     ]
 
@@ -151,8 +171,8 @@ def load_ingress(plain: Any) -> Ingress:
     high_ms, live, waiting = plain
     return Ingress(
         high_ms,
-        tuple(sorted(Live(valid_until_ms(name), name, size) for name, size in live.items())),
-        sum(live.values()),
+        tuple(sorted(Live(valid_until_ms(name), name, *told) for name, told in live.items())),
+        sum(size for size, _ in live.values()),
         tuple(Ask(name, _load_body(body), passed) for name, body, passed in waiting),
     )
 

@@ -54,7 +54,8 @@ operators ask for.
 LIMITS = f"""
 At most {WAITING} requests about one job wait on one topic, a further one is rejected as overloaded.
 Ids are remembered for as long as they are valid: {KNOWN:,} of one job on one topic, beyond which a
-request counts for nothing, and {WHOLE_BYTES // 1024} KiB of requests, beyond which one is rejected.
+request counts for nothing. The last {WHOLE_BYTES // 1024} KiB of requests are kept; one that
+waits while so much comes behind it is rejected as overloaded.
 """
 HEADERS: Mapping[str, str] = {
     "ce_specversion": "Version of CloudEvents, always 1.0.",
@@ -77,13 +78,18 @@ OF_DECISIONS = ("ce_parent", "ce_evidence", "ce_tick", "ce_logic")
 ALWAYS = ("ce_specversion", "ce_id", "ce_type", "ce_source")
 """What CloudEvents asks of every event."""
 LETTER_HEADERS: Mapping[str, str] = {
-    "dead_letter_id": "Its place and offset, and a webhook's name: found twice, it is the same.",
+    "dead_letter_id": "Its place and offset, of several records the first and the last, and a"
+    " webhook's name: found twice, it is the same.",
     "dead_letter_place": "Where it lay, <topic without turbine.>/<partition>; the letter's key.",
-    "dead_letter_offset": "Its offset there.",
-    "dead_letter_at_ms": "When the broker took it, in milliseconds since 1970 UTC.",
+    "dead_letter_offset": "Its offset there; of several records, that of the first.",
+    "dead_letter_last_offset": "Of several that are refused for one reason, that of the last.",
+    "dead_letter_records": "How many records it is about, where not one.",
+    "dead_letter_at_ms": "When the broker took it, in milliseconds since 1970 UTC; left out where"
+    " nobody knows, as of a batch that cannot be inflated.",
     "dead_letter_reason": "Code of what is the matter.",
     "dead_letter_sentence": "What is the matter and what helps, in one sentence.",
 }
+NOT_OF_ALL = ("dead_letter_last_offset", "dead_letter_records", "dead_letter_at_ms")
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,12 +281,13 @@ def _dead_letter() -> Document:
     return {
         "name": LETTER,
         "title": LETTER,
-        "summary": "What was put aside: the bytes of its value, with its headers and these.",
+        "summary": "What was put aside: the bytes of its value, with its headers and these; of"
+        " several records those of the first.",
         "contentType": "application/octet-stream",
         "headers": {
             "type": "object",
             "properties": _texts(LETTER_HEADERS),
-            "required": list(LETTER_HEADERS),
+            "required": [name for name in LETTER_HEADERS if name not in NOT_OF_ALL],
         },
         "payload": {"type": "string", "format": "binary", "description": "Any bytes."},
     }

@@ -16,7 +16,7 @@ from turbine.creating import in_words, no_such_tier, not_meant, unseen
 from turbine.log import Log
 from turbine.subscribe import Outcome
 from turbine.verdicts import Rejected, Verdict, verdict_of
-from turbine.why import verdict_on
+from turbine.why import uncounted, verdict_on
 
 UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
 """What is raised to whoever may not, or cannot, read the journal."""
@@ -29,6 +29,14 @@ def in_journal(settings: Settings, change_id: str, job: str | None = None) -> Ve
     except UNSEEN:
         return None
     return None if found is None else verdict_of(Outcome.of(found.read))
+
+
+def never_answered(settings: Settings, change_id: str, job: str) -> str:
+    """Why no verdict on a change will come; "" where it may, or nobody can tell."""
+    try:
+        return uncounted(Log(settings), change_id, job)
+    except UNSEEN:
+        return ""
 
 
 def unmeant(settings: Settings, job: str) -> Rejected | None:

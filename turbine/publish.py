@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Late
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.runtime.clients import partitions_of, producer
@@ -31,7 +31,7 @@ from events.records import (
 from events.topics import CHANGES, OPERATOR, partition_of
 from projections.ingress import VALID_MS
 from turbine.creating import makes_a_job, tier_of
-from turbine.known_jobs import Tiers, hinted, in_journal, unmeant
+from turbine.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
 from turbine.subscribe import Subscriber
 from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
 
@@ -270,7 +270,9 @@ class Publisher:
             known = in_journal(self._settings, pending.change_id, pending.job)
             if known is not None:
                 return hinted(self._settings, known)
-        return pending.unanswered(wait_s)
+        why = never_answered(self._settings, pending.change_id, pending.job)
+        told = pending.unanswered(wait_s)
+        return replace(told, explanation=why) if why else told
 
     def ask(self, change_id: str, *, wait_s: float = 10.0) -> Verdict:
         """What became of a change that was sent before, by this publisher or another."""

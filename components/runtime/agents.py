@@ -95,7 +95,10 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are
     async def run(stream: Any) -> None:
         async for event in stream.events():
-            await app.hooks.call(shell.handle, _poll(event, stream.channel.queue))
+            queue = stream.channel.queue
+            await app.hooks.call(shell.handle, _poll(of_faust(event.message), queue))
+            while shell.behind:
+                await app.hooks.call(shell.handle, _poll([], queue))
 
     @app.timer(COMMIT_S)  # type: ignore[untyped-decorator]  # Faust's are
     async def commit() -> None:
@@ -108,9 +111,8 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     return app
 
 
-def _poll(event: Any, queue: Any) -> list[Message | Gap]:
-    """The event and what is buffered behind it; each is what was fetched at once."""
-    poll = of_faust(event.message)
+def _poll(poll: list[Message | Gap], queue: Any) -> list[Message | Gap]:
+    """With it what is buffered behind it; each event is what was fetched at once."""
     size = _bytes_of(poll)
     while not queue.empty() and len(poll) < POLL_MOST and size < POLL_BYTES:
         more = of_faust(queue.get_nowait().message)

@@ -48,9 +48,9 @@ RAW = {
 }
 
 
-INFLATED_HERE = 16 * 1024
-"""Bytes of a compressed batch; a larger one is left to the other reader, which holds a few of its
-messages at a time, and not all that comes out of it twice."""
+INFLATED_HERE, RECORDS_HERE = 16 * 1024, 1_000
+"""Bytes of a compressed batch, and records of any. One beyond is left to the other reader, which is
+far faster, and holds a few of its messages at a time, not all that comes out of it twice."""
 
 
 class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's classes are untyped
@@ -69,7 +69,8 @@ class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's cla
             batch = self._records.next_batch()
             if self._check_crcs and not batch.validate_crc():
                 raise CorruptRecordException(f"wrong checksum in a batch of {self._tp}")
-            if large and batch.compression_type:
+            many = batch.next_offset - self.next_fetch_offset > RECORDS_HERE
+            if many or (large and batch.compression_type):
                 yield self._stand_in(batch.next_offset)
             elif not batch.is_control_batch:
                 try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import methodcaller
 from typing import Any, NamedTuple
@@ -21,6 +22,10 @@ original stays where it is, and the letter has its place and hash. Brokers limit
 *compressed*: what comes out of one may be ten thousand times as large, and letters that had it all
 would fill the disk from a message of some kilobytes."""
 KEY_BYTES = 1024
+OFFSET = "dead_letter_offset"
+LAST_OFFSET, RECORDS = "dead_letter_last_offset", "dead_letter_records"
+"""Of a letter about several records of one place, which are refused for one reason."""
+DIGITS = 15
 SPOILT_BATCH = (
     "the batch that ends here cannot be inflated, or holds more than a reader takes; send fewer or"
     " smaller records at once"
@@ -69,11 +74,15 @@ class DeadLetter:
     reason: str
     sentence: str
     by: str = ""  # whose letter it is, where several may have one about the same message
+    records: int = 1  # that it is about; the message is the first of them
+    last: int = 0  # the offset of the last of several
 
     @property
     def id(self) -> str:
         """Named by its position: who finds it twice writes the same letter."""
-        return f"{self.message.place}@{self.message.offset}" + (f"@{self.by}" if self.by else "")
+        last = f"-{self.last}" if self.records > 1 else ""
+        by = f"@{self.by}" if self.by else ""
+        return f"{self.message.place}@{self.message.offset}{last}{by}"
 
     def value(self) -> bytes | None:
         """The original bytes, or the first of them where there are too many."""
@@ -86,11 +95,15 @@ class DeadLetter:
         ours: list[tuple[str, bytes | None]] = [
             ("dead_letter_id", self.id.encode()),
             ("dead_letter_place", message.place.encode()),
-            ("dead_letter_offset", str(message.offset).encode()),
-            ("dead_letter_at_ms", str(message.at_ms).encode()),
-            ("dead_letter_reason", self.reason.encode()),
-            ("dead_letter_sentence", self.sentence.encode()),
+            (OFFSET, str(message.offset).encode()),
         ]
+        if self.records > 1:
+            ours.append((LAST_OFFSET, str(self.last).encode()))
+            ours.append((RECORDS, str(self.records).encode()))
+        if message.at_ms > 0:  # of a batch that nobody inflates it is not known
+            ours.append(("dead_letter_at_ms", str(message.at_ms).encode()))
+        ours.append(("dead_letter_reason", self.reason.encode()))
+        ours.append(("dead_letter_sentence", self.sentence.encode()))
         if message.key is not None:  # the letter's own key is its place
             ours.append(("dead_letter_key", message.key[:KEY_BYTES]))
         if message.value is not None and len(message.value) > LETTER_BYTES:
@@ -102,6 +115,17 @@ class DeadLetter:
         if size > LETTER_BYTES:
             return [*ours, ("dead_letter_headers_bytes", str(size).encode())]
         return [*theirs, *ours]
+
+
+def number_in(headers: Mapping[str, bytes | None], name: str, absent: int) -> int:
+    """A number in a letter's header, which anybody may write."""
+    told = headers.get(name) or b""
+    return int(told) if told.isdigit() and len(told) <= DIGITS else absent
+
+
+def records_of(message: Message) -> int:
+    """How many records a letter that was read is about."""
+    return number_in(dict(message.headers or ()), RECORDS, 1)
 
 
 # Called in this roundabout way, Python looks whether the call left an error behind. Called as usual

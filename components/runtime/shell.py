@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - how often rows are kept is a matter of real time, not of decisions
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +21,7 @@ from components.runtime.births import Births
 from components.runtime.clients import PACKED, producer
 from components.runtime.component import Component, places_of
 from components.runtime.emitter import Emitter
+from components.runtime.gaps import Gaps
 from components.runtime.ground import Ground, begin_at, misfit, remedy_of
 from components.runtime.intake import (
     DeadLetter,
@@ -98,6 +99,7 @@ class Shell:
         self._surveyor = Surveyor(settings)
         self._ids: Mapping[str, str] = {}
         self._letters = Letters(self._emitter)
+        self._gaps = Gaps(settings)
 
     # --- assignment
 
@@ -200,14 +202,18 @@ class Shell:
                 spans[at] = (min(first, spans.get(at, (first, end))[0]), end)
         for poll in read_span(self.settings, spans):
             self._fold(poll)
+        self._letters.post()
         for owner in owners:
             owner.pass_ends()
 
     # --- one poll
 
     def handle(self, poll: Sequence[Message | Gap]) -> None:
-        """Folds a poll, says what is to be said, and returns when all of it is acknowledged."""
-        self._fold(self._filled(poll))
+        """Folds a poll and a piece of what waits, says what is to be said, and returns when all of
+        it is acknowledged."""
+        self._fold(self._gaps.sift(poll))
+        self._fold(self._gaps.piece())
+        self._letters.post()
         said = Counter[tuple[str, str]]()
         for partition, share in sorted(self.shares.items()):
             for slot in share.slots:
@@ -220,22 +226,10 @@ class Shell:
         if time.monotonic() >= self._keep_at:
             self.keep()
 
-    def _filled(self, poll: Sequence[Message | Gap]) -> Iterator[Message]:
-        """The poll without its gaps. A place that has one is read again as a whole, from there to
-        the end of the poll: so it stays in order, and all gaps together cost one reader."""
-        spans: dict[str, tuple[int, int]] = {}
-        for one in poll:
-            if isinstance(one, Gap):
-                spans[one.place] = (spans.get(one.place, (one.first, 0))[0], one.end)
-            elif one.place in spans:
-                spans[one.place] = (spans[one.place][0], one.offset + 1)
-        for one in poll:
-            if isinstance(one, Message) and not spans.get(one.place, (one.offset + 1, 0))[0] <= (
-                one.offset
-            ):
-                yield one
-        for read in read_span(self.settings, spans) if spans else ():
-            yield from read
+    @property
+    def behind(self) -> bool:
+        """Is there more to fold, of what came with a poll?"""
+        return self._gaps.open
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -252,7 +246,7 @@ class Shell:
             letter = found if isinstance(found, DeadLetter) else void_request(message, found)
             if letter is not None and message.offset >= share.buried.get(at, 0):
                 share.buried[at] = message.offset + 1
-                self._letters.bury(letter)
+                self._letters.put(letter)
             for owner in owners:
                 if isinstance(found, DeadLetter):
                     owner.pass_by(at, message.offset, message.at_ms)

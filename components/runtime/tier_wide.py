@@ -19,7 +19,7 @@ from components.runtime.component import Component
 from components.runtime.emitter import Emitter
 from components.runtime.ground import begin_at, remedy_of
 from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.letters import Letters
+from components.runtime.letters import Letters, Told
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.reading import Follower, ends_now, read_span, times_now
 from components.runtime.settings import Settings
@@ -52,7 +52,7 @@ class TierWide:
         self._births = Births(settings)
         self._emitter = Emitter(producer(settings))
         self._letters = Letters(self._emitter)
-        self._known: frozenset[str] | None = None  # letters that lie there, once that was asked
+        self._known: Told | None = None  # letters that lie there, once that was asked
         places = [place(CLOCK, 0)]
         for short in sorted(component.inputs):
             places += [place(short, p) for p in range(BY_SHORT[short].partitions or self._count)]
@@ -79,6 +79,7 @@ class TierWide:
         for poll in read_span(self._settings, spans):
             records += len(poll)
             self._fold(poll, since_ms=kept_ms)
+        self._letters.post()
         owner.pass_ends()
         self._snapshots.begin(kept_ms, owner.now_ms)
         name = self._component.name
@@ -87,6 +88,7 @@ class TierWide:
     def turn(self) -> None:
         """One poll: folds it, says what is to be said, and returns when that is acknowledged."""
         self._fold(self._follower.poll(0.2, POLL_MOST))
+        self._letters.post()
         for topic, record in self._owner.flush():
             alone = BY_SHORT[topic].partitions == 1
             partition = 0 if alone else partition_of(record.key, self._count)
@@ -118,23 +120,20 @@ class TierWide:
                 continue
             found = take_in(message, self._count, folds)
             if isinstance(found, DeadLetter):
-                if since_ms is None or found.id not in self._buried(since_ms):
-                    self._letters.bury(found)
+                if since_ms is None or found not in self._buried(since_ms):
+                    self._letters.put(found)
                 owner.pass_by(at, message.offset, message.at_ms)
             else:
                 owner.read(found)
 
-    def _buried(self, since_ms: int) -> frozenset[str]:
+    def _buried(self, since_ms: int) -> Told:
         """The letters that lie there since then. Asked for when the first one is due: few starts
         meet any."""
         if self._known is None:
             where = place(DEAD_LETTERS, 0)
             begin = times_now(self._settings, [where], max(0, since_ms - BEFORE_MS))[where]
             polls = read_span(self._settings, {where: (begin, None)})
-            names = (
-                dict(one.headers or []).get("dead_letter_id") for poll in polls for one in poll
-            )
-            self._known = frozenset((name or b"").decode(errors="replace") for name in names)
+            self._known = Told(one for poll in polls for one in poll)
         return self._known
 
 

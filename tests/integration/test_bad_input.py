@@ -8,13 +8,14 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from components.runtime.clients import producer
-from components.runtime.intake import LETTER_BYTES, Message
+from components.runtime.intake import LETTER_BYTES, Message, records_of
 from components.runtime.reading import read_span
 from events.codec import Record, encode, headers_of
 from events.records import LayerVersions, OverrideExpired
@@ -201,6 +202,43 @@ def test_what_a_batch_inflates_to_is_bounded_and_who_comes_behind_it_is_heard(
     assert len(letter.value or b"") <= LETTER_BYTES
     assert len(letters(fleet)) - known == (1 if codec == "zstd" else BOMBS[codec])
     assert worker.alive
+
+
+TINY, BATCHES = 60_000, 8
+"""Records of no bytes in a batch, and such batches."""
+
+
+def test_records_of_no_bytes_hold_up_nobody_and_are_told_together(told: Told) -> None:
+    """Half a million of them take a few hundred kilobytes on their way."""
+    fleet, worker = told.fleet, told.worker
+    before, known = worker.rss_mb(), letters(fleet)
+    options = {"compression.type": "gzip", "message.max.bytes": 10**9, "batch.size": 10**9}
+    options |= {"batch.num.messages": TINY, "queue.buffering.max.messages": 2 * TINY * BATCHES}
+    client = producer(fleet.settings, **options, **{"linger.ms": 30_000})
+    for _ in range(TINY * BATCHES):
+        client.produce(BY_SHORT[BASE].name, b"", b"", partition=0)
+    assert client.flush(60) == 0
+    author = Author(fleet.settings)
+    behind, beside = (author.ask(proposal(job_in(p, "tiny"))) for p in (0, 1))
+    author.settle()
+    most = before
+    while len(verdicts(fleet.settings, [behind, beside])) < 2:
+        most = max(most, worker.rss_mb())
+    said = {
+        getattr(one.read.record.body, "change_id", None): one.read.at_ms
+        for one in decisions(fleet.settings)
+    }
+    assert most - before < BOMB_MB
+    new = [one for name, one in letters(fleet).items() if name not in known]
+    assert said[beside] < max(one.at_ms for one in new) <= said[behind]
+    assert sum(records_of(one) for one in new) == TINY * BATCHES
+    assert len(new) < TINY * BATCHES // 100
+    places = {header(one, "place") for one in new}
+    assert places == {f"{BASE}/0"}
+    spans = sorted((int(header(one, "offset")), int(header(one, "last_offset"))) for one in new)
+    assert all(last + 1 == first for (_, last), (first, _) in pairwise(spans))
+    metric = "turbine_records_unreadable_total"
+    assert worker.metric(metric, reason="not-framed") >= TINY * BATCHES
 
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4"])

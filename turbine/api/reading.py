@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
+from components.runtime.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
 from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
 from turbine.cli.moments import Moment, position_at
 from turbine.log import Log
@@ -103,21 +104,24 @@ class Reading:
         ends = self.log.ends(self.log.places([DEAD_LETTERS]))
         start = {at: max(0, end - most) for at, end in ends.items()}
         found = [
-            _letter(dict(message.headers or ()), message.at_ms)
-            for message in self.log.messages([DEAD_LETTERS], start=start, end=ends)
+            _letter(message) for message in self.log.messages([DEAD_LETTERS], start=start, end=ends)
         ]
         return found[::-1]
 
 
-def _letter(headers: Mapping[str, bytes | None], at_ms: int) -> Row:
+def _letter(message: Message) -> Row:
+    headers = dict(message.headers or ())
+
     def text(name: str) -> str:
         return (headers.get(f"dead_letter_{name}") or b"").decode(errors="replace")
 
-    offset = text("offset")
+    offset = number_in(headers, OFFSET, -1)
     return {
-        "at_ms": at_ms,
+        "at_ms": message.at_ms,
         "place": text("place"),
-        "offset": int(offset) if offset.isascii() and offset.isdigit() else -1,
+        "offset": offset,
+        "last_offset": number_in(headers, LAST_OFFSET, offset),
+        "records": records_of(message),
         "reason": text("reason"),
         "sentence": text("sentence"),
     }

@@ -224,11 +224,13 @@ class Reconcile(Shape):
 
 
 class Letter(Shape):
-    """What could not be read."""
+    """What could not be read: one record, or several of one place from an offset to another."""
 
     at_ms: int
     place: str
     offset: int
+    last_offset: int
+    records: int
     reason: str
     sentence: str
 

@@ -339,8 +339,9 @@ def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: flo
     rows = []
     for one in pending:
         try:
-            verdict = publisher.verdict(one, max(0.0, limit_s - time.monotonic()))
-            if isinstance(verdict, Unknown) and not one.refused:
+            left_s = max(0.0, limit_s - time.monotonic())
+            verdict = publisher.verdict(one, left_s)
+            if verdict == one.unanswered(left_s):
                 verdict = one.unanswered(wait_s)
         except Unheard as lost:  # what is known of the others is told all the same
             verdict = Unknown(one.change_id, one.job, str(lost))

@@ -94,7 +94,7 @@ def _why_decided(log: Log, name: str, output: str) -> int:
     from turbine.cli.output import show_value, write
     from turbine.cli.shards import why_decided
     from turbine.cli.tree import tree_text
-    from turbine.why import explain
+    from turbine.why import explain, uncounted
 
     found = explain(log, name)
     if found is None or found.decision is None:
@@ -112,6 +112,8 @@ def _why_decided(log: Log, name: str, output: str) -> int:
         row |= _scaling(log, found.decision)
         tree = _tree(log, found.decision, found.request)
         row["tree"] = tree.to_plain()
+    elif void := uncounted(log, row["request"]["change_id"], row["request"]["job"]):
+        row["void"] = void
     if output == "table":
         write(_text(found, row))
         if tree is not None:
@@ -155,7 +157,11 @@ def _tree(log: Log, decision: Standing, request: Read | None) -> Node:
 
 def _text(found: Why, row: Row) -> str:
     if found.decision is None:
-        return _request_text(row["request"]) + "\n\n" + _no_verdict(row["request"])
+        return (
+            (row.get("void") or _no_verdict(row["request"]))
+            + "\n\n"
+            + _request_text(row["request"])
+        )
     parts = [_decision_text(row)]
     if "scaling" in row:
         from turbine.cli.scaled import text_of

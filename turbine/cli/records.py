@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from components.runtime.intake import DeadLetter, Message, take_in
+from components.runtime.intake import DeadLetter, Message, records_of, take_in
 from events.codec import SKIPPED, Read
 from events.sentences import sentence
 from events.topics import BY_SHORT
@@ -80,6 +80,7 @@ def _bytes(message: Message) -> Row:
         "kind": "dead-letter",
         "reason": headers.get("dead_letter_reason", ""),
         "sentence": headers.get("dead_letter_sentence", ""),
+        "records": records_of(message),
         "bytes": size,
     }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from immutables import Map
 
-from components.runtime.intake import Message
+from components.runtime.intake import Message, records_of
 from events.codec import Read
 from events.records import (
     AlertCleared,
@@ -104,9 +104,10 @@ class Rest:
         return replace(self, alerts=self.alerts.delete(over.key), cleared=kept)
 
     def lettered(self, message: Message) -> Rest:
-        """After a dead letter."""
+        """After a dead letter, which may be about several records."""
         reason = dict(message.headers or []).get("dead_letter_reason") or b"unknown"
         name = reason.decode(errors="replace")
         if name not in self.letters and len(self.letters) >= REASONS_KEPT:
             name = OTHER
-        return replace(self, letters=self.letters.set(name, self.letters.get(name, 0) + 1))
+        count = self.letters.get(name, 0) + records_of(message)
+        return replace(self, letters=self.letters.set(name, count))

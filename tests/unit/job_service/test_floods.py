@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from components.job_service import logic_1
 from events.records import Body, JobConfigChanged, JobConfigRejected
 from projections.ingress import WAITING, WHOLE_BYTES
@@ -42,15 +44,24 @@ def test_to_the_first_logic_they_were_one() -> None:
     assert then.explanation == "too many requests about this job are waiting; ask again later"
 
 
-def test_what_takes_too_much_room_is_refused() -> None:
+def test_many_large_ones_are_no_flood_while_none_waits() -> None:
     desk = Desk()
-    changed(desk.ask("base", set_={"tasks": 2}, size=WHOLE_BYTES - 1_000))
-    reason, _, said = desk.refusal("base", set_={"tasks": 3}, size=2_000)
-    assert reason == "overloaded"
-    assert said == (
-        "the requests about this job that are still valid, answered ones too, take more than"
-        " 512 KiB; ask again later, with ids that are valid for less time"
+    for _ in range(80):
+        changed(desk.ask("base", set_={"tasks": 2}, size=9_000))
+
+
+def test_of_those_that_take_too_much_room_the_first_is_refused() -> None:
+    desk = Desk()
+    desk.put("base", set_={"tasks": 2}, size=WHOLE_BYTES - 1_000)
+    desk.put("base", set_={"tasks": 3}, size=2_000)
+    refused, stands = desk.decide()
+    assert isinstance(refused, JobConfigRejected)
+    assert refused.reason == "overloaded"
+    assert refused.explanation == (
+        "of the requests about this job the last 512 KiB are kept, and more came behind this one"
+        " before it was answered; ask again later"
     )
+    assert json.loads(changed(stands).expected_json)["tasks"] == 3
 
 
 def test_a_flood_at_one_door_leaves_the_others_open() -> None:

@@ -18,6 +18,7 @@ from aiokafka.record.memory_records import _MemoryRecordsPy as MemoryRecords
 from aiokafka.structs import TopicPartition
 from faust.types import TP
 
+from components.runtime import faust_app
 from components.runtime.faust_app import Consumer, Records, credentials, make_app
 from components.runtime.settings import BadSettings, Settings
 
@@ -63,6 +64,17 @@ def test_whole_batches_come_through_as_in_stock() -> None:
 
 def test_the_beginning_of_a_batch_that_was_read_before_is_left_out() -> None:
     assert fetched(batch(0, 3, "a", "b", "c"), batch(1, 6, "d", "e", "f"), first=5)[0] == (5, None)
+
+
+@pytest.mark.parametrize("most", [2, 3])
+def test_a_batch_of_very_many_records_is_left_to_the_other_reader(
+    monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    monkeypatch.setattr(faust_app, "RECORDS_HERE", most)
+    found = fetched(batch(0, 3, "a", "b", "c"), batch(1, 6, "d", "e", "f"))
+    assert found == (
+        [(5, FULL), (8, range(6, 9))] if most < 3 else [(n, None) for n in range(3, 9)]
+    )
 
 
 def test_a_batch_that_cannot_be_decoded_has_a_stand_in_and_the_next_comes_through() -> None:

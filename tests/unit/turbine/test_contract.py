@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from events.records import RECORDS, ReleaseRequested
 from events.topics import BY_NAME, JOURNAL, OPERATOR, TOPICS
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
-from turbine.contract import FILE, HEADERS, Installation, document, to_yaml
+from turbine.contract import FILE, HEADERS, LETTER_HEADERS, Installation, document, to_yaml
 
 CONTRACT = document()
 NEWEST = newest_of(read_lock())
@@ -141,7 +142,10 @@ def test_a_dead_letter_has_the_headers_that_are_written() -> None:
     message = Message("changes.base.v1", 3, 7, 1, b"clicks", b"?", [])
     letter = DeadLetter(message, "not-framed", "x")
     _, required = headers_schema("DeadLetter")
-    assert required == {name for name, _ in letter.headers()} - {"dead_letter_key"}
+    optional = {"dead_letter_key", "dead_letter_at_ms"}
+    assert required == {name for name, _ in letter.headers()} - optional
+    several = replace(letter, records=3, last=9)
+    assert {name for name, _ in several.headers()} == set(LETTER_HEADERS) | optional
 
 
 def test_the_value_of_a_request_has_the_prefix_that_is_told() -> None:

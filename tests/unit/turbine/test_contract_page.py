@@ -6,6 +6,7 @@ import re
 import zlib
 from pathlib import Path
 
+from components.runtime.letters import ALONE
 from events.codec import decode, encode
 from events.records import RECORDS, ConfigChangeProposed
 from events.topics import BY_NAME, DEFAULT_PARTITIONS, partition_of
@@ -53,5 +54,6 @@ def test_the_limits_are_those_that_are_kept_to() -> None:
     told = TEXT.partition("## Limits and refusals")[2].partition("\n## ")[0]
     limits = (f"| {WAITING}; ", f"| {KNOWN:,} ", f"| {WHOLE_BYTES // 1024} KiB ")
     assert all(limit in told for limit in limits)
+    assert f"a reader writes {ALONE} a place" in told
     said = (f"{WAITING} requests", f"{KNOWN:,} of one job", f"{WHOLE_BYTES // 1024} KiB")
     assert all(limit in LIMITS for limit in said)

@@ -7,13 +7,33 @@ from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
 from events.codec import Record, headers_of
 from events.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
-from turbine.publish import Publisher
+from turbine import publish
+from turbine.publish import Pending, Publisher, Unknown
 
 PARTITIONS = 4
 ASKED = ConfigChangeProposed("1763476060000.a", "clicks", "ann", None, "{}")
+
+
+def test_who_waits_in_vain_is_told_where_no_verdict_will_come(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    one: Any = object.__new__(Publisher)  # without a broker
+    one._settings = None
+    monkeypatch.setattr(publish, "in_journal", lambda *_: None)
+    for why in ("", "no verdict will come of it"):
+        monkeypatch.setattr(publish, "never_answered", lambda *_, why=why: why)
+        told = one.verdict(Pending(ASKED.change_id, ASKED.job, Future()), 0)
+        assert isinstance(told, Unknown)
+        assert told.explanation == (
+            why
+            or "no verdict in 0 s; is the job service running? Ask again with this id:"
+            f" {ASKED.change_id}"
+        )
 
 
 def test_a_request_is_a_cloud_event_of_the_sdk() -> None:

@@ -75,7 +75,8 @@ def test_what_cannot_be_read_says_why() -> None:
         (
             Message(DEAD_LETTERS, 0, 0, 1, b"changes.base.v1/0", b"xyz",
                     [("dead_letter_reason", b"no-key"), ("dead_letter_sentence", b"none")]),
-            {"kind": "dead-letter", "reason": "no-key", "sentence": "none", "bytes": 3},
+            {"kind": "dead-letter", "reason": "no-key", "sentence": "none", "records": 1,
+             "bytes": 3},
         ),
         (
             Message(ROWS_JOB_SERVICE, 0, 0, 1, b"a", b"{}", None),

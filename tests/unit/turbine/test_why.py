@@ -8,16 +8,17 @@ from typing import Any, cast
 
 import pytest
 
-from events.codec import Read
+from events.codec import Read, Record, encode
 from events.identity import change_id
-from events.records import ScalingDecided
-from events.topics import JOURNAL
+from events.records import ConfigChangeProposed, ScalingDecided
+from events.topics import CHANGES, JOURNAL
+from projections.ingress import KNOWN
 from projections.jobs import INGRESS_TOPICS
-from tests.unit.turbine.decided import CLICKS, NOW, Journal
+from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.differences import differences
 from turbine.cli.jobs import to_plain
 from turbine.log import Log, Standing
-from turbine.why import Why, explain, pick, verdict_on
+from turbine.why import Why, explain, pick, uncounted, verdict_on
 
 
 class FakeLog:
@@ -31,6 +32,9 @@ class FakeLog:
     def read(self, topics: Sequence[str], **_: Any) -> Iterator[Read]:
         said = [one.read for one in self.journal.decisions]
         return iter([one for one in (*self.journal.asked, *said) if one.topic in topics])
+
+    def at(self, *_: Any) -> dict[str, int]:
+        return {}
 
     def decisions(self, **_: Any) -> list[Standing]:
         return self.journal.decisions
@@ -131,6 +135,21 @@ def test_a_request_without_a_verdict(journal: Journal) -> None:
     assert found.decision is None
     request = found.to_plain()["request"]
     assert request["valid_until_ms"] == NOW + 60_000
+
+
+@pytest.mark.parametrize("more", [-1, 0])
+def test_one_beyond_those_that_are_known_is_told_that_no_verdict_comes(more: int) -> None:
+    journal = Journal()
+    for n in range(KNOWN + more + 1):
+        body = ConfigChangeProposed(change_id(NOW + 60_000, f"c{n}"), "clicks", "ana")
+        record = Record("clicks", body.change_id, "ConfigChangeProposed", encode(body), body)
+        journal.asked.append(read_of(CHANGES["base"], n, record, NOW))
+    log = cast("Log", FakeLog(journal))
+    assert uncounted(log, journal.asked[0].record.id, "clicks") == ""
+    said = uncounted(log, record.id, "clicks")
+    assert said.startswith("no verdict will come of it: as it came, 1,024 changes") is (more == 0)
+    assert bool(said) is (more == 0)
+    assert uncounted(log, change_id(NOW, "never"), "clicks") == ""
 
 
 def test_an_unknown_id(journal: Journal) -> None:

@@ -300,10 +300,15 @@ def test_dead_letters_are_counted_and_shown(tmp_path: Path) -> None:
     ]
     log.put("dead-letters.v1", b"journal.v1/0", b"\x01", headers)
     log.put("dead-letters.v1", None, None, [])
+    several = {"dead_letter_offset": b"8", "dead_letter_last_offset": b"60007"}
+    several |= {"dead_letter_records": b"60000", "dead_letter_reason": b"no-value"}
+    log.put("dead-letters.v1", b"journal.v1/0", None, list(several.items()))
     found = get(world_of(log, directory=tmp_path), "/platform")
-    assert found["dead_letters"] == 2
-    assert found["dead_letters_by_reason"] == {"bad-frame": 1, "unknown": 1}
-    assert [one["offset"] for one in found["last_dead_letters"]] == [-1, 7]
+    assert found["dead_letters"] == 60_002
+    assert found["dead_letters_by_reason"] == {"bad-frame": 1, "no-value": 60_000, "unknown": 1}
+    spans = [(one["offset"], one["last_offset"]) for one in found["last_dead_letters"]]
+    assert spans == [(8, 60_007), (-1, -1), (7, 7)]
+    assert [one["records"] for one in found["last_dead_letters"]] == [60_000, 1, 1]
 
 
 def test_policies_topics_and_the_contract(world: World) -> None:
