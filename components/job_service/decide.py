@@ -18,7 +18,6 @@ from components.job_service.overrides import (
     layer_then,
 )
 from components.runtime.component import Component
-from events.codec import TRACE_CHARS_MAX
 from events.config import Invalid, JobConfig
 from events.config_text import config_of
 from events.identity import is_job_id, valid_until_ms
@@ -37,6 +36,7 @@ from events.records import (
 from events.reserved import NO_JOB, is_reserved_job, reserved_topics
 from events.strict_json import Malformed, canonical_json, parse_json, shorten
 from events.topics import JOURNAL, LAYERS, TASKS
+from events.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.jobs import (
     BASE,

@@ -17,9 +17,10 @@ from components.job_service.decide import (
     wake_ms,
 )
 from components.job_service.overrides import ENDS_BYTES, ENDS_MOST, bytes_of
-from events.codec import TRACE_CHARS_MAX, encode
+from events.codec import encode
 from events.identity import CHANGE_ID_LENGTH_MAX
 from events.records import Body, JobConfigChanged, LayerVersions, OverrideEnd, OverrideExpired
+from events.traces import TRACE_CHARS_MAX
 from projections.jobs import ONCALL, End, Job, Layer, apply
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 
