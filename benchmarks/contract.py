@@ -18,14 +18,24 @@ from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
 from benchmarks.spark_fleet import make_topics, until
+from components.runtime.clients import producer
+from components.runtime.emitter import Emitter
 from components.runtime.intake import Message
 from components.runtime.reading import ends_now, read_span, starts_now
-from events.records import DrainRequested, UndrainRequested
-from events.topics import TOPICS, place
+from events.codec import SDK, Record, encode
+from events.records import (
+    DrainRequested,
+    PauseRequested,
+    PlacementApplyRequested,
+    ReleaseRequested,
+    ResumeRequested,
+    UndrainRequested,
+)
+from events.topics import LIVES, OPERATOR, TIERS, TOPICS, partition_of, place
 from turbine.log import Log
 from turbine.members import WORKER
 from turbine.publish import Accepted, Publisher
-from turbine.tiers import ask, define, new_id
+from turbine.tiers import answer_to, ask, define, new_id
 
 PARTITIONS, SHARDS, TIER, REGION = 4, 16, "default", "local"
 NAMES = ("east", "west", "north")
@@ -35,8 +45,11 @@ JOBS, CHANGES, QUICK_CHANGES = 6, 600, 60
 VICTIMS = ("worker-0", "shards-0", "worker-1", "publisher", "shards-1", "capacity")
 """Killed with SIGKILL, one after the other, while changes are on their way."""
 WAIT_S = 120.0
-JUDGED = tuple(topic for topic in TOPICS if topic.kind not in {"rows", "dead-letters"})
-"""The rest are no CloudEvents, as the contract says."""
+JUDGED = tuple(
+    topic for topic in TOPICS if topic.kind not in {"rows", "dead-letters"} or topic.short == LIVES
+)
+"""The rest are no CloudEvents, as the contract says; lives are none either, and have no headers."""
+TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 
 
 def measure(quick: bool) -> Result:
@@ -59,6 +72,7 @@ def measure(quick: bool) -> Result:
         "chains": said["chains"],
         "decisions": said["decisions"],
         "void": said["void"],
+        "traced": said["traced"],
         "kills": kills,
     }
     told = [f"{kind}: {count} violations" for kind, count in kinds.most_common()]
@@ -141,6 +155,7 @@ def _ask_for_the_rest(story: _Story) -> None:
     refused = publisher.change(one, {"tasks": -1})
     if isinstance(refused, Accepted):
         raise ChildFailed(f"a change that is not valid was accepted: {refused}")
+    _ask_with_a_trace(site)
     story.accepted(lambda: publisher.pause("job-2", reason="try"), "a pause")
     story.accepted(lambda: publisher.resume("job-2", reason="try"), "a resumption")
     story.accepted(lambda: publisher.reset("job-3", to="earliest", reason="try"), "a reset")
@@ -148,6 +163,25 @@ def _ask_for_the_rest(story: _Story) -> None:
     log, emptied = Log(site.settings), NAMES[1]
     ask(log, emptied, DrainRequested(new_id(), emptied, "stranger", "try"))
     ask(log, emptied, UndrainRequested(new_id(), emptied, "stranger", "try"))
+
+
+def _ask_with_a_trace(site: Installation) -> None:
+    """What operators ask for, with a trace context in the header, or else in the value. What is
+    asked of the same job next is answered after these."""
+    log, emitter = Log(site.settings), Emitter(producer(site.settings), deadline_s=WAIT_S)
+    asked: list[Any] = [
+        kind(new_id(), "job-2", "stranger", "try")
+        for kind in (PauseRequested, ReleaseRequested, ResumeRequested)
+    ]
+    for body in asked:
+        kind, value = type(body).__name__, encode(body)
+        record = Record(body.job, body.change_id, kind, value, body, source=SDK, trace=TRACE)
+        emitter.say(OPERATOR, partition_of(body.job, PARTITIONS), record)
+    emitter.settle()
+    plan, since = new_id(), log.ends(log.places([TIERS]))
+    ask(log, TIER, PlacementApplyRequested(plan, TIER, "none", "stranger", "try", TRACE))
+    if answer_to(log, TIER, plan, since, WAIT_S) is None:
+        raise ChildFailed("the shard manager said nothing to a plan that is not there")
 
 
 def _config(number: int) -> dict[str, Any]:

@@ -22,10 +22,11 @@ from events.framing import (
     version_of,
 )
 from events.identity import fact_id, valid_until_ms
-from events.keys import check_key, check_subject
+from events.keys import check_clean, check_key, check_subject
 from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
 from events.topics import BY_SHORT, TOPICS, Topic, place
+from events.traces import trace_of
 
 __all__ = [
     "SKIPPED",
@@ -42,8 +43,6 @@ __all__ = [
 ]
 
 HEADER_BYTES_MAX = 64 * 1024
-# Requests wait in rows with their trace context; W3C's has 55 characters.
-TRACE_CHARS_MAX = 256
 # The end of the year 9999: `ce_time` has four digits for it.
 TICK_MS_MAX = 253_402_300_799_999
 TYPE_PREFIX = "turbine."
@@ -114,9 +113,8 @@ class _ReadDraft:
 
 _CARRIED = {topic.short: frozenset(topic.records) for topic in TOPICS}
 _KINDS = {TYPE_PREFIX + kind: kind for kind in RECORDS}
-REQUESTS = frozenset(
-    kind for topic in TOPICS if topic.kind in {"ingress", "operator"} for kind in topic.records
-)
+_ASKED = frozenset({"ingress", "operator"})
+REQUESTS = frozenset(kind for topic in TOPICS if topic.kind in _ASKED for kind in topic.records)
 # The clock writes to partitions, not to keys.
 _UNKEYED = frozenset({"ClockTicked"})
 
@@ -197,6 +195,8 @@ def read_message(  # noqa: PLR0917 - what a client hands over, in its order
                 subject = ""
             else:
                 subject = check_key(key, partition, topic.partitions or partitions)
+                if topic.kind in _ASKED:
+                    check_clean(subject)
                 check_subject(subject, kind, None if body is SKIPPED else body)
             record = _record(found, subject, kind, value, body)
             if not record.id:  # its author gave it none: it is known by its place
@@ -293,7 +293,8 @@ def _record(  # noqa: PLR0917 - a step of it
     one.tick_ms = 0 if tick is None else _tick_of(tick)
     one.logic = get("ce_logic", "")
     one.source = get("ce_source", "")
-    one.trace = get("traceparent", "")
+    trace = get("traceparent")
+    one.trace = trace_of(trace) if trace else ""
     one.cause = get("ce_causationid", "")
     if kind in REQUESTS and body is not SKIPPED:
         one.body = request = traced(body, one.trace)
@@ -307,9 +308,9 @@ def _record(  # noqa: PLR0917 - a step of it
 def traced(request: Any, trace: str) -> Any:
     """A request with the trace context of its header: every hop writes that anew, and the field
     in the value is what its author knew. The field counts where the header is of no use."""
-    if not trace or len(trace) > TRACE_CHARS_MAX or request.traceparent == trace:
-        return request
-    return replace(request, traceparent=trace)
+    said = request.traceparent
+    found = trace or trace_of(said or "") or None
+    return request if said == found else replace(request, traceparent=found)
 
 
 def _kind_of(found: Mapping[str, str]) -> str:

@@ -786,6 +786,7 @@ class _OverrideEnd(object):
 
 def override_end(b: bytes, i: int) -> tuple[records.OverrideEnd, int]:
     one: Any = _new(_OverrideEnd)
+    items: list[Any]; item: Any
     n = b[i]; i += 1
     if n > 127: n, i = _long(b, i, n)
     one.expires_ms = (n >> 1) ^ -(n & 1)
@@ -801,6 +802,17 @@ def override_end(b: bytes, i: int) -> tuple[records.OverrideEnd, int]:
     if n > 127: n, i = _long(b, i, n)
     if n & 1: raise ValueError(_NEGATIVE)
     e = i + (n >> 1); one.layer_json = b[i:e].decode(); i = e
+    items = []
+    count, i = _count(b, i)
+    while count:
+        for _ in range(count):
+            n = b[i]; i += 1
+            if n > 127: n, i = _long(b, i, n)
+            if n & 1: raise ValueError(_NEGATIVE)
+            e = i + (n >> 1); item = b[i:e].decode(); i = e
+            items.append(item)
+        count, i = _count(b, i)
+    one.other_ids = tuple(items)
     one.__class__ = records.OverrideEnd
     return one, i
 

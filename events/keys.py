@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import Any, cast
 
@@ -11,6 +12,10 @@ from events.topics import partition_of
 
 # A key is in every row, rejection and sentence about its subject; no id of ours is longer.
 KEY_BYTES_MAX = 256
+# Control characters and noncharacters: CloudEvents has none of them in a text, and a key becomes
+# the subject of what is answered. Surrogates are no UTF-8.
+_PLANES = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+_NO_TEXT = re.compile(f"[\x00-\x1f\x7f-\x9f\ufdd0-\ufdef{_PLANES}]")
 
 
 def _subject_field(cls: type[Body]) -> str:
@@ -38,6 +43,17 @@ def check_key(key: bytes | None, partition: int, partitions: int) -> str:
             " partitioner=murmur2_random in the producer",
         )
     return text
+
+
+def check_clean(key: str) -> str:
+    """The key of what strangers ask for: nothing in it may make an answer no CloudEvent."""
+    if not key.isprintable() and (found := _NO_TEXT.search(key)):
+        raise Unreadable(
+            "key-not-text",
+            f"the key {key[:40]!r} has the control character or noncharacter"
+            f" U+{ord(found[0]):04X}; leave it out",
+        )
+    return key
 
 
 @lru_cache(maxsize=65_536)

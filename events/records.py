@@ -235,13 +235,14 @@ class LayerVersions:
 
 @dataclass(frozen=True, slots=True)
 class OverrideEnd:
-    """The end of a temporary change, and what its layer is from then on."""
+    """An instant at which temporary changes end, and what their layer is from then on."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.OverrideEnd"
     expires_ms: int
     change_id: str
     author: str
     layer_json: str
+    other_ids: tuple[str, ...] = ()
 
     def to_plain(self) -> dict[str, Any]:
         return {
@@ -249,6 +250,7 @@ class OverrideEnd:
             "change_id": self.change_id,
             "author": self.author,
             "layer_json": self.layer_json,
+            "other_ids": list(self.other_ids),
         }
 
     @classmethod
@@ -258,6 +260,7 @@ class OverrideEnd:
             plain["change_id"],
             plain["author"],
             plain["layer_json"],
+            tuple(plain["other_ids"]),
         )
 
 

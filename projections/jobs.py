@@ -49,12 +49,18 @@ FOLDED_KINDS = LAYER_KINDS | KINDS
 
 
 class End(NamedTuple):
-    """The end of a temporary change, and what its layer is from then on."""
+    """An instant at which temporary changes end, and what their layer is from then on."""
 
     expires_ms: int
-    change_id: str
+    change_id: str  # of the newest
     author: str
     config_json: str
+    other_ids: tuple[str, ...] = ()  # the oldest first
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that a decision tells of it in texts."""
+        return (self.change_id, self.author, self.config_json, *self.other_ids)
 
 
 class Layer(NamedTuple):
@@ -163,7 +169,8 @@ def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
 def _ends(body: JobConfigChanged) -> tuple[End, ...]:
     if body.ends is not None:
         return tuple(
-            End(one.expires_ms, one.change_id, one.author, one.layer_json) for one in body.ends
+            End(one.expires_ms, one.change_id, one.author, one.layer_json, one.other_ids)
+            for one in body.ends
         )
     if body.expires_ms is None:
         return ()
@@ -221,7 +228,7 @@ def load(plain: Any) -> Job:
 
 def _layer(plain: list[Any]) -> Layer:
     *head, ends = plain
-    return Layer(*head)._replace(ends=tuple(End(*one) for one in ends))
+    return Layer(*head)._replace(ends=tuple(End(*one[:4], *map(tuple, one[4:])) for one in ends))
 
 
 def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> Kept:

@@ -68,13 +68,16 @@ HEADERS: Mapping[str, str] = {
     "ce_causationid": "Id of what it follows from: a request that it answers, or a decision.",
     "ce_parent": "Of a decision: id of the last standing one about its key when it was made.",
     "ce_evidence": "All that it was made on, as <topic without turbine.>/<partition>:<offset of the"
-    " next record>, separated by commas.",
+    " next record>, separated by commas, sorted by the text before the colon.",
     "ce_tick": "The tick that its author had read, in milliseconds since 1970 UTC.",
     "ce_logic": "Of a decision: the version of the code that made it.",
-    "traceparent": "W3C trace context, passed on.",
+    "traceparent": "W3C trace context, passed on; what is none counts as absent.",
     "content-type": f"{FRAMED}: Avro behind its prefix, as all values are; reports leave it out.",
 }
 OF_DECISIONS = ("ce_parent", "ce_evidence", "ce_tick", "ce_logic")
+_SORTS = {"TierDefined": "Definition", "AlertRaised": "Alert"}
+"""Decisions that have less of these: a person made it and had read nothing, and one alert is the
+publisher's own and no decision."""
 ALWAYS = ("ce_specversion", "ce_id", "ce_type", "ce_source")
 """What CloudEvents asks of every event."""
 LETTER_HEADERS: Mapping[str, str] = {
@@ -230,7 +233,7 @@ def _message(version: Version, topics: list[Topic]) -> Document:
 
 def _headers(version: Version, *, asked: bool, decided: bool) -> Document:
     """Those of its sort, and which kind of record the one header names."""
-    sort = "Request" if asked else "Decision" if decided else "Report"
+    sort = "Request" if asked else _SORTS.get(version.name, "Decision") if decided else "Report"
     named = {"ce_type": {"type": "string", "const": TYPE_PREFIX + version.name}}
     return {
         "allOf": [
@@ -244,9 +247,13 @@ def _header_schemas() -> Document:
     """Whoever asks may leave all of them out: the id of a request stands in its value. What is only
     reported comes again and again, so it carries no more than a CloudEvent has to."""
     asking = [name for name in HEADERS if name not in OF_DECISIONS]
+    framed = (*ALWAYS, "ce_subject", "ce_dataschema", "content-type")
+    defining = (*framed, "ce_parent")
     return {
         "RequestHeaders": _header_schema(asking, ()),
-        "DecisionHeaders": _header_schema(HEADERS, (*ALWAYS, "content-type")),
+        "DecisionHeaders": _header_schema(HEADERS, (*framed, "ce_time", *OF_DECISIONS)),
+        "DefinitionHeaders": _header_schema(defining, defining),
+        "AlertHeaders": _header_schema(HEADERS, framed),
         "ReportHeaders": _header_schema(HEADERS, ALWAYS),
     }
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from components.runtime.intake import DeadLetter, Message, take_in, void_request
 from events.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
-from events.keys import KEY_BYTES_MAX
+from events.errors import Unreadable
+from events.keys import KEY_BYTES_MAX, check_clean
 from events.records import RECORDS, Body
 from events.strict_json import Malformed, parse_json, shorten
 from events.topics import BY_SHORT, partition_of
@@ -128,9 +129,11 @@ def _strange_key(key: bytes) -> Finding | None:
             " quotes",
         )
     try:
-        key.decode()
+        check_clean(key.decode())
     except UnicodeDecodeError:
         return refused("key", "key-not-text", f"the key {key[:40]!r} is not UTF-8; encode it so")
+    except Unreadable as error:
+        return refused("key", error.reason, error.sentence)
     return None
 
 

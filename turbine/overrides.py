@@ -22,6 +22,7 @@ def ends_of(layer: Layer) -> list[Row]:
                 "expires_ms": one.expires_ms,
                 "change_id": one.change_id,
                 "author": one.author,
+                "other_ids": [*one.other_ids],
                 "differences": [other.to_plain() for other in differences(before, after)],
             }
         )

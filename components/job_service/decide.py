@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
 from components.job_service.overrides import (
     ENDS_BYTES,
     ENDS_MOST,
-    by_instant,
     bytes_of,
     change_ends,
+    changes_of,
     end_of,
     ends_whole,
     layer_then,
 )
 from components.runtime.component import Component
-from events.codec import TRACE_CHARS_MAX
 from events.config import Invalid, JobConfig
 from events.config_text import config_of
 from events.identity import is_job_id, valid_until_ms
@@ -37,6 +36,7 @@ from events.records import (
 from events.reserved import NO_JOB, is_reserved_job, reserved_topics
 from events.strict_json import Malformed, canonical_json, parse_json, shorten
 from events.topics import JOURNAL, LAYERS, TASKS
+from events.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.jobs import (
     BASE,
@@ -124,8 +124,8 @@ NEWEST = Rules()
 def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
     """What should be said of the job now: expiries, then one verdict for each waiting request."""
     for at, layer in enumerate(job.layers):
-        for ends in by_instant(one for one in layer.ends if one.expires_ms <= now_ms):
-            body: Body = _expiry(job, at, ends, rules)
+        for end in (one for one in layer.ends if one.expires_ms <= now_ms):
+            body: Body = _expiry(job, at, end, rules)
             yield body
             job = apply(job, body)
     for door in PEOPLE_FIRST:
@@ -141,8 +141,7 @@ def wake_ms(job: Job, now_ms: int) -> int | None:
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
-def _expiry(job: Job, at: int, ends: Sequence[End], rules: Rules) -> OverrideExpired:
-    end = ends[-1]
+def _expiry(job: Job, at: int, end: End, rules: Rules) -> OverrideExpired:
     return OverrideExpired(
         job=job.name,
         layer=_layer(at),
@@ -152,7 +151,7 @@ def _expiry(job: Job, at: int, ends: Sequence[End], rules: Rules) -> OverrideExp
         expires_ms=end.expires_ms,
         change_id=None if rules.whole else end.change_id,
         layer_json=None if rules.whole else end.config_json,
-        other_ids=tuple(one.change_id for one in ends[:-1]),
+        other_ids=end.other_ids,
     )
 
 
@@ -251,7 +250,7 @@ def _made(layer: Held, at: int, asked: ConfigChangeProposed, rules: Rules) -> He
         return Refusal("invalid", str(bad), bad.path)
     if len(layer_json.encode()) > LAYER_BYTES:
         return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
-    if len(ends) > ENDS_MOST:
+    if changes_of(ends) > ENDS_MOST:
         said = (
             f"the {LAYERS[at]} layer would have over {ENDS_MOST} temporary changes at once;"
             " clear what is not needed any more, or let one end first"
@@ -322,7 +321,7 @@ def _unfit_later(job: Job, at: int, made: Held, rules: Rules) -> Refusal | None:
     nobody will be asked then, and an expiry cannot be rejected."""
     now, was = list(job.layers), list(job.layers)
     now[at] = made
-    for *_, end in by_instant(now[ONCALL].ends):
+    for end in now[ONCALL].ends:
         now[ONCALL] = Held(config_json=end.config_json)
         was[ONCALL] = Held(config_json=layer_then(job.layers[ONCALL], end.expires_ms))
         later_json, was_json = _merged(now), _merged(was)

@@ -4,7 +4,7 @@ A change of a job that is not there was judged as the config of a new one, and s
 first thing that it lacked. What tasks say was not read: that state could not go along was left to
 the state syncer. Of requests that live 64 were kept, answered or not, and further ones refused. No
 name was reserved, of a job or of a topic. With the last change of a layer ended all of it, or
-nothing did. The trace context of a request was looked for in its value alone.
+nothing did. The trace context of a request was looked for in its value alone, and was any text.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ RULES = Rules(
 
 def fold(job: Job | None, read: Read) -> Job:
     """The row as it was then."""
-    if read.record.trace and read.record.kind in REQUESTS:
+    if read.record.kind in REQUESTS:
         read = replace(read, record=replace(read.record, body=decode(read.record.value)))
     return fold_now(job, read, FIRST_ROOM)
 

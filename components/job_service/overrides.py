@@ -2,14 +2,14 @@
 
 Ends come in the order of their instants, so what a layer becomes is a chain: what it is now, and
 what it is from each end on. A lasting change is made to every link; a temporary one to those before
-its end, and at its end stands what that link is without it. So nobody has to tell afterwards which
+its end, and at its end stands what that link is without it. Those that end at one instant are one
+link, as between them nothing ever stands. So nobody has to tell afterwards which
 value of which path was whose, however paths nest, hide and clear each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable
 
 from events.records import ConfigChangeProposed
 from projections.jobs import End, Layer
@@ -28,12 +28,24 @@ def change_ends(
     if end is None:
         after = tuple(one._replace(config_json=change(one.config_json)) for one in layer.ends)
         return _told(change(layer.config_json), after)
-    # Of those that end at one instant the older ones go first: what they leave is the newer's.
     before = tuple(one for one in layer.ends if one.expires_ms <= end[0])
-    changed = tuple(one._replace(config_json=change(one.config_json)) for one in before)
-    without = before[-1].config_json if before else layer.config_json
-    ends = (*changed, End(*end, without), *layer.ends[len(before) :])
-    return _told(change(layer.config_json), ends)
+    changed = [one._replace(config_json=change(one.config_json)) for one in before]
+    own = End(*end, before[-1].config_json if before else layer.config_json)
+    now_json = change(layer.config_json)
+    if changed and changed[-1].expires_ms == end[0]:
+        older = changed.pop()
+        own = _together(older, own, changed[-1].config_json if changed else now_json)
+    return _told(now_json, (*changed, own, *layer.ends[len(before) :]))
+
+
+def _together(older: End, newer: End, before_json: str) -> End:
+    """One end of those at one instant. The older ones would go first, and what they leave is the
+    newer one's: whoever takes nothing back is not named."""
+    if older.config_json == before_json:
+        return newer
+    if newer.config_json == older.config_json:
+        return older
+    return newer._replace(other_ids=(*older.other_ids, older.change_id))
 
 
 def _told(config_json: str, ends: tuple[End, ...]) -> tuple[str, tuple[End, ...]]:
@@ -60,10 +72,9 @@ def ends_whole(asked: ConfigChangeProposed) -> tuple[End, ...]:
     return () if end is None else (End(*end, "{}"),)
 
 
-def by_instant(ends: Iterable[End]) -> Iterator[tuple[End, ...]]:
-    """Those that are at one instant together: between them nothing ever stands."""
-    for _, found in groupby(ends, lambda one: one.expires_ms):
-        yield tuple(found)
+def changes_of(ends: Iterable[End]) -> int:
+    """How many temporary changes end there."""
+    return sum(1 + len(one.other_ids) for one in ends)
 
 
 def layer_then(layer: Layer, at_ms: int) -> str:
@@ -74,4 +85,4 @@ def layer_then(layer: Layer, at_ms: int) -> str:
 
 def bytes_of(ends: tuple[End, ...]) -> int:
     """What a decision tells of the ends, in bytes of texts."""
-    return sum(len(f"{one.change_id}{one.author}{one.config_json}".encode()) for one in ends)
+    return sum(len("".join(one.texts).encode()) for one in ends)

@@ -2,7 +2,8 @@
 
 `ce_causationid` names it. A verdict follows from the request that it answers. Anything else
 follows from a decision about the same key that stands: of the kinds that the table names, the
-newest. Each key keeps the ids of those (`marks`), so whoever restarts finds the same.
+newest. Each key keeps the ids of those (`marks`), so whoever restarts finds the same. There lie the
+trace contexts of operators' requests too, until their verdicts stand.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from components.runtime.component import Component
-from events.codec import Read, Record
+from events.codec import REQUESTS, Read, Record
 from events.records import (
     AlertCleared,
     AlertRaised,
@@ -29,6 +30,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from events.topics import OPERATOR
 
 ANSWERS = frozenset(
     {
@@ -115,22 +117,37 @@ MARKED = _PLAIN | _FACTS | {"AlertRaised", "ShardDropRequested", "ShardAddReques
 """Kinds that something follows from, or that end what is kept of one."""
 NUMBERED_MOST = 512
 """Marks of one key with a number in their names: overrides that expire, shards that are moved."""
+_TRACE = " trace"
+TRACES_MOST = 64
+"""Of one key: as many of its requests wait at once, and the oldest goes first."""
 
 
 def note(marks: dict[str, str], component: Component[Any], read: Read) -> None:
-    """What was read stands: a decision of the key's own chain, or a fact in its own partition. What
-    is read beside the chain, and what a tier reads of others, comes in an order that readers need
-    not share."""
+    """What was read stands: a decision of the key's own chain, or a fact or a request in its own
+    partition. What is read beside the chain, and what a tier reads of others, comes in an order
+    that readers need not share."""
     record, key_of = read.record, component.key_of
-    fact = key_of is None and record.kind in _FACTS
-    own = read.topic == component.output if record.parent else fact
-    if own and (key_of is None or key_of(read) == record.key):
+    home = record.key if key_of is None else key_of(read) or ""
+    if record.kind in REQUESTS:
+        # A tier is asked by its name, and its rows are <tier>/<which>.
+        about = record.key in (home, home.partition("/")[0])
+        own = about and read.topic == OPERATOR and record.kind in component.folds
+    elif record.parent:
+        own = home == record.key and read.topic == component.output
+    else:
+        own = key_of is None and record.kind in _FACTS
+    if own:
         mark(marks, record)
 
 
 def mark(marks: dict[str, str], record: Record) -> None:
     """What follows from the record finds its id, as the newest of its name."""
     body = record.body
+    if record.kind in REQUESTS:
+        _remember(marks, record)
+        return
+    if record.kind != "SyncPlanned":  # what becomes of the plan is a verdict too
+        marks.pop(record.cause + _TRACE, None)
     for name in _names(record.kind, body):
         marks.pop(name, None)
         marks[name] = record.id
@@ -141,6 +158,20 @@ def mark(marks: dict[str, str], record: Record) -> None:
     elif isinstance(body, OverrideExpired):
         for change_id in (body.change_id, *body.other_ids):
             marks.pop(_temporary(change_id, body.expires_ms), None)
+
+
+def _remember(marks: dict[str, str], asked: Record) -> None:
+    """Of an id that is asked twice the first one counts, as the request itself does."""
+    marks.setdefault(asked.id + _TRACE, asked.trace)
+    traces = [name for name in marks if name.endswith(_TRACE)]
+    for name in traces[:-TRACES_MOST]:
+        del marks[name]
+
+
+def trace_of(body: Body, cause: str, marks: Mapping[str, str]) -> str:
+    """The trace context of the request that it answers: in what it says, or as it was asked."""
+    said: str | None = getattr(body, "traceparent", None)
+    return said or marks.get(cause + _TRACE, "")
 
 
 def _temporary(change_id: str | None, at_ms: int) -> str:
@@ -175,9 +206,12 @@ def _names(kind: str, body: Body | None) -> tuple[str, ...]:
 
 
 def dumped(marks: Mapping[str, str]) -> list[tuple[str, str]]:
-    """As it is kept. Facts stand first: between topics there is no order that readers share."""
+    """As it is kept. Facts stand first, then what was asked: between topics there is no order that
+    readers share."""
     facts = sorted(one for one in marks.items() if one[0] in _BESIDE)
-    return facts + [one for one in marks.items() if one[0] not in _BESIDE]
+    traces = [one for one in marks.items() if one[0].endswith(_TRACE)]
+    apart = {name for name, _ in (*facts, *traces)}
+    return facts + traces + [one for one in marks.items() if one[0] not in apart]
 
 
 def cause_of(body: Body, marks: dict[str, str]) -> str:

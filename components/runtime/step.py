@@ -15,7 +15,7 @@ from typing import Generic, TypeVar
 from components.runtime.circles import circle
 from components.runtime.component import Component, passed_by
 from components.runtime.counts import Counts
-from components.runtime.following import MARKED, cause_of, mark, note
+from components.runtime.following import MARKED, cause_of, mark, note, trace_of
 from components.runtime.times import Possible, Times
 from events.codec import Read, Record, encode
 from events.identity import decision_id
@@ -271,7 +271,7 @@ class Owner(Generic[R]):
                 one.unread = {i: t for i, t in one.unread.items() if t != chain}
             one.frozen = one.frozen or (record.body is None and moves)
         self.counts.folded += 1
-        if record.kind in MARKED:
+        if record.kind in MARKED or record.trace:
             note(one.marks, self.component, read)
         if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
@@ -360,6 +360,7 @@ class Owner(Generic[R]):
         def say(  # noqa: PLR0917 - as they stand in the record
             name: str, body: Body, parent: str, value: bytes, about: str = "", by: str = ""
         ) -> Record:
+            cause = by or cause_of(body, marks)
             return Record(
                 key=about or key,
                 id=name,
@@ -371,8 +372,8 @@ class Owner(Generic[R]):
                 tick_ms=now_ms,
                 logic=component.logic,
                 source=component.name,
-                trace=getattr(body, "traceparent", None) or "",
-                cause=by or cause_of(body, marks),
+                trace=trace_of(body, cause, marks),
+                cause=cause,
             )
 
         out = [

@@ -15,6 +15,10 @@ const REQUIRED = ['ce_specversion', 'ce_id', 'ce_source', 'ce_type'];
 const CHAINS = ['journal.v1', 'tiers.v1'];
 const REPORTED = ['tasks.v1', 'loads.v1', 'containers.v1', 'profiles.v1', 'clock.v1'];
 const ANSWERS = ['JobConfigChanged', 'JobConfigRejected', 'JobDeleted', 'PlacementRejected'];
+const ASKED = /^(changes\.\w+|operator)\.v1$/;
+const OWN_BYTES = /^(rows\..*|lives\.v1)$/;
+const TRACE = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
+const NO_TEXT = /[\p{Cc}\p{Cs}\p{Noncharacter_Code_Point}]/u;
 const URL_SPACE = Buffer.from('6ba7b8119dad11d180b400c04fd430c8', 'hex');
 const [log, contract] = process.argv.slice(2);
 const { channels, components } = JSON.parse(readFileSync(contract));
@@ -90,7 +94,9 @@ for await (const line of createInterface({ input: createReadStream(log) })) {
   one.kind = (one.headers.ce_type ?? '').replace('turbine.', '');
   one.evidence = evidenceOf(one.headers);
   if (new Set(names).size < names.length) wrong(one, 'a header stands twice');
-  records.push(one);
+  if (OWN_BYTES.test(short)) {
+    if (names.length) wrong(one, 'it has headers, and is none of the contract');
+  } else records.push(one);
   if (!places.has(one.place)) places.set(one.place, []);
   places.get(one.place).push(one);
   const same = byId.get(one.headers.ce_id) ?? [];
@@ -99,6 +105,43 @@ for await (const line of createInterface({ input: createReadStream(log) })) {
 for (const place of places.values()) place.sort((one, other) => one.offset - other.offset);
 
 // --- each record by itself
+
+const requests = new Map();
+const events = new Map();
+
+function checkTexts(one) {
+  for (const [name, text] of Object.entries(one.headers)) {
+    if (NO_TEXT.test(text)) wrong(one, `${name} has a control character, which no CloudEvent has`);
+  }
+  const sorted = one.evidence.map(([place]) => place).sort(byPoints);
+  if (one.evidence.some(([place], i) => place !== sorted[i])) wrong(one, 'its evidence is not sorted by place');
+}
+
+function checkRequired(one) {
+  if (ASKED.test(one.topic)) return;
+  const has = components.messages[one.kind]?.headers.allOf[0].$ref.split('/').pop();
+  for (const name of components.schemas[has]?.required ?? []) if (!one.headers[name]) wrong(one, `it has no ${name}`);
+  const told = components.schemas[has]?.properties ?? one.headers;
+  for (const name of Object.keys(one.headers)) if (!told[name]) wrong(one, `the contract has no ${name} on it`);
+}
+
+function checkOnce(one) {
+  const name = `${one.headers.ce_source} ${one.headers.ce_id}`;
+  const known = events.get(name) ?? one;
+  events.set(name, known);
+  if (!known.value.equals(one.value) || !known.key.equals(one.key)) wrong(one, 'another event has its source and id');
+}
+
+function checkTrace(one) {
+  const { traceparent: trace, ce_causationid: cause } = one.headers;
+  if (ASKED.test(one.topic)) {
+    const said = [trace, one.body?.traceparent].find((text) => TRACE.test(text ?? ''));
+    if (one.body && !requests.has(one.body.change_id)) requests.set(one.body.change_id, said);
+    return;
+  }
+  if (trace && !TRACE.test(trace)) wrong(one, 'its traceparent is none');
+  one.answers = cause;
+}
 
 function checkEvent(one) {
   // The SDK takes a version that is not there for the newest one.
@@ -113,7 +156,7 @@ function checkEvent(one) {
 }
 
 function checkValue(one) {
-  if (!components.messages[one.kind] || !channels[one.topic].messages[one.kind]) {
+  if (!components.messages[one.kind] || !channels[one.topic]?.messages[one.kind]) {
     wrong(one, 'the contract has no such kind on this topic');
     return;
   }
@@ -131,6 +174,7 @@ function checkValue(one) {
 }
 
 function checkPlace(one) {
+  if (!channels[one.topic]) return;
   const { partitions, 'x-partitioner': by } = channels[one.topic].bindings.kafka;
   if (!by || one.kind === 'ClockTicked') return;
   const home = (murmur2(one.key) & 0x7fffffff) % partitions;
@@ -141,8 +185,9 @@ function checkId(one) {
   const { ce_id: id, ce_parent: parent, ce_tick: tick } = one.headers;
   let expected = id;
   if (CHAINS.includes(one.topic)) expected = decisionId(one);
+  else if (one.kind === 'ClockTicked') expected = `tick-${one.body?.number}`;
   else if (one.body?.change_id !== undefined && parent === undefined) expected = one.body.change_id ?? id;
-  else if (REPORTED.includes(one.topic) && !tick && one.kind !== 'ClockTicked') expected = factId(one);
+  else if (REPORTED.includes(one.topic) && !tick) expected = factId(one);
   if (id !== expected) wrong(one, `its id is ${id}, by the contract ${expected}`);
 }
 
@@ -174,8 +219,9 @@ function impossible(one) {
 }
 
 const standing = new Map();
-const counts = { chains: 0, decisions: 0, void: 0 };
+const counts = { chains: 0, decisions: 0, void: 0, traced: 0 };
 const layers = new Map();
+const ends = new Map();
 const LAYERS = ['base', 'provisioner', 'scaler', 'oncall'];
 
 function follow(one, last) {
@@ -197,14 +243,37 @@ function follow(one, last) {
 
 function addUp(one) {
   const key = `${one.key}`;
-  if (one.kind === 'JobDeleted') layers.delete(key);
+  if (one.kind === 'JobDeleted') for (const kept of [layers, ends]) kept.delete(key);
   if (!['JobConfigChanged', 'OverrideExpired'].includes(one.kind) || !one.body) return;
   const mine = layers.get(key) ?? {};
   mine[one.body.layer] = JSON.parse(one.body.layer_json || '{}');
+  if (one.body.layer === 'oncall') checkEnds(one, key);
   layers.set(key, mine);
   const expected = LAYERS.reduce((below, layer) => lay(below, mine[layer] ?? {}), {});
   if (one.body.layer_json && canonical(mine[one.body.layer]) !== one.body.layer_json) wrong(one, 'its layer is not canonical');
   if (canonical(expected) !== one.body.expected_json) wrong(one, 'the layers do not add up to that');
+}
+
+// What a change says that the layer will be at an instant is what it is then, and who is named is whose it was.
+function checkEnds(one, key) {
+  const { ends: told, expires_ms: at, layer_json: layer, change_id: id, other_ids: others } = one.body;
+  if (one.kind === 'JobConfigChanged') {
+    ends.set(key, told ?? []);
+    if (told?.some((end, i) => i > 0 && end.expires_ms <= told[i - 1].expires_ms)) wrong(one, 'two of its ends are one instant');
+    return;
+  }
+  const [end, ...rest] = ends.get(key) ?? [];
+  ends.set(key, rest);
+  const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+  const wanted = end && [end.expires_ms, end.layer_json, end.change_id, end.other_ids];
+  if (layer !== null && !same(wanted, [at, layer, id, others])) wrong(one, 'it is none of the ends that were told');
+}
+
+function checkPassedOn(one) {
+  if (!requests.has(one.answers)) {
+    if (one.headers.traceparent) wrong(one, 'it answers no request and has a traceparent');
+  } else if (one.headers.traceparent !== requests.get(one.answers)) wrong(one, 'it has not the trace context of its request');
+  else if (one.headers.traceparent) counts.traced += 1;
 }
 
 function checkCopy(one) {
@@ -213,8 +282,9 @@ function checkCopy(one) {
   if (of && !(of.value.equals(one.value) && of.key.equals(one.key))) wrong(one, 'its copy says something else');
 }
 
-const checks = [checkEvent, checkValue, checkPlace, checkId, checkCause];
+const checks = [checkTexts, checkEvent, checkValue, checkRequired, checkPlace, checkId, checkOnce, checkCause, checkTrace];
 for (const one of records) for (const check of checks) check(one);
+for (const one of records) if (!ASKED.test(one.topic)) checkPassedOn(one);
 const last = new Map();
 for (const topic of CHAINS) {
   for (const one of records.filter((each) => each.topic === topic && each.offset >= 0)) {

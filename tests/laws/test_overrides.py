@@ -102,17 +102,19 @@ def test_each_end_lies_ahead_in_order_and_takes_something_back(
     acted: list[tuple[Any, ...]],
 ) -> None:
     layer, twin, now = live(acted)
-    names = [one.change_id for one in layer.ends]
-    order = [(one.expires_ms, int(one.change_id)) for one in layer.ends]
-    assert order == sorted(order)
+    names = [name for one in layer.ends for name in (*one.other_ids, one.change_id)]
+    order = [one.expires_ms for one in layer.ends]
+    assert order == sorted(set(order))
     assert len(set(names)) == len(names)
+    assert all(sorted(one.other_ids, key=int) == [*one.other_ids] for one in layer.ends)
     assert all(one.expires_ms > now for one in layer.ends)
     before = layer.config_json
     for one in layer.ends:
         assert one.config_json != before
         before = one.config_json
     temporary = {one.id: one.until for one in twin.said if one.until is not None}
-    assert all(temporary[one.change_id] == one.expires_ms for one in layer.ends)
+    for one in layer.ends:
+        assert {temporary[name] for name in (*one.other_ids, one.change_id)} == {one.expires_ms}
 
 
 @settings(deadline=None)

@@ -144,11 +144,12 @@ class JobsAnswer(Shape):
 
 
 class LayerEnd(Shape):
-    """The end of a temporary change, and what it changes in its layer."""
+    """An instant at which temporary changes end, and what that changes in their layer."""
 
     expires_ms: int
-    change_id: str
+    change_id: str = Field(description="Of the change that ends, the newest of several.")
     author: str
+    other_ids: list[str] = Field(description="Of older changes that end with it.")
     differences: list[Json]
 
 

@@ -107,6 +107,18 @@ def test_a_fact_is_known_by_its_header_or_else_by_its_place() -> None:
     assert named.record.id == "x"
 
 
+@pytest.mark.parametrize(
+    "key", ["clicks\xa0", "\u200b", "\ufdcf\ufdf0", "\ufffd", "\U0001fffd", "ä"]
+)
+def test_a_key_may_have_any_other_character(key: str) -> None:
+    """What stands in the log already is read whatever its key is: it moves a chain."""
+    asked = dataclasses.replace(ASKED, job=key)
+    assert read(INGRESS, encode(asked), key=key.encode()).record.key == key
+    old = decided(dataclasses.replace(CHANGED, job="\0x"))
+    headers = headers_of(old, "journal.v1")
+    assert read("journal.v1", old.value, headers, b"\0x").record.key == "\0x"
+
+
 def test_an_effect_carries_evidence_and_tick() -> None:
     headers = [("ce_evidence", b"journal.v1/3:40"), ("ce_tick", b"17"), ("ce_logic", b"l")]
     record = read(INGRESS, encode(ASKED), headers).record
@@ -138,6 +150,23 @@ def test_a_tick_needs_no_key_wherever_it_lies() -> None:
         (INGRESS, encode(ASKED), {"key": None}, "no-key", "the key is the id of its subject"),
         (INGRESS, encode(ASKED), {"key": b""}, "no-key", "the message has no key"),
         (INGRESS, encode(ASKED), {"key": b"\xff"}, "key-not-text", "the key b'\\xff' is not UTF-8"),
+        *(
+            (
+                INGRESS,
+                encode(dataclasses.replace(ASKED, job=f"{what}turbine-x")),
+                {"key": f"{what}turbine-x".encode()},
+                "key-not-text",
+                f"the control character or noncharacter U+{ord(what):04X}; leave it out",
+            )
+            for what in "\0\n\x1f\x7f\x9f\ufdd0\ufdef\ufffe\uffff\U0001fffe\U0010ffff"
+        ),
+        (
+            "operator.v1",
+            encode(DrainRequested("1.a", "c\n1", "bob")),
+            {"key": b"c\n1"},
+            "key-not-text",
+            "character U+000A",
+        ),
         (
             INGRESS,
             encode(ASKED),

@@ -17,9 +17,17 @@ from components.job_service.decide import (
     wake_ms,
 )
 from components.job_service.overrides import ENDS_BYTES, ENDS_MOST, bytes_of
-from events.codec import TRACE_CHARS_MAX, encode
+from events.codec import encode
 from events.identity import CHANGE_ID_LENGTH_MAX
-from events.records import Body, JobConfigChanged, LayerVersions, OverrideEnd, OverrideExpired
+from events.records import (
+    Body,
+    JobConfigChanged,
+    JobConfigRejected,
+    LayerVersions,
+    OverrideEnd,
+    OverrideExpired,
+)
+from events.traces import TRACE_CHARS_MAX
 from projections.jobs import ONCALL, End, Job, Layer, apply
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 
@@ -101,6 +109,37 @@ def test_of_two_that_end_together_the_newer_one_holds_to_the_end() -> None:
     oncall(desk, {"tasks": 4}, 10)
     newer = oncall(desk, {"tasks": 5}, 10)
     assert after(desk, 10) == ({}, [newer])
+
+
+def test_each_end_is_an_instant_of_its_own_and_says_what_will_hold() -> None:
+    desk = Desk()
+    oncall(desk, {"tasks": 4})
+    names = [oncall(desk, said, 10) for said in ({"priority": 1}, {"tasks": 2}, {"paused": True})]
+    later = oncall(desk, {"slo": {"lag_seconds": 5}}, 20)
+    said = desk.ask("oncall", expires_ms=NOW_MS + 10_000)
+    assert isinstance(said, JobConfigChanged)
+    assert said.ends is not None
+    assert [(one.expires_ms - NOW_MS, json.loads(one.layer_json)) for one in said.ends] == [
+        (10_000, {"slo": {"lag_seconds": 5}, "tasks": 4}),
+        (20_000, {"tasks": 4}),
+    ]
+    named = [(one.change_id, one.other_ids) for one in said.ends]
+    assert named == [(names[2], tuple(names[:2])), (later, ())], "the last takes nothing back"
+
+
+def test_those_that_end_together_count_each() -> None:
+    desk = Desk()
+    oncall(desk, {"tasks": 4}, 10)
+    oncall(desk, {"priority": 9}, 10)
+    layers = list(desk.job.layers)
+    (end,) = layers[ONCALL].ends
+    others = tuple(str(number) for number in range(ENDS_MOST - 2))
+    for more, answer in (("", JobConfigChanged), ("x", JobConfigRejected)):
+        ends = (end._replace(other_ids=(*others, *more)),)
+        layers[ONCALL] = layers[ONCALL]._replace(ends=ends)
+        desk.row = desk.job._replace(layers=tuple(layers))
+        wish = {"paused": True}
+        assert isinstance(desk.ask("oncall", set_=wish, expires_ms=NOW_MS + 10_000), answer)
 
 
 def test_what_ends_together_is_taken_back_at_once() -> None:

@@ -11,10 +11,11 @@ from components.job_service.decide import component
 from components.runtime.component import Component
 from components.runtime.step import Held, Owner
 from components.runtime.store import _dump_read, _load_read
-from events.codec import TRACE_CHARS_MAX, Read, encode, headers_of
+from events.codec import Read, encode, headers_of
 from events.records import Body, ConfigChangeProposed, JobDeleteRequested
 from events.strict_json import canonical_json
 from events.topics import CHANGES_BASE, JOURNAL, OPERATOR
+from events.traces import TRACE_CHARS_MAX
 from projections.jobs import Job
 from tests.unit.events.messages import TRACE, read
 from tests.unit.job_service.desk import SMALLEST
@@ -51,9 +52,24 @@ def passed_on(found: Read, by: Component[Job] = component) -> str:
         (TRACE, "t" * (TRACE_CHARS_MAX + 1), TRACE),
         (None, "t" * (TRACE_CHARS_MAX + 1), ""),
         (TRACE, "", TRACE),
+        (TRACE, "garbage", TRACE),
+        (TRACE, "00-\0", TRACE),
+        ("gar\0bage\n", None, ""),
+        (None, TRACE + "\n", ""),
+        (None, TRACE.upper(), ""),
+        (None, TRACE + "-more", ""),
+        (None, f"00-{'0' * 32}-00f067aa0ba902b7-01", ""),
+        (None, f"00-{'a' * 32}-{'0' * 16}-01", ""),
+        (None, "ff" + TRACE[2:], ""),
+        (None, "01" + TRACE[2:-2] + "03-\0", TRACE),
+        (None, "cc" + TRACE[2:-2] + "02", TRACE[:-2] + "00"),
         (None, None, ""),
     ],
-    ids=["header", "value", "both", "long beside", "long", "empty", "none"],
+    ids=[
+        *("header", "value", "both", "long beside", "long", "empty", "garbage beside"),
+        *("zero beside", "garbage in the value", "line", "upper case", "more", "no trace"),
+        *("no parent", "no version", "later and more", "later", "none"),
+    ],
 )
 def test_the_header_counts_before_the_value(
     trace: str | None, header: str | None, wanted: str
@@ -90,3 +106,4 @@ def test_it_is_not_lost_with_a_request_that_is_held_back_over_a_restart() -> Non
 def test_the_first_logic_looked_into_the_value_alone() -> None:
     assert passed_on(asked(None, TRACE), logic_1.component) == ""
     assert passed_on(asked(OTHER, TRACE), logic_1.component) == OTHER
+    assert passed_on(asked("any", None), logic_1.component) == "any"

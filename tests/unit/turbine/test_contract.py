@@ -5,18 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import yaml
 from fastavro import parse_schema
 
+from components.publisher.decide import publish
 from components.runtime.intake import DeadLetter, Message
-from events.codec import Record, encode, headers_of
+from events.codec import Read, Record, encode, headers_of
 from events.lock import newest_of, read_lock
 from events.records import RECORDS, ReleaseRequested
-from events.topics import BY_NAME, JOURNAL, OPERATOR, TOPICS
+from events.topics import BY_NAME, JOURNAL, OPERATOR, TIERS, TOPICS
 from tests.unit.turbine.lines import run
+from turbine import tiers
 from turbine.cli.failures import Code
 from turbine.contract import FILE, HEADERS, LETTER_HEADERS, Installation, document, to_yaml
 
@@ -126,8 +129,29 @@ def test_the_headers_are_those_that_are_written() -> None:
     assert [name for name, _ in headers_of(record, JOURNAL)] == list(HEADERS)
     assert set(names) == set(HEADERS)
     assert names["ce_type"]["const"] == "turbine.JobDeleted"
-    least = Record("clicks", "1.a", "JobDeleted", b"", None, parent="p", source="s")
-    assert required <= {name for name, _ in headers_of(least, JOURNAL)}
+    assert required == set(HEADERS) - {"ce_causationid", "traceparent"}
+
+
+def test_what_a_person_decides_has_the_headers_that_are_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[Record] = []
+    log: Any = SimpleNamespace(settings=None, chain=lambda _: [])
+    monkeypatch.setattr(tiers, "_write", lambda *said: written.append(said[-1]))
+    tiers.define(log, "gold", 16)
+    names, required = headers_schema("TierDefined")
+    assert {name for name, _ in headers_of(written[0], TIERS)} == required == set(names)
+
+
+def test_an_alert_has_those_that_the_publisher_says_of_its_own() -> None:
+    place = "journal.v1/3"
+    unread = Record("clicks", "1.a", "New", b"?", None, parent="p", tick_ms=1, logic="l/2")
+    said = publish(Read(place, JOURNAL, 7, 1, unread))
+    assert said is not None
+    names, required = headers_schema("AlertRaised")
+    written = {name for name, _ in headers_of(said[1], said[0])}
+    assert required <= written <= set(names)
+    assert not written & {"ce_parent", "ce_evidence", "ce_logic"}
 
 
 def test_a_request_needs_no_header_and_has_none_of_a_decision() -> None:

@@ -112,6 +112,10 @@ WRONG = [
         "the key has a schema's prefix before it; use a string serializer for keys: plain UTF-8",
     ),
     (sent(VALUE, b"\xff"), "key", "key-not-text", "the key b'\\xff' is not UTF-8; encode it so"),
+    (
+        sent(VALUE, b"cli\tcks"), "key", "key-not-text",
+        "the key 'cli\\tcks' has the control character or noncharacter U+0009; leave it out",
+    ),
     (sent(VALUE, b"k" * 257), "key", "key-too-long", "the key has 257 bytes, and 256 are allowed"),
     (
         sent(VALUE, b"views"), "key", "wrong-key",

@@ -25,7 +25,8 @@ def test_each_end_tells_what_it_changes() -> None:
     first, second = ends_of(LAYER)
     tasks = {"path": "tasks", "before": 5, "after": 4}
     assert first == {
-        "expires_ms": 7, "change_id": "1.a", "author": "ann", "differences": [tasks]
+        "expires_ms": 7, "change_id": "1.a", "author": "ann", "other_ids": [],
+        "differences": [tasks],
     }  # fmt: skip
     gone = {"path": "policy.mode", "before": "observe"}
     assert second["differences"] == [gone, {"path": "tasks", "before": 4, "after": 3}]

@@ -37,10 +37,10 @@ function LayerHead({ name, of }) {
   </span>`;
 }
 
-/** What one end takes back: its own change, and nothing else of the layer. */
+/** What one end takes back: its own changes, and nothing else of the layer. */
 function LayerEnd({ of }) {
   const paths = of.differences.map((one) => one.path).join(", ");
-  return html`<bdi title=${`${of.change_id} by ${of.author}`}><${Countdown} ms=${of.expires_ms} /> <span class="quiet">${paths}</span></bdi>`;
+  return html`<bdi title=${`${[...of.other_ids, of.change_id].join(", ")} by ${of.author}`}><${Countdown} ms=${of.expires_ms} /> <span class="quiet">${paths}</span></bdi>`;
 }
 
 /** The layer that a path's value comes from: that of the path itself, or of one above or below it. */
