@@ -127,18 +127,9 @@ def never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
     if live is None or listed is None or listed.tasks:
         return set()
     since_ms = read.record.tick_ms - job.told_ms
-    if since_ms >= GIVEN_UP_MS and _moves(job):
+    if since_ms >= GIVEN_UP_MS and job.moves:
         return {*words.not_stopped(live), *words.never_stopped(live)}
     return set(words.unheard(live)) if job.tried and since_ms >= ROUND_MS else set()
-
-
-def _moves(job: JobStory) -> bool:
-    """Is what runs to run in another tier, or in other regions?"""
-    if job.plan is None or job.running is None or job.state != "running":
-        return False
-    changed = _reshaped(job.running.running_json, job.plan.body.expected_json)
-    starts = any(step.name == "start" for step in job.plan.body.steps)
-    return starts and not {"tier", "allowed_regions"}.isdisjoint(changed)
 
 
 # --- commits
