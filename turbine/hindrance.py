@@ -61,7 +61,7 @@ def hindrance(
 ) -> Row:
     """The state with its reason, as JSON; a job that runs well has none."""
     found = _found(job, sync, line, [one for one in decisions if one.stands], asked)
-    if sync is not None and job.alive and line["not_running"] and not sync.held:
+    if tiers and sync is not None and job.alive and line["not_running"] and not sync.held:
         found = _with_vacancy(found, sync, tiers)
     return {
         "state": line["state"],
