@@ -272,9 +272,15 @@ class JobConfig(_Part):
         le=100,
         description="rank when capacity is short, from 0 to 100; higher is first",
     )
-    tier: Label = Field(default="default", description="the tier whose containers run the job")
+    tier: Label = Field(
+        default="default",
+        description="the tier whose containers run the job",
+        json_schema_extra=_complex("tasks move to shards whose owners are counted anew"),
+    )
     allowed_regions: Annotated[tuple[Label, ...], _LIST] = Field(
-        default=(), description="regions in which tasks may run; empty for all of the tier"
+        default=(),
+        description="regions in which tasks may run; empty for all of the tier",
+        json_schema_extra=_complex("tasks move to shards whose owners are counted anew"),
     )
     schedule: Schedule = Field(default=Schedule(), description="when the tasks work")
     state_granularity: Literal["task", "partition"] = Field(

@@ -67,11 +67,13 @@ class Stage:
     log: Log = field(init=False)
     keeps: dict[str, Keep] = field(init=False)
     processes: list[Process] = field(init=False, default_factory=list)
+    managers: TaskManager = field(init=False)
     _number: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
         self.log = Log(self.clock, over_the_wire=False, heard=self.heard)
         self.keeps = {name: Keep() for name in self.cast}
+        self.managers = TaskManager(self)  # type: ignore[arg-type]  # what it uses of a world is here
         for name in self.cast:
             self._spawn(name)
 
@@ -97,7 +99,6 @@ class Stage:
 
     def play(self, story: list[Callable[[Stage], None]]) -> list[Body]:
         """The story to its end; what stands then, without the instants that a crash may move."""
-        managers = TaskManager(self)  # type: ignore[arg-type]  # all that it uses of a world is here
         for scene in story:
             # At the same instant whatever went before, so that ids are the same as well.
             self.scene += 1
@@ -108,7 +109,7 @@ class Stage:
                 end = self._said()
                 self._round()
                 if not self.slow or self._said() == end:
-                    managers.settle()
+                    self.managers.settle()
                 quiet = quiet + 1 if self._said() == end else 0
                 if quiet > QUIET:
                     break

@@ -1,7 +1,8 @@
 """Task managers on a bad day: they start and stop tasks as lists tell, late, twice, or never.
 
 Scripted from outside: they read the journal as anyone may, and say what tasks would say. No two
-instances of a task run at a time, as one task manager at a time owns it.
+instances of a task run at a time, as one task manager at a time owns it. All are of one tier and
+one region: what is listed for another place they drop, and begin anew once it is listed here.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from components.runtime.step import Owner
-from events.codec import Record, encode
+from events.codec import Read, Record, encode
 from events.records import (
     Body,
     Generation,
@@ -21,8 +22,11 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import JOURNAL, TASKS, place
+from projections import lists
+from projections.lists import Former, Listed, Lists
 from projections.syncs import Sync
 from simulation.casts import lists_view
+from simulation.container import TIER
 from simulation.log import PARTITION, TICKS
 
 if TYPE_CHECKING:
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 
 LOOK_MS = 2_000
 SHARD = 1
+REGION = "local"
 
 
 def keeps_state(key: str) -> bool:
@@ -60,9 +65,13 @@ class TaskManager:
     def __init__(self, world: World) -> None:
         self.world = world
         self.rng = world.streams.fork("tasks")
+        self.tier = TIER
         self.sites: dict[str, Site] = {}
         self._read_at = 0
-        self._view: Owner[Sync] = Owner(lists_view, [place(JOURNAL, PARTITION)], world.log.possible)
+        self._view: Owner[Sync] = Owner(
+            lists_view, [place(JOURNAL, PARTITION)], world.log.possible, heed=self._heed
+        )
+        self._lists: dict[str, Lists] = {}
         self._said = 0
 
     def begin(self) -> None:
@@ -96,23 +105,38 @@ class TaskManager:
         held = self._view.held.get(key)
         return held.row if held is not None and held.row is not None else Sync(key)
 
+    def _listed(self, key: str) -> Lists:
+        """Its lists, with the place that each is for."""
+        self.row(key)
+        return self._lists.get(key, Lists(key))
+
+    def _heed(self, read: Read, stands: bool) -> None:
+        if stands and read.record.kind in lists.FOLDED_KINDS:
+            key = read.record.key
+            self._lists[key] = lists.fold(self._lists.get(key), read)
+
     # --- what the lists call for
 
     def _follow(self, key: str) -> None:
-        row, site = self.row(key), self.sites.setdefault(key, Site())
+        row, site = self._listed(key), self.sites.setdefault(key, Site())
         listed = row.listed
         if listed is None:
             return
         for task, one in sorted(site.running.items()):
-            if task >= listed.tasks or one.generation != listed.generation:
+            if task >= self._here(listed) or one.generation != listed.generation:
                 self._begin("stop", key, task, one.generation)
-        for task in range(listed.tasks):
+        for task in range(self._here(listed)):
             if task not in site.running:
                 self._begin("start", key, task, listed.generation)
         if listed.tasks == 0 and row.live is not None:
-            for task in range(row.live.tasks):  # those that nobody had started are over as well
+            for task in range(self._here(row.live)):  # those nobody had started are over as well
                 if task not in site.running and (task, row.live.generation) not in site.over:
                     self._begin("stop", key, task, row.live.generation)
+
+    def _here(self, listed: Listed | Former) -> int:
+        """How many tasks of the list are for this place: all or none."""
+        here = listed.tier == self.tier and (not listed.regions or REGION in listed.regions)
+        return listed.tasks if here else 0
 
     def _begin(self, what: str, key: str, task: int, generation: int) -> None:
         """Once each; most do it soon, some late, and some never."""
@@ -135,18 +159,25 @@ class TaskManager:
         )
 
     def _act(self, what: str, key: str, task: int, generation: int) -> None:
-        site, row = self.sites[key], self.row(key)
+        site, row = self.sites[key], self._listed(key)
         if what == "stop":
             running = site.running.get(task)
             if running is not None and running.generation > generation:
                 return  # a newer one runs meanwhile; the older is over since
+            listed, stopped = row.listed, Generation(generation, SHARD)
+            if listed and listed.generation == generation and task < listed.tasks:
+                # It is to run elsewhere, and may come back under the same generations.
+                site.begun -= {("start", task, generation), ("stop", task, generation)}
+                if task >= self._here(listed) and task in site.running:
+                    del site.running[task]
+                    self._say(key, TaskStopped(key, task, stopped, "c1", 1, "dropped"))
+                return
             site.running.pop(task, None)
             site.over.add((task, generation))
-            stopped = Generation(generation, SHARD)
             self._say(key, TaskStopped(key, task, stopped, "c1", 1, "plan"))
         elif what == "start":
             listed = row.listed
-            if listed is None or listed.generation != generation or task >= listed.tasks:
+            if listed is None or listed.generation != generation or task >= self._here(listed):
                 return  # overtaken by another list
             if task not in site.running:
                 self._start(key, task, generation)

@@ -23,12 +23,16 @@ from events.records import (
 from events.sentences import in_full
 from events.sentences.words import counted
 from events.topics import LAYERS
+from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.reports import Report
+from projections.shards import mask_of
 from projections.syncs import PAUSED, Sync
 from projections.waits import missing
+from turbine.creating import perhaps
 from turbine.headline import LOST, UNHEARD
 from turbine.log import Standing
+from turbine.task_words import place_of
 
 Row = dict[str, Any]
 Asked = Callable[[str], Read | None]
@@ -47,10 +51,18 @@ class Found(NamedTuple):
 
 
 def hindrance(
-    job: Job, sync: Sync | None, line: Row, decisions: Sequence[Standing], asked: Asked
+    job: Job,
+    sync: Sync | None,
+    line: Row,
+    decisions: Sequence[Standing],
+    asked: Asked,
+    *,
+    tiers: Mapping[str, Fleet],
 ) -> Row:
     """The state with its reason, as JSON; a job that runs well has none."""
     found = _found(job, sync, line, [one for one in decisions if one.stands], asked)
+    if tiers and sync is not None and job.alive and line["not_running"] and not sync.held:
+        found = _with_vacancy(found, sync, tiers)
     return {
         "state": line["state"],
         "tasks": line["tasks"],
@@ -106,6 +118,28 @@ def _running(line: Row) -> Found:
             todo=f"turbine get tasks --job {line['job']}",
         )
     return Found("")
+
+
+def _with_vacancy(found: Found, sync: Sync, tiers: Mapping[str, Fleet]) -> Found:
+    """The same, and first of all that nobody is where its tasks are to run."""
+    tier, allowed = place_of(sync.expected_json)
+    fleet = tiers.get(tier)
+    todo = f"turbine publish change {sync.name} --set tier=..., or `turbine get containers`"
+    if fleet is None or not fleet.defined:
+        said = f"there is no tier {tier}{perhaps(tier, tiers)}: correct `tier`"
+    elif not any(life.lives for life in fleet.members()):
+        said = (
+            f"tier {tier} has no container: correct `tier`, or start containers with --tier {tier}"
+        )
+    elif not mask_of(fleet.regions, allowed):
+        said = (
+            f"tier {tier} has none of {', '.join(allowed)}: correct `allowed_regions`; it has"
+            f" {', '.join(fleet.regions)}"
+        )
+        todo = f"turbine publish change {sync.name} --set allowed_regions=..."
+    else:
+        return found
+    return found._replace(because=f"{said}; {found.because}", todo=todo)
 
 
 def _said(decisions: Sequence[Standing], kind: type, todo: str) -> Found:

@@ -11,7 +11,7 @@ from events.codec import Read
 from events.records import TaskFailed, TaskStarted, TaskStopped
 from projections.fleet import Fleet
 from projections.shards import mask_of, shard_of
-from projections.syncs import Sync
+from projections.syncs import START, Sync
 from turbine.headline import lives_of, tasks_to_plain
 from turbine.running import Sightings
 from turbine.shards import shard_to_plain
@@ -134,7 +134,14 @@ def _shard(sync: Sync, fleet: Fleet | None, name: str) -> Row:
 
 
 def tier_of(sync: Sync) -> tuple[str, tuple[str, ...]]:
-    """The tier whose containers run the job, and the regions in which they may."""
+    """The tier whose containers are told to run the job, and the regions in which they may."""
     text = sync.expected_json if sync.running is None else sync.running.config_json
-    config = json.loads(text or "{}")
+    if sync.plan is not None and sync.plan.step == START:
+        text = sync.plan.config_json
+    return place_of(text)
+
+
+def place_of(config_json: str) -> tuple[str, tuple[str, ...]]:
+    """The tier and the regions that a config names."""
+    config = json.loads(config_json or "{}")
     return config.get("tier", "default"), tuple(config.get("allowed_regions", ()))

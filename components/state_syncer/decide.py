@@ -91,7 +91,7 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
     due = []
     if row.plan is not None and row.plan.deadline_ms is not None:
         due.append(row.plan.deadline_ms + 1)
-    quiet_at_ms = quiet_ms(row)
+    quiet_at_ms = quiet_ms(row, now_ms)
     if quiet_at_ms is not None:
         due.append(quiet_at_ms)
     if row.trouble is not None and row.quarantine is None:
@@ -231,7 +231,7 @@ def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
     if not waits:
         return "{}"
     never = passed_over(row, plan, now_ms) if rules.unheard else frozenset()
-    return canonical_json({"never_begun": len(waits)}) if waits <= never else None
+    return canonical_json({"unheard": len(waits)}) if waits <= never else None
 
 
 def _begin(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:

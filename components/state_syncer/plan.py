@@ -15,6 +15,8 @@ from projections.syncs import DELETED, PAUSED, RUNNING, START, STOP, Sync
 from projections.waits import settled, standing
 
 Plain = Mapping[str, Any]
+FIRST_COPIED = frozenset({"tier", "allowed_regions"})
+"""What the first logic took to be only copied."""
 COPIED = "is only copied: tasks take it up when their specs say so"
 _PAUSED_TEXT = '"paused":true'
 """In canonical JSON; a config without it need not be read to know that it does not pause."""
@@ -59,8 +61,9 @@ def way_of(row: Sync, *, first: bool = False) -> Way | None:
     wanted = json.loads(row.expected_json)
     tasks = int(wanted.get("tasks", 1))
     before = running.config_json if running is not None and was != DELETED else "{}"
-    differences = tuple(_differences(json.loads(before), wanted))
-    reshaped = was != DELETED and any(one.path in COMPLEX_FIELDS for one in differences)
+    reasons = _reasons(first=first)
+    differences = tuple(_differences(json.loads(before), wanted, reasons))
+    reshaped = was != DELETED and any(one.path in reasons for one in differences)
     steps: tuple[str, ...] = ()
     if fits and state == RUNNING and not reshaped:
         return Way("change", state, (), differences, tasks)
@@ -95,12 +98,19 @@ def _pauses(config_json: str) -> bool:
     return _PAUSED_TEXT in config_json and json.loads(config_json).get("paused") is True
 
 
-def _differences(old: Plain, new: Plain) -> Iterator[ConfigDifference]:
+def _reasons(*, first: bool) -> Mapping[str, str]:
+    """Of each field that is more than copied, why."""
+    if not first:
+        return COMPLEX_FIELDS
+    return {name: why for name, why in COMPLEX_FIELDS.items() if name not in FIRST_COPIED}
+
+
+def _differences(old: Plain, new: Plain, reasons: Mapping[str, str]) -> Iterator[ConfigDifference]:
     """By field, with the reason why it is copied or not."""
     for name in sorted(old.keys() | new.keys()):
         if old.get(name) == new.get(name) and (name in old) == (name in new):
             continue
-        why = COMPLEX_FIELDS.get(name)
+        why = reasons.get(name)
         # Most changes are only copied: what a config says in full is looked at for the others.
         if why is not None and old and _same(name, old, new):
             continue

@@ -51,7 +51,9 @@ def said(body: Said) -> str:
             return f"{begun}, step {body.step + 1}"
         case SyncStepDone():
             done = DONE.get(body.name, f"{brief(body.name)} is done")
-            return f"{done}, step {body.step + 1} is done"
+            unheard = _whole(plain_of(body.outcome_json).get("unheard", 0))
+            but = f" but {unheard} of which nothing is heard" if unheard else ""
+            return f"{done}{but}, step {body.step + 1} is done"
         case SyncCommitted():
             return _committed(body)
         case SyncFailed():

@@ -6,6 +6,7 @@ A second fold, written apart from the one that the components share: it keeps wh
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,11 @@ TRIES = 3
 
 
 _Life = TaskStarted | TaskStopped | TaskFailed
+
+
+def _place(config_json: str) -> tuple[str, list[str]]:
+    config = json.loads(config_json)
+    return config.get("tier", "default"), config.get("allowed_regions", [])
 
 
 def _for_good(word: _Life) -> bool:
@@ -190,6 +196,15 @@ class JobStory:
     def state(self) -> str:
         """What the job does: running, paused, deleted, or nothing yet."""
         return self.running.state if self.running is not None else ""
+
+    @property
+    def moves(self) -> bool:
+        """Is what runs to run in another tier, or in other regions?"""
+        if self.plan is None or self.running is None or self.state != "running":
+            return False
+        there, here = self.plan.body.expected_json, self.running.running_json
+        starts = any(step.name == "start" for step in self.plan.body.steps)
+        return starts and _place(there) != _place(here)
 
     def counted(self, failed: SyncFailed) -> int:
         """What the failure's number has to be."""

@@ -43,7 +43,7 @@ _SYNCER = (
     JobQuarantined,
     JobReleased,
 )
-ROUND_MS = 30_000
+ROUND_MS, GIVEN_UP_MS = 30_000, 120_000
 _CALM = PauseRequested | ResumeRequested | OffsetResetRequested
 
 
@@ -121,11 +121,15 @@ def _proofs(job: JobStory, read: Read, body: Body, lore: Lore) -> Iterator[str]:
 
 def never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
     """What a stop need not wait for: nobody has spoken of it for a round since its list was
-    emptied, and the list was never in effect."""
+    emptied, and the list was never in effect; or the job is to run elsewhere, and whoever had it is
+    given up by now."""
     live, listed = job.live, job.listed
-    if live is None or listed is None or listed.tasks or not job.tried:
+    if live is None or listed is None or listed.tasks:
         return set()
-    return set(words.unheard(live)) if read.record.tick_ms >= job.told_ms + ROUND_MS else set()
+    since_ms = read.record.tick_ms - job.told_ms
+    if since_ms >= GIVEN_UP_MS and job.moves:
+        return {*words.not_stopped(live), *words.never_stopped(live)}
+    return set(words.unheard(live)) if job.tried and since_ms >= ROUND_MS else set()
 
 
 # --- commits

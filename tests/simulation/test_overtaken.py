@@ -15,6 +15,7 @@ from typing import NamedTuple
 import pytest
 
 from events.records import (
+    AlertRaised,
     JobDeleteRequested,
     OffsetResetRequested,
     PauseRequested,
@@ -31,7 +32,9 @@ from simulation.checkers.resets import check_resets
 from simulation.checkers.returns import check_returns
 from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION
-from simulation.points import Stage, asks, wants
+from simulation.points import JOB, Stage, asks, wants
+from turbine.headline import tasks_of
+from turbine.running import Sightings
 
 Scene = Callable[..., None]
 
@@ -45,6 +48,9 @@ TWO, THREE = partial(wants, tasks=2), partial(wants, tasks=3)
 STILL = partial(wants, tasks=2, paused=True)
 MOVING = partial(wants, tasks=2, paused=False)
 NEWER = partial(wants, tasks=2, priority=7)
+AWAY, ABROAD = partial(TWO, tier="defualt"), partial(TWO, allowed_regions=["mars"])
+"""Where nobody is."""
+HERE = partial(TWO, tier="default", allowed_regions=[])
 
 
 class Way(NamedTuple):
@@ -76,7 +82,24 @@ WAYS: dict[str, Way] = {
     "reset and deleted": Way([TWO], RESET, DELETE, "deleted", 0),
     "created and deleted": Way([], TWO, DELETE, "deleted", 0, False),
     "paused by its config and not": Way([TWO], STILL, MOVING, "running", 2),
+    "moved to another tier and back": Way([TWO], AWAY, HERE, "running", 2),
+    "moved to other regions and back": Way([TWO], ABROAD, HERE, "running", 2),
+    "created elsewhere and corrected": Way([], AWAY, HERE, "running", 2),
+    "deleted elsewhere, created again here": Way([TWO, AWAY], DELETE, HERE, "running", 2),
 }
+
+
+def rest(_: Stage) -> None:
+    """Nobody asks for anything: what waits for time goes on."""
+
+
+def history_of(stage: Stage) -> History:
+    """All that was said."""
+    log = stage.log
+    reads = {
+        at: [log.read(at, offset, None, 1) for offset in range(log.end(at))] for at in log.lines
+    }
+    return History(reads, place(JOURNAL, PARTITION))
 
 
 @dataclass(slots=True)
@@ -96,12 +119,8 @@ class Meeting:
 
     def play(self) -> History:
         """The story to its end; where the plan was over by then, the second comes after it."""
-        self.stage.play([*self.before, self._begin, self._end])
-        log = self.stage.log
-        reads = {
-            at: [log.read(at, offset, None, 1) for offset in range(log.end(at))] for at in log.lines
-        }
-        return History(reads, place(JOURNAL, PARTITION))
+        self.stage.play([*self.before, self._begin, self._end, rest])
+        return history_of(self.stage)
 
     def _begin(self, stage: Stage) -> None:
         self._left = self.after
@@ -122,6 +141,51 @@ class Meeting:
             self._left -= 1
 
 
+def shown(stage: Stage) -> dict[int, int]:
+    """The tasks that every list shows as running, each with its generation."""
+    [syncer] = [one for one in stage.processes if one.component.name == "state-syncer"]
+    tasks = tasks_of(syncer.owner.held[JOB].row, Sightings(), {})
+    return {one.task: one.report.specs for one in tasks if one.state == "running" and one.report}
+
+
+def runs(stage: Stage) -> dict[int, int]:
+    """The same, by those who run them."""
+    running = stage.managers.sites[JOB].running
+    return {task: one.generation for task, one in sorted(running.items())}
+
+
+def test_a_job_whose_containers_are_gone_runs_elsewhere_when_it_is_told_to() -> None:
+    """Nobody is left to say that its tasks have stopped."""
+    stage = Stage(SYNCING)
+
+    def gone(stage: Stage) -> None:
+        stage.managers.sites.clear()
+        stage.managers.tier = "spare"
+
+    stage.play([TWO, gone, partial(TWO, tier="spare"), rest, rest])
+    assert shown(stage) == runs(stage) == {0: 4, 1: 4}
+    history = history_of(stage)
+    for check in (check_syncs, check_commits):
+        assert [*check(history)] == []
+    assert not any(isinstance(read.record.body, SyncFailed) for read in history.standing)
+
+
+@pytest.mark.parametrize("before", [[], [TWO], [TWO, DELETE]])
+def test_what_runs_nowhere_is_never_said_to_run(before: list[Scene]) -> None:
+    """Its tier is misspelt, and nobody corrects it: in the end somebody is called."""
+    stage = Stage(SYNCING)
+    stage.play([*before, AWAY, *[rest] * 12])
+    history = history_of(stage)
+    assert [*check_syncs(history)] == []
+    standing = [read.record.body for read in history.standing]
+    for one in standing:
+        if isinstance(one, SyncCommitted) and one.state == "running":
+            assert "defualt" not in one.running_json
+    alerts = [one.alert for one in standing if isinstance(one, AlertRaised)]
+    assert alerts == ["job-quarantined"]
+    assert shown(stage) == runs(stage) == {}
+
+
 @pytest.mark.parametrize("name", WAYS)
 def test_a_commit_says_what_runs_wherever_a_plan_is_overtaken(name: str) -> None:
     way = WAYS[name]
@@ -139,6 +203,7 @@ def test_a_commit_says_what_runs_wherever_a_plan_is_overtaken(name: str) -> None
         if commits or lists:  # or the job was deleted before anybody had planned it
             assert (commits[-1].state, commits[-1].tasks) == (way.state, way.tasks), where
             assert lists[-1].tasks == (way.tasks if way.state == "running" else 0), where
+        assert shown(meeting.stage) == runs(meeting.stage), where
         if not meeting.asked:
             break
     else:

@@ -259,11 +259,11 @@ def arrived(sync: Sync) -> bool:
     """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
     from components.state_syncer.plan import wanted_state
     from turbine.cli.syncs import reached
+    from turbine.running import condition
 
     goal = wanted_state(sync)
-    if not reached(sync, goal):
-        return False
-    tasks = _tasks(sync) if goal == "running" else []
+    there = reached(sync, goal)
+    tasks = _tasks(sync) if goal == "running" and condition(sync) == "in sync" else []
     lost = [row["name"] for row in tasks if row["state"] == "failed"]
     if lost:
         raise Failed(
@@ -271,7 +271,7 @@ def arrived(sync: Sync) -> bool:
             f"{sync.name} was accepted and does not run: {lacking(sync)};"
             f" `turbine logs {lost[0]}` shows what it said",
         )
-    return all(row["state"] == "running" for row in tasks)
+    return there and all(row["state"] == "running" for row in tasks)
 
 
 def lacking(sync: Sync) -> str:

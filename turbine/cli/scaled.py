@@ -240,6 +240,7 @@ def why_job(log: Log, name: str, output: str) -> int | None:
         lines_of(view)[name],
         decisions,
         lambda change: find_request(log, change, name),
+        tiers=view.tiers,
     )
     row |= scaling_of(job, decisions)
     row["expected"] = to_expected(job.expected_json)

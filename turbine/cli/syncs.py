@@ -112,7 +112,7 @@ def wait_job(
 ) -> int:
     """Wait until a job is what is expected of it, or in quarantine.
 
-    Running means that the newest config is in effect, not that an older one runs still.
+    Running means that the newest config is in effect, and that all its tasks run.
     """
     from turbine.cli.jobs import names_in
     from turbine.cli.moments import parse_span
@@ -150,7 +150,17 @@ def reached(sync: Sync, goal: str) -> bool:
         )
     if goal == "deleted" and not sync.alive and sync.running is None:
         return True
-    return condition(sync) == "in sync" and state_of(sync) == goal
+    if condition(sync) != "in sync" or state_of(sync) != goal:
+        return False
+    return goal != "running" or not _lacking(sync)
+
+
+def _lacking(sync: Sync) -> int:
+    """Tasks that should run, and do not by their own last word."""
+    from turbine.headline import count_of, tasks_of
+    from turbine.running import Sightings
+
+    return count_of(sync, tasks_of(sync, Sightings(), {})).lacking
 
 
 def told(sync: Sync) -> str:
@@ -164,6 +174,8 @@ def told(sync: Sync) -> str:
         tasks = f", for tasks {', '.join(waits[:3])}{more}" if waits else ""
         return f"its {sync.plan.intent} waits in step {sync.plan.step or 'none'}{tasks}"
     word = condition(sync)
+    if word == "in sync" and (lacking := _lacking(sync)):
+        return f"{lacking} of its tasks do not run; `turbine why {sync.name}` tells why"
     if word == "in sync":
         return f"it is {state_of(sync)}, as is expected of it"
     if word == "behind":

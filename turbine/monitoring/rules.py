@@ -39,6 +39,15 @@ FLEET: tuple[Rule, ...] = (
         "{{ $value | humanizePercentage }} of all tasks do not run",
     ),
     Rule(
+        "TurbineJobNotRunning",
+        # By its deadlines a plan takes no longer than 8 minutes.
+        'turbine_job_health{condition="tasks_running"} == 0',
+        "10m",
+        "critical",
+        "tasks-not-running",
+        "tasks of {{ $labels.job }} should run and do not",
+    ),
+    Rule(
         "TurbineTasksLagging",
         "turbine_tasks_lagging_ratio > 0.05",
         "10m",

@@ -370,7 +370,7 @@ def test_every_pattern_has_words() -> None:
 
 
 def test_complex_fields_are_those_the_design_names() -> None:
-    """Parallelism, input assignment, checkpoint place and a new sink (III-B)."""
+    """Parallelism, input assignment, checkpoint place and a new sink (III-B), and where it runs."""
     assert set(COMPLEX_FIELDS) == {
         "operator",
         "inputs",
@@ -378,6 +378,8 @@ def test_complex_fields_are_those_the_design_names() -> None:
         "guarantee",
         "checkpoint",
         "tasks",
+        "tier",
+        "allowed_regions",
         "assignment",
     }
     assert all(COMPLEX_FIELDS.values())

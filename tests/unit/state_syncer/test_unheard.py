@@ -7,7 +7,7 @@ import pytest
 
 from components.state_syncer import logic_1
 from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, decide, wake_ms
-from components.state_syncer.unheard import QUIET_MS
+from components.state_syncer.unheard import GONE_MS, QUIET_MS
 from components.state_syncer.words import ROUND_MS
 from events.records import (
     Body,
@@ -54,7 +54,7 @@ def test_a_corrected_tier_runs_within_a_round(lost: Fleet) -> None:
     lost.now_ms += QUIET_MS - 1
     assert lost.decide() == []
     lost.now_ms += 1
-    assert done(lost.decide()) == [("stop", '{"never_begun":2}')]
+    assert done(lost.decide()) == [("stop", '{"unheard":2}')]
     lost.lists(4, 2)
     lost.started(4, range(2))
     committed = lost.decide()[-1]
@@ -104,7 +104,7 @@ def test_one_who_was_heard_of_meanwhile_is_waited_for(lost: Fleet) -> None:
     lost.now_ms += QUIET_MS
     assert lost.decide() == []
     lost.stopped(2, [0])
-    assert done(lost.decide()) == [("stop", '{"never_begun":1}')]
+    assert done(lost.decide()) == [("stop", '{"unheard":1}')]
 
 
 def test_uncorrected_it_is_quarantined_for_its_start(lost: Fleet) -> None:
@@ -141,6 +141,57 @@ def test_tasks_that_are_told_to_run_again_are_waited_for() -> None:
     fleet.lists(6, 0)
     fleet.now_ms += QUIET_MS
     assert fleet.decide() == []
+
+
+def moving() -> Fleet:
+    """A job that runs is told to run in another tier, and its tasks to stop."""
+    fleet = Fleet().runs()
+    fleet.wants(tier="other")
+    fleet.decide()
+    fleet.lists(3, 0)
+    return fleet
+
+
+def test_a_job_moves_although_nobody_is_left_where_it_ran() -> None:
+    fleet = moving()
+    fleet.stopped(2, [0])
+    for wait_ms in (QUIET_MS, GONE_MS - QUIET_MS - 1):
+        fleet.now_ms += wait_ms
+        assert fleet.decide() == [], "its container may be on its way down"
+    assert wake_ms(fleet.row, fleet.now_ms) == fleet.now_ms + 1
+    fleet.now_ms += 1
+    assert done(fleet.decide()) == [("stop", '{"unheard":1}')]
+    assert fleet.plan.step == "start"
+    assert DEADLINES_MS["stop"] > GONE_MS
+
+
+@pytest.mark.parametrize("more", [{"tasks": 3}, {"tier": "other", "paused": True}])
+def test_who_does_not_move_waits_for_all(more: dict[str, object]) -> None:
+    fleet = Fleet().runs()
+    fleet.wants(**more)
+    fleet.decide()
+    fleet.lists(3, 0)
+    fleet.now_ms += GONE_MS
+    assert fleet.decide() == []
+
+
+def test_who_was_not_told_to_stop_is_waited_for() -> None:
+    fleet = Fleet().runs()
+    fleet.wants(tier="other")
+    fleet.decide()
+    fleet.now_ms += GONE_MS
+    assert fleet.decide() == []
+
+
+@pytest.mark.parametrize("elsewhere", [{"tier": "other"}, {"allowed_regions": ["north"]}])
+def test_to_the_first_logic_another_place_was_only_copied(elsewhere: dict[str, object]) -> None:
+    fleet = Fleet().runs()
+    fleet.wants(**elsewhere)
+    [committed] = logic_1.decide(fleet.row, fleet.now_ms)
+    assert isinstance(committed, SyncCommitted)
+    assert (committed.kind, committed.generation) == ("simple", 2)
+    fleet.decide()
+    assert [step.name for step in fleet.planned.steps] == ["stop", "start"]
 
 
 def test_to_the_first_logic_a_start_was_brought_to_its_end(lost: Fleet) -> None:

@@ -25,9 +25,11 @@ from events.records import (
 )
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, place
+from projections.fleet import Fleet
 from projections.jobs import Layer
 from projections.reports import Report
 from projections.syncs import Sync, apply
+from tests.unit.shard_manager.fleets import Tale, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import NOW, VERSIONS, Case, alert
 from turbine.api.rows import line
@@ -52,6 +54,7 @@ class Desk:
     decisions: list[Standing] = field(default_factory=list)
     asked: dict[str, Read] = field(default_factory=dict)
     lives: dict[str, Lived] = field(default_factory=dict)
+    tiers: Mapping[str, Fleet] = field(default_factory=lambda: {"default": placed(1, 2).fleet})
 
     def say(self, body: Body) -> None:
         """A decision that stands, a minute after the one before."""
@@ -98,7 +101,9 @@ class Desk:
     def why(self) -> dict[str, Any]:
         """What keeps it from running."""
         told = line(self.seen, figure_of(self.seen, self.lives, NOW))
-        return hindrance(self.seen.job, self.seen.sync, told, self.decisions, self.asked.get)
+        return hindrance(
+            self.seen.job, self.seen.sync, told, self.decisions, self.asked.get, tiers=self.tiers
+        )
 
 
 def planned(intent: str, *steps: str, change_id: str | None = None) -> SyncPlanned:
@@ -240,6 +245,42 @@ def test_a_job_of_which_nothing_has_run_yet_starts_and_does_not_fail() -> None:
         "none of 4 tasks runs yet (1 stopped and 3 waiting), and nothing has failed"
     )
     assert told["todo"] == "turbine get tasks --job clicks"
+
+
+@pytest.mark.parametrize(
+    ("config", "said", "todo"),
+    [
+        (
+            {"tier": "defualt"},
+            "there is no tier defualt, perhaps default: correct `tier`; ",
+            "tier",
+        ),
+        (
+            {"tier": "spare"},
+            "tier spare has no container: correct `tier`, or start containers with --tier spare; ",
+            "tier",
+        ),
+        (
+            {"allowed_regions": ["mars"]},
+            "tier default has none of mars: correct `allowed_regions`; it has local; ",
+            "allowed_regions",
+        ),
+    ],
+)
+@pytest.mark.parametrize("plan", [False, True])
+def test_where_nobody_is_that_is_said_first(
+    config: dict[str, Any], said: str, todo: str, plan: bool
+) -> None:
+    desk = Desk(Case("clicks", 4, config=config).view())
+    desk.tiers = {**desk.tiers, "spare": Tale(2).fleet}
+    assert desk.seen.sync is not None
+    desk.sync(desk.seen.sync._replace(tasks=Map()))
+    if plan:
+        desk.say(planned("change", "start"))
+        desk.say(SyncStepStarted("clicks", "2.0.0.0#3", 0, "start", 3))
+    told = desk.why()
+    assert told["because"].startswith(said)
+    assert told["todo"].startswith(f"turbine publish change clicks --set {todo}=")
 
 
 def test_a_job_none_of_whose_tasks_run_fails_where_one_of_them_has_failed() -> None:

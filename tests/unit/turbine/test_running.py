@@ -52,6 +52,13 @@ def test_a_job_that_runs_what_is_expected(fleet: Fleet) -> None:
     assert not reached(fleet.row, "quarantined")
 
 
+def test_what_is_in_effect_does_not_run_before_its_tasks_do(fleet: Fleet) -> None:
+    fleet.stopped(2, [1])
+    assert condition(fleet.row) == "in sync"
+    assert not reached(fleet.row, "running")
+    assert told(fleet.row) == "1 of its tasks do not run; `turbine why orders` tells why"
+
+
 def test_a_newer_config_is_waited_for_although_the_older_one_runs(fleet: Fleet) -> None:
     fleet.wants(tasks=3)
     assert condition(fleet.row) == "behind"
