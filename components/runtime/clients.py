@@ -257,13 +257,15 @@ def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:
             f"the broker at {settings.bootstrap} does not allow it to {who} ({error.str()});"
             " give the user the rights of its component"
         )
-    if error.code() in ABSENT:
+    # A client whose broker has gone away says the same of what it knew.
+    gone = knock(settings) if error.code() in ABSENT else error.str()
+    if not gone:
         return BrokerUnreachable(
             f"the broker at {settings.bootstrap} has not the topic or partition that was asked"
             f" for ({error.str()}); see `turbine topics plan`"
         )
     return BrokerUnreachable(
-        f"no broker answers at {settings.bootstrap} ({error.str()}); start one with"
+        f"no broker answers at {settings.bootstrap} ({gone}); start one with"
         " `turbine broker start`, or set TURBINE_BOOTSTRAP"
     )
 
