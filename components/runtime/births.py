@@ -10,7 +10,15 @@ import time  # noqa: TID251 - patience with a broker is real time
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from components.runtime.clients import consumer, place_of, refresh, spot, unreachable
+from components.runtime.clients import (
+    consumer,
+    of_strangers,
+    place_of,
+    refresh,
+    spot,
+    unreachable,
+)
+from components.runtime.probing import PROBING, first_since, probe
 from components.runtime.settings import Settings
 
 PATIENCE_S = 30.0
@@ -39,7 +47,7 @@ class Births:
             return True
         if place not in self._places and not self._exists(place):
             return False  # nobody can have read it
-        there, later = self._ask(place, by_ms)
+        there, later = self._ask(place, offset, by_ms)
         if known is None or there > known[1]:
             self._known[place] = (by_ms, there)
         if offset <= there:
@@ -64,12 +72,17 @@ class Births:
             )
             return place in self._places
 
-    def _ask(self, place: str, by_ms: int) -> tuple[int, bool]:
+    def _ask(self, place: str, offset: int, by_ms: int) -> tuple[int, bool]:
         """How far the place reached by then, and whether it goes on beyond."""
         limit = time.monotonic() + self._patience_s
         while True:
             client = self._connected()
             try:
+                if of_strangers([place]):
+                    first, last = client.get_watermark_offsets(spot(place), timeout=ASK_S)
+                    end = min(offset, last)
+                    there = probe(client, {place: first_since(first, end, by_ms + 1)})[place]
+                    return there, there < end
                 found: TopicPartition = client.offsets_for_times(
                     [spot(place, by_ms + 1)], timeout=ASK_S
                 )[0]
@@ -90,7 +103,7 @@ class Births:
 
     def _connected(self) -> Consumer:
         if self._client is None:
-            self._client = consumer(self._settings)
+            self._client = consumer(self._settings, **PROBING)
         return self._client
 
     def close(self) -> None:

@@ -27,7 +27,8 @@ MESSAGE_BYTES = 8 * 1024 * 1024
 """The largest message of any topic: kept rows and dead letters."""
 INFLATED_BYTES = 32 * 1024 * 1024
 """What comes out of one batch at most, where the codec lets the client stop (zstd): a message of
-20 kB can hold gigabytes."""
+20 kB can hold gigabytes. Where the batch does not tell its size, the client tries threefold ones,
+and stops between a third of this and this."""
 SIPPING = {
     "fetch.message.max.bytes": REQUEST_BYTES,
     "fetch.max.bytes": REQUEST_BYTES,
@@ -36,6 +37,7 @@ SIPPING = {
 }
 """For who reads what strangers write. Of gzip a batch inflates a thousandfold, whatever is set: so
 one is fetched at a time, and none is larger than its topic takes."""
+_OPEN = ("ingress", "operator")
 METADATA_S = 5.0
 BUSY_S = 30.0
 """For a broker that lets us connect: it is there, and its machine may stand still for a while."""
@@ -257,15 +259,23 @@ def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:
             f"the broker at {settings.bootstrap} does not allow it to {who} ({error.str()});"
             " give the user the rights of its component"
         )
-    if error.code() in ABSENT:
+    # A client whose broker has gone away says the same of what it knew.
+    gone = knock(settings) if error.code() in ABSENT else error.str()
+    if not gone:
         return BrokerUnreachable(
             f"the broker at {settings.bootstrap} has not the topic or partition that was asked"
             f" for ({error.str()}); see `turbine topics plan`"
         )
     return BrokerUnreachable(
-        f"no broker answers at {settings.bootstrap} ({error.str()}); start one with"
+        f"no broker answers at {settings.bootstrap} ({gone}); start one with"
         " `turbine broker start`, or set TURBINE_BOOTSTRAP"
     )
+
+
+def of_strangers(places: Iterable[str]) -> bool:
+    """Does anybody write there?"""
+    shorts = {at.partition("/")[0] for at in places}
+    return any(one in BY_SHORT and BY_SHORT[one].kind in _OPEN for one in shorts)
 
 
 def spot(place: str, offset: int = -1) -> TopicPartition:

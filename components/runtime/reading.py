@@ -21,15 +21,16 @@ from components.runtime.clients import (
     SIPPING,
     BrokerUnreachable,
     consumer,
+    of_strangers,
     place_of,
     refresh,
     spot,
     unreachable,
 )
 from components.runtime.intake import Message, of_confluent
+from components.runtime.probing import PROBING, first_since, is_spoilt, probe
 from components.runtime.settings import Settings
-from components.runtime.spoilt import is_spoilt, stand_in
-from events.topics import BY_SHORT
+from components.runtime.spoilt import stand_in
 
 log = structlog.get_logger(__name__)
 
@@ -54,9 +55,6 @@ PAUSE_S = 0.05
 _FIRST_MS, _NEXT_MS = -2, -1
 # What a client says that has asked and has no answer.
 _SILENCE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE})
-
-
-_OPEN = ("ingress", "operator")
 
 
 class Unreadably(RuntimeError):
@@ -94,9 +92,21 @@ class Asker:
         """The next offset of each place, in one question for all of them."""
         return self._offsets(dict.fromkeys(places, _NEXT_MS))
 
-    def at(self, places: Iterable[str], at_ms: int) -> dict[str, int]:
-        """The first offset of each place that was appended at that time or later; -1 for none."""
-        return self._offsets(dict.fromkeys(places, at_ms))
+    def at(self, spans: Mapping[str, tuple[int, int]], at_ms: int) -> dict[str, int]:
+        """The first offset of each span that was appended at that time or later; its end where
+        there is none. What strangers wrote the broker is not asked for, and the client `PROBING`.
+        """
+        found = self._offsets({one: at_ms for one in spans if not of_strangers([one])})
+        found |= {one: spans[one][1] for one, offset in found.items() if offset < 0}
+        theirs = [one for one in spans if one not in found]
+
+        def look(client: Consumer) -> list[TopicPartition]:
+            seen = probe(client, {one: first_since(*spans[one], at_ms) for one in theirs})
+            return [spot(one, seen[one]) for one in theirs]
+
+        answers = self._answered(look) if theirs else []
+        found |= {one: answer.offset for one, answer in zip(theirs, answers, strict=True)}
+        return {one: max(first, min(found[one], end)) for one, (first, end) in spans.items()}
 
     def committed(self, spots: Sequence[TopicPartition]) -> list[TopicPartition]:
         """What the client's group has committed of partitions, in their order; below 0 where
@@ -139,7 +149,7 @@ class Asker:
         """Polls of all messages between offsets that are there; the client is `ENDING`, and reads
         nothing before and after it."""
         left = {at: _Left(first, end) for at, (first, end) in spans.items() if first < end}
-        most = SIP if _of_strangers(left) else BATCH
+        most = SIP if of_strangers(left) else BATCH
         _assign(self.client, left)
         since = renewed = time.monotonic()
         while left:
@@ -202,11 +212,8 @@ def starts_now(settings: Settings, places: Iterable[str]) -> dict[str, int]:
 def times_now(settings: Settings, places: Iterable[str], at_ms: int) -> dict[str, int]:
     """The first offset of each place that was appended at that time or later; the next offset where
     there is none."""
-    with Asker(settings) as asker:
-        # In this order: what is appended in between has an offset of its own in the second answer.
-        last = asker.ends(places)
-        found = asker.at(last, at_ms)
-    return {place: offset if offset >= 0 else last[place] for place, offset in found.items()}
+    with Asker(settings, **PROBING) as asker:
+        return asker.at(_bounds(asker, dict.fromkeys(places, (0, None))), at_ms)
 
 
 def committed_now(
@@ -250,18 +257,12 @@ def read_span(
     settings: Settings, spans: Mapping[str, tuple[int, int | None]], **more: object
 ) -> Iterator[list[Message]]:
     """Polls of all messages of each place from its first offset to its end (None: the end now)."""
-    requests = {at: span for at, span in spans.items() if _of_strangers([at])}
+    requests = {at: span for at, span in spans.items() if of_strangers([at])}
     others = {at: span for at, span in spans.items() if at not in requests}
     for part, how in ((requests, SIPPING), (others, {})):
         if part:
             with Asker(settings, **(ENDING | more | how)) as asker:
                 yield from asker.read(_bounds(asker, part))
-
-
-def _of_strangers(places: Iterable[str]) -> bool:
-    """Does anybody write there?"""
-    shorts = {at.partition("/")[0] for at in places}
-    return any(one in BY_SHORT and BY_SHORT[one].kind in _OPEN for one in shorts)
 
 
 @dataclass(slots=True)
@@ -348,7 +349,7 @@ class Follower:
 
     def __init__(self, settings: Settings, start: Mapping[str, int], **more: object) -> None:
         self._settings = settings
-        strange = _of_strangers(start)
+        strange = of_strangers(start)
         self._sip = SIP if strange else BATCH
         self._client = consumer(settings, **(more | (SIPPING if strange else {})))
         self._client.assign([spot(place, offset) for place, offset in sorted(start.items())])

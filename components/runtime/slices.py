@@ -9,19 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
-from components.runtime.clients import SIPPING
 from components.runtime.intake import Message
-from components.runtime.reading import ENDING, Asker
+from components.runtime.probing import PROBING
+from components.runtime.reading import Asker
 from components.runtime.settings import Settings
 
 SLICE_MOST = 10_000
 """Messages that are held at once, some 20 MB: enough that to ask for the next ones costs little."""
-FETCHING = {
-    "max.partition.fetch.bytes": 256 * 1024,
-    "fetch.wait.max.ms": 20,
-    "queued.max.messages.kbytes": 16_384,
-}
-"""What lies beyond the slice is fetched in vain."""
 YEAR_9999_MS = 253_402_300_799_999
 
 
@@ -34,7 +28,7 @@ def read_slices(
     """
     at = {place: first for place, (first, end) in spans.items() if first < end}
     ends = {place: spans[place][1] for place in at}
-    with Asker(settings, **(ENDING | FETCHING | SIPPING)) as asker:
+    with Asker(settings, **PROBING) as asker:
         for cut in _cuts(asker, at, ends, most):
             part = {place: (at[place], end) for place, end in cut.items()}
             yield by_time(chain.from_iterable(asker.read(part)))
@@ -47,11 +41,7 @@ def _cuts(
     """Where each slice ends; `at` is moved by the caller."""
 
     def cut(by_ms: int) -> dict[str, int]:
-        found = asker.at(at, by_ms)
-        return {
-            place: max(at[place], min(offset if offset >= 0 else ends[place], ends[place]))
-            for place, offset in found.items()
-        }
+        return asker.at({place: (first, ends[place]) for place, first in at.items()}, by_ms)
 
     def size(found: Mapping[str, int]) -> int:
         return sum(found.values()) - sum(at.values())

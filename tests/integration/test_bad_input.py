@@ -14,9 +14,11 @@ from typing import Any
 
 import pytest
 
+from components.runtime.births import Births
 from components.runtime.clients import producer
 from components.runtime.intake import LETTER_BYTES, Message, records_of
-from components.runtime.reading import read_span
+from components.runtime.reading import ends_now, read_span, times_now
+from components.runtime.slices import read_slices
 from events.codec import Record, encode, headers_of
 from events.records import LayerVersions, OverrideExpired
 from events.topics import BY_SHORT, partition_of
@@ -42,6 +44,9 @@ NAMES = list(dict.fromkeys(case.name for case in cases()))
 FLOOD = 2_000
 GROWTH_MB = 60.0
 BOMB_MB = 150.0
+VALUE_MB = 220.0
+"""Where all of a batch is one value: the client holds what it inflated and hands out a copy of it,
+and of gzip that is 97 MiB at most."""
 
 
 @dataclass(slots=True)
@@ -159,13 +164,21 @@ def test_the_worker_stays_up_and_counts_them(told: Told) -> None:
     assert told.worker.metric(counted[0], became="void") == counted[2]
 
 
-BOMBS = {"gzip": 85, "zstd": 60, "lz4": 20, "snappy": 1}
-"""Records of a mebibyte of zeros in a batch: as many as the door lets in, and of zstd as many as a
-local broker holds, which inflates a batch as well when it looks for a time in it."""
+MIB = 2**20
+BOMBS = {
+    "gzip": (85, MIB, BOMB_MB),
+    "lz4": (20, MIB, BOMB_MB),
+    "snappy": (1, MIB, BOMB_MB),
+    "zstd": (60, MIB, BOMB_MB),
+    "gzip, one value": (1, 100_000_000, VALUE_MB),
+    "zstd, one value": (1, 400_000_000, BOMB_MB),
+}
+"""Records of zeros in a batch, as many as the door lets in: how many, of how many bytes each, and
+what a worker may grow by."""
 
 
-def batch(fleet: Fleet, codec: str, count: int) -> set[str]:
-    """One batch of so many mebibytes; what the broker said of them, or where the last one lies."""
+def batch(fleet: Fleet, codec: str, count: int, size: int = MIB) -> set[str]:
+    """One batch of so many records; what the broker said of them, or where the last one lies."""
     options = {"compression.type": codec, "message.max.bytes": 10**9, "batch.size": 10**9}
     options |= {"linger.ms": 2_000, "compression.level": 9 if codec == "gzip" else -1}
     options |= {"queue.buffering.max.kbytes": 2**21}
@@ -176,31 +189,32 @@ def batch(fleet: Fleet, codec: str, count: int) -> set[str]:
         said[message.offset() or 0] = lies if error is None else error.name()
 
     for _ in range(count):
-        client.produce(BY_SHORT[BASE].name, bytes(2**20), b"bomb", partition=0, on_delivery=told)
+        client.produce(BY_SHORT[BASE].name, bytes(size), b"bomb", partition=0, on_delivery=told)
     assert client.flush(60) == 0
     return {said[max(said)]}
 
 
-@pytest.mark.parametrize("codec", BOMBS)
+@pytest.mark.parametrize("name", BOMBS)
 def test_what_a_batch_inflates_to_is_bounded_and_who_comes_behind_it_is_heard(
-    told: Told, codec: str
+    told: Told, name: str
 ) -> None:
     """The broker's limit counts what a batch has compressed, and inflating is left to readers."""
     fleet, worker = told.fleet, told.worker
     before, known = worker.rss_mb(), len(letters(fleet))
-    [last] = batch(fleet, codec, BOMBS[codec])
+    codec, (count, size, most_mb) = name.partition(",")[0], BOMBS[name]
+    [last] = batch(fleet, codec, count, size)
     author = Author(fleet.settings)
-    asked = author.ask(proposal(job_in(0, f"behind-{codec}")))
+    asked = author.ask(proposal(job_in(0, f"behind-{name}")))
     author.settle()
     most, answered = before, set[str]()
     while last not in letters(fleet) or not answered:
         most = max(most, worker.rss_mb())
         answered |= set(verdicts(fleet.settings, [asked]))
-    assert most - before < BOMB_MB
+    assert most - before < most_mb
     letter = letters(fleet)[last]
     assert header(letter, "reason") == ("spoilt-batch" if codec == "zstd" else "too-large")
     assert len(letter.value or b"") <= LETTER_BYTES
-    assert len(letters(fleet)) - known == (1 if codec == "zstd" else BOMBS[codec])
+    assert len(letters(fleet)) - known == (1 if codec == "zstd" else count)
     assert worker.alive
 
 
@@ -239,6 +253,26 @@ def test_records_of_no_bytes_hold_up_nobody_and_are_told_together(told: Told) ->
     assert all(last + 1 == first for (_, last), (first, _) in pairwise(spans))
     metric = "turbine_records_unreadable_total"
     assert worker.metric(metric, reason="not-framed") >= TINY * BATCHES
+
+
+def test_a_time_is_found_beside_what_would_end_the_broker(told: Told) -> None:
+    """It would inflate the batch on its heap, to look for the time in it."""
+    settings, at = told.fleet.settings, f"{BASE}/0"
+    lies = [
+        int(said.partition("@")[2])
+        for codec, size in [("zstd", 400_000_000), ("none", 1), ("zstd", 400_000_000)]
+        for said in batch(told.fleet, codec, 1, size)
+    ]
+    [[one]] = read_span(settings, {at: (lies[1], lies[1] + 1)})
+    assert times_now(settings, [at], one.at_ms) == {at: lies[1]}
+    assert times_now(settings, [at], one.at_ms + 1) == {at: lies[2] + 1}
+    births = Births(settings)
+    assert births.possible(at, lies[1] + 1, one.at_ms) is True
+    assert births.possible(at, lies[1] + 1, one.at_ms - 1) is False
+    births.close()
+    [last] = [[m.offset for m in some] for some in read_slices(settings, {at: (lies[1], lies[2])})]
+    assert last == [lies[1]]
+    assert ends_now(settings, [at]) == {at: lies[2] + 1}
 
 
 @pytest.mark.parametrize("codec", ["gzip", "lz4"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable
 from typing import Any
 
@@ -154,9 +155,18 @@ def test_who_is_not_allowed_to_is_named(code: int) -> None:
 
 @pytest.mark.parametrize("code", sorted(ABSENT))
 def test_a_topic_that_is_not_there_is_not_taken_for_a_broker_that_is_not(code: int) -> None:
-    told = str(unreachable(NOBODY, KafkaError(code, "unknown")))
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        settings = Settings(bootstrap=f"127.0.0.1:{door.getsockname()[1]}")
+        told = str(unreachable(settings, KafkaError(code, "unknown")))
     assert "has not the topic or partition" in told
     assert told.endswith("see `turbine topics plan`")
+
+
+@pytest.mark.parametrize("code", sorted(ABSENT))
+def test_a_broker_that_went_away_is_not_one_without_the_topic(code: int) -> None:
+    """Of what it knew a client says that it is unknown, once its broker is gone."""
+    told = str(unreachable(NOBODY, KafkaError(code, "unknown")))
+    assert told.startswith("no broker answers at 127.0.0.1:1 (Connection refused); ")
 
 
 def test_a_place_and_its_name_lead_to_each_other() -> None:

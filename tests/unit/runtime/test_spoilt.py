@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -35,19 +35,20 @@ class Client:
     end: int
     bad: tuple[range, ...]
     at: int = 0
-    asked: list[int] = field(default_factory=list)
 
     def get_watermark_offsets(self, _: TopicPartition, timeout: float) -> tuple[int, int]:
         assert timeout > 0
         return 0, self.end
 
     def assign(self, spots: list[TopicPartition]) -> None:
-        [one] = spots
-        assert one.topic == NAME
-        self.at = one.offset
-        self.asked.append(one.offset)
+        for one in spots:
+            assert one.topic == NAME
+            self.at = one.offset
 
     incremental_assign = assign
+
+    def unassign(self) -> None:
+        """Nothing is read any more."""
 
     def incremental_unassign(self, spots: list[TopicPartition]) -> None:
         assert len(spots) == 1
