@@ -136,17 +136,18 @@ def turn_until_stopped(
         except BrokerUnreachable as gone:
             raise Unreadably(str(gone)) from gone
         except KafkaException as error:  # a client that is lost says so in whichever call is next
-            return _ended(EXIT_UNREADABLE, error.args[0].str())
+            return _ended(stop, EXIT_UNREADABLE, error.args[0].str())
     except Unreadably as unreadable:
-        return _ended(EXIT_UNREADABLE, str(unreadable))
+        return _ended(stop, EXIT_UNREADABLE, str(unreadable))
     except Refused as refused:
-        return _ended(EXIT_REFUSED_WRITE, str(refused))
+        return _ended(stop, EXIT_REFUSED_WRITE, str(refused))
     finally:
         ended.set()
     return 0
 
 
-def _ended(code: int, sentence: str) -> int:
-    code, sentence = last_look(code, sentence)
+def _ended(stop: Stop, code: int, sentence: str) -> int:
+    if not stop.wanted:  # who is to stop has a deadline
+        code, sentence = last_look(code, sentence)
     log.critical("fail-stop", code=code, why=sentence)
     return code
