@@ -7,7 +7,7 @@ end there, and this is how a person says that the new log is meant. The log itse
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from components.runtime.clients import partitions_of, producer
@@ -62,9 +62,9 @@ def kept_of(settings: Settings, component: str) -> Kept:
     return Kept(component, topic, keys, groups)
 
 
-def forget(settings: Settings, kept: Kept) -> None:
-    """Removes it, and the positions that went with it."""
-    delete_groups(settings, kept.component, kept.groups)
+def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
+    """Removes it, and the positions that went with it; tells whom it has to wait for."""
+    delete_groups(settings, kept.component, kept.groups, tell)
     emitter = Emitter(producer(settings))
     if kept.topic.partitions == 1:
         for key in sorted(kept.keys[0]):

@@ -21,12 +21,12 @@ from components.runtime.audit import Family
 from components.runtime.births import Births
 from components.runtime.clients import cluster_of, partitions_for, producer
 from components.runtime.emitter import Emitter
-from components.runtime.ground import outside
+from components.runtime.ground import RUNBOOK, headless, outside
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.judging import VERDICTS, Finding
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.origin import BrokerOrigin
-from components.runtime.reading import Follower, ends_now, read_span, starts_now
+from components.runtime.reading import Follower, Unreadably, ends_now, read_span, starts_now
 from components.runtime.settings import Settings
 from components.runtime.step import Held, Owner
 from components.runtime.surveying import Surveyor, Watch
@@ -40,7 +40,7 @@ KEEP_SHARE = 0.02
 """Of the time, for keeping: many keys are kept less often."""
 LATE_S = 30.0
 """How often the log is read again for decisions that what is held does not reach."""
-REMEDY = "the next start audits the log that there is, from its beginning"
+REMEDY = f"the next start audits the log that there is, from its beginning; see {RUNBOOK}"
 ALARM_S = 2.0
 """How often it is looked whether an alert stands that was raised."""
 
@@ -72,7 +72,11 @@ class Auditor:
         self._tiers = tiers_in(origin, self._count)
         families = self._families(self._tiers)
         inputs = {short for family in families for one in family for short in one.inputs}
-        self._ids = self._surveyor.wait([], inputs | {CLOCK}).ids
+        places = [place(TIERS, 0), *(place(JOURNAL, p) for p in range(self._count))]
+        ground = self._surveyor.wait(places, inputs | {CLOCK})
+        if why := headless(ground):
+            raise Unreadably(why)
+        self._ids = ground.ids
         # A file is kept of one log: of this cluster, and of the topics that there are now.
         self._log = " ".join([cluster_of(self._settings), *sorted(self._ids.values())])
         kept = self._open(families)

@@ -13,6 +13,7 @@ from confluent_kafka import KafkaException
 from components.clock.pace import TICKED, WATCHED, Pace, Spot
 from components.runtime.clients import consumer, partitions_for, producer, spot
 from components.runtime.emitter import Emitter
+from components.runtime.ground import RUNBOOK
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
 from components.runtime.surveying import Surveyor, Watch
@@ -24,6 +25,7 @@ KEY = SOURCE = "clock"
 PERIOD_S = 1.0
 ASK_S = 0.5
 """For where the log ends: a tick is late by as much at most, and then all partitions get one."""
+REMEDY = f"the next start ticks in what there is; see {RUNBOOK}"
 _NEXT_MS = -1  # the instant that means the next offset, in the broker's protocol
 
 
@@ -38,7 +40,7 @@ class Clock:
         self._stop = stop
         # It goes on from nowhere; but a topic that is made again may have other partitions.
         ids = Surveyor(settings).wait([], TICKED).ids
-        Watch(settings, lambda: (ids, {}), remedy="the next start ticks in what there is")
+        self._watch = Watch(settings, lambda: (ids, {}), remedy=REMEDY)
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
         self._emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
 
@@ -70,6 +72,7 @@ class Clock:
 
     def close(self) -> None:
         """A clock that stops owes nothing."""
+        self._watch.close()
         self._client.close()
 
 

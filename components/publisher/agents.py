@@ -60,6 +60,7 @@ _FENCED = frozenset(
     {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.INVALID_PRODUCER_EPOCH}
 )
 COMMITTED = {"isolation.level": "read_committed"}
+REMEDY = remedy_of(component.name)
 
 log = structlog.get_logger(__name__)
 
@@ -125,7 +126,7 @@ class Publisher:
         self._chains = self._open()
         self._of = {at: chain for chain in self._chains for at in chain.places}
         self._follower = Follower(settings, self._catch_up())
-        self._watch = Watch(settings, self._standing, remedy=remedy_of(component.name))
+        self._watch = Watch(settings, self._standing, remedy=REMEDY)
 
     def _open(self) -> list[Chain]:
         """The chains as the last publisher kept them."""
@@ -137,7 +138,7 @@ class Publisher:
         places = [at for p in range(self._count) for at in places_of(p)]
         self._ground = Surveyor(self._settings).wait(places)
         self._fenced(self._producer.begin_transaction)
-        self._rows.stand(opened, self._ground)
+        self._rows.stand(opened, self._ground, REMEDY)
         self._emitter.settle()
         self._step(self._producer.commit_transaction)
         possible, build = self._births.possible, self._rows.build
@@ -153,7 +154,7 @@ class Publisher:
             done[at] = max(done[at], chain.seen(at))
             if done[at] > self._ground.ends[at]:
                 why = outside(at, done[at], 0, self._ground.ends[at])
-                raise Unreadably(f"{why}; {remedy_of(component.name)}")
+                raise Unreadably(f"{why}; {REMEDY}")
             spans[at] = (chain.seen(at), done[at])
         records = 0
         for poll in read_span(self._settings, spans):

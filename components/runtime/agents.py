@@ -13,14 +13,13 @@ from components.runtime.clients import BrokerUnreachable, partitions_for
 from components.runtime.commits import Commits
 from components.runtime.component import Component
 from components.runtime.emitter import Refused
-from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
+from components.runtime.exits import EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE
 from components.runtime.faust_app import RAW, App, Worker, make_app
-from components.runtime.ground import remedy_of
 from components.runtime.intake import Gap, Message, of_faust
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.shell import Shell
-from components.runtime.surveying import Watch
+from components.runtime.surveying import Watch, fail
 from events.topics import BY_SHORT, CLOCK, rows_topic
 
 T = TypeVar("T")
@@ -48,10 +47,10 @@ class Hooks:
         try:
             return await loop.run_in_executor(self._thread, function, *arguments)
         except Refused as refused:
-            die(EXIT_REFUSED_WRITE, str(refused))
+            fail(EXIT_REFUSED_WRITE, str(refused))
             raise
         except (BrokerUnreachable, Unreadably) as unreadable:
-            die(EXIT_UNREADABLE, str(unreadable))
+            fail(EXIT_UNREADABLE, str(unreadable))
             raise
 
     async def assigned(self, partitions: set[int]) -> None:
@@ -88,8 +87,7 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     names = [BY_SHORT[short].name for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
-    remedy = remedy_of(*(component.name for component in components))
-    Watch(settings, shell.standing, remedy=remedy)
+    Watch(settings, shell.standing, remedy=shell.remedy)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
     @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are
@@ -139,5 +137,5 @@ def work(app: App) -> None:
     except SystemExit as ended:
         if ended.code:  # Faust has caught the exception and told it at length
             reason = worker.crash_reason or ended.__context__
-            die(EXIT_FAILED_HANDLER, f"Faust gave up: {reason!r}")
+            fail(EXIT_FAILED_HANDLER, f"Faust gave up: {reason!r}")
         raise

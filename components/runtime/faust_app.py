@@ -36,6 +36,7 @@ from components.runtime.exits import (
     too_late,
 )
 from components.runtime.settings import BadSettings, Settings
+from components.runtime.surveying import fail
 
 log = structlog.get_logger(__name__)
 
@@ -116,7 +117,7 @@ class Thread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust's cl
 
         def evicted() -> None:
             if not self.app.should_stop:
-                die(EXIT_EVICTED, "evicted from the group; another may own the partitions")
+                fail(EXIT_EVICTED, "evicted from the group; another may own the partitions")
             forget()
 
         coordinator.reset_generation = evicted
@@ -247,7 +248,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
     async def _on_agent_error(self, agent: Any, error: BaseException) -> None:
         # Stock logs, acknowledges the event and goes on: the event would be lost.
         log.error("agent failed", agent=str(agent), exc_info=error)
-        die(EXIT_FAILED_HANDLER, repr(error))
+        fail(EXIT_FAILED_HANDLER, repr(error))
 
     async def _revoked(self, app: Any, revoked: Any, **_: Any) -> None:  # noqa: ARG002 - Faust's signature
         self.settled = False
@@ -267,7 +268,7 @@ class App(faust.App):  # type: ignore[misc]  # Faust's classes are untyped
             self.restored = await self.hooks.positions()
         except Exception as error:
             log.exception("restore failed")
-            die(EXIT_UNREADABLE, f"the partitions could not be restored: {error!r}")
+            fail(EXIT_UNREADABLE, f"the partitions could not be restored: {error!r}")
         finally:
             self.restoring -= 1
         self.settled = generation == self.consumer_generation_id

@@ -13,9 +13,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.runtime.step import Owner
-from events.topics import BY_SHORT, CLOCK, JOURNAL, TIERS
+from events.topics import ALERTS, BY_SHORT, CLOCK, JOURNAL, OUTCOMES, TIERS
 
 RUNBOOK = "docs/runbooks/log-replaced.md"
+_PASSING = frozenset({CLOCK, OUTCOMES, ALERTS})
+"""What is there for now: a tick that expired is no loss, nor is news that nobody could be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +49,8 @@ def misfit(ids: Mapping[str, str], seen: Mapping[str, int], now: Ground) -> str:
 
 
 def outside(at: str, position: int, start: int, end: int) -> str:
-    """Why a place cannot be read on from a position; "" where it can.
-
-    Of the clock alone nothing is lost: its ticks are there for now.
-    """
-    if position < start and not at.startswith(f"{CLOCK}/"):
+    """Why a place cannot be read on from a position; "" where it can."""
+    if position < start and at.partition("/")[0] not in _PASSING:
         return (
             f"{at}: it had been read up to {position}, and what lies below {start} has expired or"
             " was deleted since, so records in between were never read"
@@ -72,11 +71,17 @@ def begin_at(owner: Owner[Any], now: Ground) -> None:
 
 
 def headless(now: Ground) -> str:
-    """Why decisions cannot be read from their beginning; "" where they can. Each stands on the one
-    before it, so without the first of them none stands."""
+    """Why decisions cannot be read from their beginning, with the remedy; "" where they can.
+
+    Each stands on the one before it, so without the first of them none stands. Who has read beyond
+    could go on, but nobody could begin anew: what is decided from then on would be lost as well.
+    """
     for at, start in sorted(now.starts.items()):
         if start > 0 and at.partition("/")[0] in (JOURNAL, TIERS):
-            return f"{at}: what lies below {start} was deleted, and nothing stands without it"
+            return (
+                f"{at}: what lies below {start} was deleted, and nothing stands without it; that"
+                f" topic has to be deleted, and all begins anew: see {RUNBOOK}"
+            )
     return ""
 
 

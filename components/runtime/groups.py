@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time  # noqa: TID251 - a session is over by real time
+from collections.abc import Callable, Sequence
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -11,6 +12,9 @@ from components.runtime.settings import BadSettings, Settings
 from components.runtime.shell import group_of
 
 ASK_S = 10.0
+SESSION_S = 60.0
+"""A worker that has died is in its group until its session is over: 10 s, unless it is set."""
+PAUSE_S = 0.5
 _PREFIX = group_of([])
 
 
@@ -30,21 +34,42 @@ def _ours(name: str) -> bool:
     return name.startswith(_PREFIX)
 
 
-def delete_groups(settings: Settings, component: str, groups: Sequence[str]) -> None:
-    """Gives their positions up; BadSettings where somebody still works in one."""
+def delete_groups(
+    settings: Settings,
+    component: str,
+    groups: Sequence[str],
+    tell: Callable[[str], None],
+    wait_s: float = SESSION_S,
+) -> None:
+    """Gives their positions up; BadSettings where somebody works in one for all that time."""
+    limit, told = time.monotonic() + wait_s, False
+    while busy := _undeleted(settings, groups):
+        if time.monotonic() > limit:
+            raise BadSettings(
+                f"a worker of {component} runs, in the group {busy[0]}; stop it first: it would"
+                " keep again what it knows"
+            )
+        if not told:
+            tell(
+                f"the group {busy[0]} has a member: waiting until it has stopped, or the session of"
+                f" one that ended by itself is over, for {wait_s:g} s at most"
+            )
+            told = True
+        time.sleep(PAUSE_S)
+
+
+def _undeleted(settings: Settings, groups: Sequence[str]) -> list[str]:
+    """Those that somebody is still a member of; all others are gone."""
     if not groups:
-        return
-    client = admin(settings)
-    answers = client.delete_consumer_groups([*groups], request_timeout=ASK_S)
-    for group, answer in answers.items():
+        return []
+    client, busy = admin(settings), []
+    for group, answer in client.delete_consumer_groups([*groups], request_timeout=ASK_S).items():
         try:
             answer.result()
         except KafkaException as error:
             why = error.args[0]
             if why.code() == KafkaError.NON_EMPTY_GROUP:
-                raise BadSettings(
-                    f"a worker of {component} runs, in the group {group}; stop it first, or wait"
-                    " until its session is over: it would keep again what it knows"
-                ) from None
-            if why.code() != KafkaError.GROUP_ID_NOT_FOUND:
+                busy.append(group)
+            elif why.code() != KafkaError.GROUP_ID_NOT_FOUND:
                 raise unreachable(settings, why) from None
+    return busy

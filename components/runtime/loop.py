@@ -25,6 +25,7 @@ from components.runtime.exits import (
     too_late,
 )
 from components.runtime.reading import Unreadably
+from components.runtime.surveying import last_look
 
 log = structlog.get_logger(__name__)
 
@@ -135,14 +136,18 @@ def turn_until_stopped(
         except BrokerUnreachable as gone:
             raise Unreadably(str(gone)) from gone
         except KafkaException as error:  # a client that is lost says so in whichever call is next
-            log.critical("fail-stop", code=EXIT_UNREADABLE, why=error.args[0].str())
-            return EXIT_UNREADABLE
+            return _ended(stop, EXIT_UNREADABLE, error.args[0].str())
     except Unreadably as unreadable:
-        log.critical("fail-stop", code=EXIT_UNREADABLE, why=str(unreadable))
-        return EXIT_UNREADABLE
+        return _ended(stop, EXIT_UNREADABLE, str(unreadable))
     except Refused as refused:
-        log.critical("fail-stop", code=EXIT_REFUSED_WRITE, why=str(refused))
-        return EXIT_REFUSED_WRITE
+        return _ended(stop, EXIT_REFUSED_WRITE, str(refused))
     finally:
         ended.set()
     return 0
+
+
+def _ended(stop: Stop, code: int, sentence: str) -> int:
+    if not stop.wanted:  # who is to stop has a deadline
+        code, sentence = last_look(code, sentence)
+    log.critical("fail-stop", code=code, why=sentence)
+    return code

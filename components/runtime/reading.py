@@ -27,6 +27,7 @@ from components.runtime.clients import (
     spot,
     unreachable,
 )
+from components.runtime.ground import RUNBOOK
 from components.runtime.intake import Message, of_confluent
 from components.runtime.probing import PROBING, first_since, is_spoilt, probe
 from components.runtime.settings import Settings
@@ -382,7 +383,10 @@ class Follower:
             self._client.incremental_assign([spot(at, one.offset + 1)])
             return [one]
         if not _beside(message) and (error.fatal() or error.code() in _FINAL):
-            raise Unreadably(f"{_where(message)}: {error.str()}")
+            lost = error.code() == KafkaError._AUTO_OFFSET_RESET
+            raise Unreadably(
+                f"{_where(message)}: {error.str()}{f'; see {RUNBOOK}' if lost else ''}"
+            )
         return []
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ import structlog
 
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
-from components.runtime.ground import Ground, headless, misfit, remedy_of
+from components.runtime.ground import Ground, headless, misfit
 from components.runtime.intake import Message
 from components.runtime.reading import Unreadably, read_span, starts_now
 from components.runtime.settings import Settings
@@ -111,14 +111,14 @@ class Rows(Generic[R]):
         entries = _whole([entry for entry in entries if entry.offset <= at], mine.start)
         return Opened(at, _restored(self._component, entries, self.build, self._place(partition)))
 
-    def stand(self, opened: Mapping[int, Opened[R]], ground: Ground) -> None:
+    def stand(self, opened: Mapping[int, Opened[R]], ground: Ground, remedy: str) -> None:
         """Unreadably where what was kept is not of this log; else the log is kept with it."""
-        remedy = remedy_of(self._component.name)
+        if why := headless(ground):
+            raise Unreadably(why)
         for partition, one in sorted(opened.items()):
             kept = one.restored
             unread = {at: 0 for at in ground.starts if self._reads(at, partition)}
-            why = misfit(kept.log, unread | kept.seen, ground) if kept.seen else headless(ground)
-            if why:
+            if kept.seen and (why := misfit(kept.log, unread | kept.seen, ground)):
                 raise Unreadably(f"{why}; {remedy}")
             value = json.dumps(dict(ground.ids), sort_keys=True).encode()
             self.write(partition, Entry(LOG, value, one.claim))

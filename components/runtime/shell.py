@@ -100,6 +100,7 @@ class Shell:
         self._ids: Mapping[str, str] = {}
         self._letters = Letters(self._emitter)
         self._gaps = Gaps(settings)
+        self.remedy = remedy_of(*(component.name for component in components))
 
     # --- assignment
 
@@ -147,9 +148,9 @@ class Shell:
         every = frozenset(at for one in places.values() for at in one)
         ground = self._surveyor.wait(every)
         if why := misfit(self._ids, {}, ground):
-            raise Unreadably(f"{why}; {remedy_of(*(one.name for one in self.components))}")
+            raise Unreadably(f"{why}; {self.remedy}")
         for rows, found in zip(self._rows, opened, strict=True):
-            rows.stand(found, ground)
+            rows.stand(found, ground, self.remedy)
         self._ids = ground.ids
         return ground
 

@@ -16,8 +16,14 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection
 from confluent_kafka.admin import OffsetSpec  # type: ignore[attr-defined]  # theirs
 
 from components.runtime.clients import BrokerUnreachable, admin, spot, unreachable
-from components.runtime.exits import EXIT_UNREADABLE, die
-from components.runtime.ground import Ground, misfit
+from components.runtime.exits import (
+    EXIT_EVICTED,
+    EXIT_FAILED_HANDLER,
+    EXIT_REFUSED_WRITE,
+    EXIT_UNREADABLE,
+    die,
+)
+from components.runtime.ground import Ground, headless, misfit
 from components.runtime.settings import Settings
 from events.topics import BY_SHORT
 
@@ -27,6 +33,8 @@ something is wrong, as a broker that has just started may not know all of its to
 ASK_S = 5.0
 PATIENCE_S = 60.0
 PAUSE_S = 0.2
+AGAIN_S = 1.0
+"""Between two looks of a process that is about to end anyway."""
 _EARLIEST = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # theirs
 _LATEST = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # theirs
 _GONE = frozenset({KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError.UNKNOWN_TOPIC_ID})
@@ -96,7 +104,10 @@ def _end(sentence: str) -> None:
 
 
 class Watch:
-    """Looks again and again, in a thread of its own; the process ends at what it finds."""
+    """Looks again and again, in a thread of its own; the process ends at what it finds.
+
+    Views do not end (`ends`): they begin anew with what is left, where that is no beginning too.
+    """
 
     def __init__(
         self,
@@ -106,35 +117,45 @@ class Watch:
         remedy: str,
         tell: Callable[[str], None] = _end,
         every_s: float = LOOK_S,
+        ends: bool = True,
     ) -> None:
         """`seen` tells the ids and positions of what is read, and is called in that thread."""
+        self.settings = settings
         self._surveyor, self._seen, self._tell = Surveyor(settings), seen, tell
-        self._remedy, self._every_s = remedy, every_s
+        self._remedy, self._every_s, self._ends = remedy, every_s, ends
         self._over = threading.Event()
+        if ends:
+            _WATCHES.append(self)
         threading.Thread(target=self._run, name="ground", daemon=True).start()
 
     def close(self) -> None:
         """Looks no more."""
         self._over.set()
+        if self in _WATCHES:
+            _WATCHES.remove(self)
 
     def _run(self) -> None:
         before = ""
         while not self._over.wait(self._every_s):
-            why = self._look()
+            try:
+                why = self.look(self._surveyor)
+            except (BrokerUnreachable, KafkaException):
+                why = ""  # whoever reads finds the broker away as well, and says so
             if why and before:
-                self._tell(f"{why}; {self._remedy}")
+                self._tell(why)
                 return
             before = why
 
-    def _look(self) -> str:
+    def look(self, surveyor: Surveyor) -> str:
+        """What is wrong now, with the remedy; "" where nothing is."""
         ids, seen = self._seen()
-        try:
-            now = self._surveyor.look(seen, ids)
-        except (BrokerUnreachable, KafkaException):
-            return ""  # whoever reads finds the broker away as well, and says so
+        now = surveyor.look(seen, ids)
         _, later = self._seen()
         # What was read meanwhile counts for where places begin, and not for where they end.
-        return misfit(ids, _between(seen, later, now), now)
+        if self._ends and (why := headless(now)):
+            return why
+        why = misfit(ids, _between(seen, later, now), now)
+        return f"{why}; {self._remedy}" if why else ""
 
 
 def _between(before: Mapping[str, int], after: Mapping[str, int], now: Ground) -> dict[str, int]:
@@ -142,3 +163,36 @@ def _between(before: Mapping[str, int], after: Mapping[str, int], now: Ground) -
         at: after.get(at, position) if position < now.starts.get(at, 0) else position
         for at, position in before.items()
     }
+
+
+_WATCHES: list[Watch] = []
+"""Of this process."""
+_MET = frozenset({EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, EXIT_EVICTED})
+"""How who was not told yet meets a log that is another one: a write is out of order, the group does
+not know its member, an offset is out of range, and a client expects none of it."""
+
+
+def last_look(code: int, sentence: str) -> tuple[int, str]:
+    """With what a process ends that cannot go on: with this, or with what lies behind it."""
+    watches = tuple(_WATCHES)
+    if code not in _MET or not watches:
+        return code, sentence
+    surveyor, before, limit = Surveyor(watches[0].settings), "", time.monotonic() + ASK_S
+    while True:
+        try:
+            why = next(filter(None, (watch.look(surveyor) for watch in watches)), "")
+        except (BrokerUnreachable, KafkaException):
+            if time.monotonic() > limit:
+                return code, sentence
+        else:
+            if not why:
+                return code, sentence
+            if before:
+                return EXIT_UNREADABLE, why
+            before = why
+        time.sleep(AGAIN_S)
+
+
+def fail(code: int, sentence: str) -> None:
+    """Ends the process at once, after a last look."""
+    die(*last_look(code, sentence))

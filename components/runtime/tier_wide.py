@@ -17,11 +17,11 @@ from components.runtime.births import Births
 from components.runtime.clients import partitions_for, producer
 from components.runtime.component import Component
 from components.runtime.emitter import Emitter
-from components.runtime.ground import begin_at, remedy_of
+from components.runtime.ground import begin_at, headless, remedy_of
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.letters import Letters, Told
 from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import Follower, ends_now, read_span, times_now
+from components.runtime.reading import Follower, Unreadably, ends_now, read_span, times_now
 from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.surveying import Surveyor, Watch
@@ -61,6 +61,8 @@ class TierWide:
         # In this order: another instance may have kept what lies beyond ends that were seen before.
         ends = ends_now(settings, places)
         ground = Surveyor(settings).wait(places)
+        if why := headless(ground):
+            raise Unreadably(why)
         self._snapshots.shelf.check(kept, places, ground)
         self._snapshots.log = ground.ids
         self._owner: Owner[Any] = Owner(

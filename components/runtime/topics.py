@@ -69,7 +69,7 @@ def verify_topics(
         remedies.append("create what is missing")
     if any(step.kind == "differs" and step.what != "partitions" for step in steps):
         remedies.append("set the configs back (kafka-configs.sh --alter)")
-    if any(step.what == "partitions" for step in steps):
+    if any(step.kind == "differs" and step.what == "partitions" for step in steps):
         remedies.append("start with the number of partitions that the log was made with")
     listed = "; ".join(str(step) for step in steps)
     raise TopicsError(

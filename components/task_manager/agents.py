@@ -17,10 +17,11 @@ from typing import Any
 import structlog
 
 from components.runtime.clients import partitions_for
-from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE, die
+from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE
 from components.runtime.loop import Stop, turn_until_stopped
 from components.runtime.settings import Settings
 from components.runtime.standing import standing
+from components.runtime.surveying import fail
 from components.task_manager.catalogue import Target
 from components.task_manager.chains import CHAIN, Kept
 from components.task_manager.deadline import Deadline, own_ms
@@ -178,7 +179,7 @@ class TaskManager:
     def _end(self, code: int, sentence: str) -> None:
         for group in self._deadline.groups:  # nobody waits: what cannot die yet keeps the lock
             signal_group(group, signal.SIGKILL)
-        die(code, sentence)
+        fail(code, sentence)
 
     def _beat(self, now_ms: int) -> None:
         self._pulse.heed()

@@ -109,7 +109,7 @@ class Reader:
         """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
-            raise Unreadably(f"{why}; see {RUNBOOK}")
+            raise Unreadably(why)
         self._watch = Watch(
             self._settings,
             lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),

@@ -117,9 +117,7 @@ class GroupBookmark:
         ground = self._surveyor.wait(known)
         for (at, offset), one in zip(known.items(), found, strict=True):
             ids = {at.partition("/")[0]: one.metadata} if one.metadata else {}
-            # What expired is nothing that could be told any more: it goes on behind it.
-            seen = {at: max(offset, ground.starts.get(at, 0))}
-            if why := misfit(ids, seen, ground):
+            if why := misfit(ids, {at: offset}, ground):
                 raise Unreadably(f"{why}; {remedy_of(self._hook)}")
 
     def keep(self, positions: Mapping[str, int]) -> None:
@@ -173,6 +171,7 @@ class Line:
     ) -> None:
         self.hook, self._partitions = hook, partitions
         self._outbox = Outbox(hook.limits, start)
+        self.seen = dict(start)  # up to where each place was read; undone messages lie below
         self._reader, self._sender, self._bookmark, self._bury = reader, sender, bookmark, bury
         self._messages: dict[tuple[str, int], Message] = {}  # of what is undone
         self._letters: list[DeadLetter] = []
@@ -196,6 +195,7 @@ class Line:
             return False
         messages = self._reader.poll(0, READ_MOST)
         for message in messages:
+            self.seen[message.place] = message.offset + 1
             found = take_in(message, self._partitions, self.hook.kinds or None)
             if isinstance(found, Read) and self._wants(found):
                 self._messages[message.place, message.offset] = message
@@ -291,8 +291,6 @@ class Webhooks:
         def answered(delivery: Delivery, answer: Answer) -> None:
             self._answers.put((line, delivery, answer))
 
-        # A position that the log does not reach is found by the reader itself.
-        Watch(self._settings, lambda: (bookmark.ids, {}), remedy=remedy_of(hook))
         line = Line(
             hook,
             self._partitions,
@@ -302,6 +300,7 @@ class Webhooks:
             bookmark=bookmark,
             bury=self._bury,
         )
+        Watch(self._settings, lambda: (bookmark.ids, dict(line.seen)), remedy=remedy_of(hook))
         log.info("webhook", hook=hook.name, at=hook.address, topics=list(hook.topics))
         return line
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from confluent_kafka import TopicPartition
@@ -18,7 +22,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
 )
 
 from components.runtime.clients import admin, producer
-from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE
+from components.runtime.exits import EXIT_UNREADABLE
+from components.runtime.ground import RUNBOOK
 from components.runtime.reading import ends_now, read_span, starts_now
 from components.task_manager.reader import Reader
 from events.topics import BY_SHORT, CHANGES_BASE, JOURNAL, TOPICS, place
@@ -37,10 +42,11 @@ KEEPERS = (*WORKER, "publisher", "shard-manager", "capacity-manager")
 ENDS_S = WAIT_S / 6
 """For what runs, to find out: ten seconds, unless all waits are longer."""
 REMEDY = "`turbine rows forget "
+CUT = (WORKER[0], "publisher", "auditor")
 JOB = job_in(0)
 HOOKS = """
 [webhooks.pager]
-url = "http://127.0.0.1:9/"
+url = "http://127.0.0.1:{port}/"
 secret_file = "hooks"
 """
 
@@ -131,11 +137,11 @@ def expired(fleet: Fleet) -> None:
     keep("-1")
 
 
-def deleted(fleet: Fleet) -> None:
+def deleted(fleet: Fleet, topic: str = CHANGES_BASE) -> None:
     """The same, by somebody's hand."""
-    places = [place(CHANGES_BASE, p) for p in range(PARTITIONS)]
+    places = [place(topic, p) for p in range(PARTITIONS)]
     last = ends_now(fleet.settings, places)
-    name = BY_SHORT[CHANGES_BASE].name
+    name = BY_SHORT[topic].name
     cut = [TopicPartition(name, p, last[at]) for p, at in enumerate(places)]
     client = admin(fleet.settings)  # it has to outlive the question
     for answer in client.delete_records(cut).values():
@@ -166,8 +172,9 @@ def test_who_stood_still_while_records_were_deleted_ends(fleet: Fleet) -> None:
 
 
 def forgotten(fleet: Fleet, *names: str) -> None:
-    line = ("--bootstrap", fleet.broker.bootstrap, "rows", "forget", *names)
-    until(lambda: run(*line).code == 0, "the group's members are gone")
+    """As typed right after the end, while the group still has the one that ended as a member."""
+    done = run("--bootstrap", fleet.broker.bootstrap, "rows", "forget", *names)
+    assert done.code == 0, done.err
 
 
 def replace_log(fleet: Fleet) -> None:
@@ -186,10 +193,34 @@ def replace_log(fleet: Fleet) -> None:
     assert author.flush(WAIT_S) == 0
 
 
-def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(fleet: Fleet) -> None:
-    config = fleet.directory / "turbine.toml"
-    config.write_text(HOOKS)
+class Receiver(BaseHTTPRequestHandler):
+    """Takes what is posted."""
+
+    taken: ClassVar[list[bytes]] = []
+
+    def do_POST(self) -> None:
+        self.taken.append(self.rfile.read(int(self.headers["content-length"])))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None: ...
+
+
+@pytest.fixture(scope="module")
+def config(fleet: Fleet) -> Iterator[Path]:
+    """Settings with a webhook whose receiver is there."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    path = fleet.directory / "turbine.toml"
+    path.write_text(HOOKS.format(port=server.server_port))
     (fleet.directory / "hooks").write_text(run("webhooks", "secret").out)
+    yield path
+    server.shutdown()
+
+
+def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(
+    fleet: Fleet, config: Path
+) -> None:
     hooks, api = serve(fleet, "webhooks", config=config), serve(fleet, "api")
     serve(fleet, "auditor").awaits("caught up")
     fleet.processes[-1].stop()  # it keeps what it has come to
@@ -205,9 +236,9 @@ def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(flee
         "clock", "publisher", "shard-manager", "capacity-manager", WORKER[0], "webhooks", "auditor",
     }  # fmt: skip
     replace_log(fleet)
-    for one in running:  # by what it meets first: the topic that is gone, or the one that came
-        assert one.ends(ENDS_S) in (EXIT_REFUSED_WRITE, EXIT_UNREADABLE), one.text()
-        assert one.why()
+    for one in running:
+        assert one.ends(ENDS_S) == EXIT_UNREADABLE, one.text()
+        assert RUNBOOK in one.why()
     until(lambda: reader.failure is not None, "the container hears of it")
     assert str(reader.failure)
     until(lambda: api.said("views begin anew"), "the API reads what there is")
@@ -216,6 +247,7 @@ def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(flee
     begun = [serve(fleet, *WORKER), *(serve(fleet, name) for name in KEEPERS[len(WORKER) :])]
     for one in begun:
         ended(one, "deleted and made again")
+    assert f"{REMEDY}{' '.join(WORKER)}`" in begun[0].why(), "all that the process serves"
     # A webhook has its positions from the broker, which forgets them with the topic.
     serve(fleet, "webhooks", config=config).awaits("webhook")
     forgotten(fleet, *KEEPERS)
@@ -226,3 +258,59 @@ def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(flee
     audited = serve(fleet, "auditor")
     audited.awaits("caught up")
     assert audited.said("audited from the beginning")
+
+
+def copied(fleet: Fleet) -> Path:
+    """The broker's data as a crash would leave them now."""
+    copy = fleet.directory / "older"
+    os.kill(fleet.broker.pid, signal.SIGSTOP)
+    # An index is a file of ten megabytes with nothing in it.
+    subprocess.run(["cp", "-a", fleet.broker.directory / "data", copy], check=True)
+    os.kill(fleet.broker.pid, signal.SIGCONT)
+    return copy
+
+
+def come_back(fleet: Fleet, given: Path) -> Path:
+    """The broker comes back with these data; what it had before."""
+    data, had = fleet.broker.directory / "data", fleet.directory / "newer"
+    fleet.broker.kill()
+    data.rename(had)
+    given.rename(data)
+    fleet.broker.start_again()
+    return had
+
+
+@pytest.mark.usefixtures("config")
+def test_whoever_has_read_beyond_the_end_of_a_log_that_was_cut_ends(fleet: Fleet) -> None:
+    """It is met as a member that the group does not know, a write out of order, or not at all."""
+    hooks = next(one for one in fleet.processes if one.alive and one.component == "webhooks")
+    others = [one for one in fleet.processes if one.alive and one.component in CUT]
+    assert len(others) == len(CUT)
+    older = copied(fleet)
+    for partition in range(PARTITIONS):
+        ask(fleet, job_in(partition, "cut"))
+    until(lambda: any(job_in(3, "cut").encode() in one for one in Receiver.taken), "it is told")
+    newer = come_back(fleet, older)
+    for one in (hooks, *others):
+        assert one.ends() == EXIT_UNREADABLE, one.text()
+        assert "so it is another log" in one.why()
+        assert RUNBOOK in one.why()
+    come_back(fleet, newer.rename(fleet.directory / "found"))
+    fleet.start("publisher")
+    worker(fleet)
+    ask(fleet, job_in(2, "uncut"))
+
+
+def test_all_say_at_once_that_the_journal_has_lost_its_beginning(fleet: Fleet) -> None:
+    """Who has read beyond could run on, until the next start at an hour that nobody chose."""
+    running = [one for one in fleet.processes if one.alive and one.component in CUT]
+    assert {one.component for one in running} == {"publisher", WORKER[0]}
+    deleted(fleet, JOURNAL)
+    for one in running:
+        assert one.ends(ENDS_S) == EXIT_UNREADABLE, one.text()
+    begun = [serve(fleet, *WORKER), serve(fleet, "publisher"), serve(fleet, "auditor")]
+    for one in begun:
+        assert one.ends() == EXIT_UNREADABLE, one.text()
+    for one in (*running, *begun):
+        assert "nothing stands without it; that topic has to be deleted" in one.why()
+        assert RUNBOOK in one.why()

@@ -227,7 +227,7 @@ def test_what_expired_unread_ends_the_start_until_somebody_decides(fleet: Fleet)
     assert "`turbine rows forget shard-manager`" in why
     assert len(process.lines()) == 1, "one sentence"
 
-    forget(fleet.settings, kept_of(fleet.settings, "shard-manager"))
+    forget(fleet.settings, kept_of(fleet.settings, "shard-manager"), print)
     process = manager(fleet, every_s=60.0)
     assert told(process, "caught up")["from_kept"] is False
     until(lambda: process.said("kept"), "it keeps what is left")

@@ -23,19 +23,18 @@ def forget(
     They begin with what the log has, from its beginning. Nothing of the log is changed.
     """
     from components.runtime.settings import BadSettings
-    from turbine.cli.output import write
+    from turbine.cli.output import tell, write
     from turbine.forgetting import forget as carry_out
     from turbine.forgetting import kept_of
 
     settings = chosen(context).connected()
+    verb = "would forget" if dry_run else "forgot"
     try:
-        found = [kept_of(settings, name) for name in names]
+        for kept in [kept_of(settings, name) for name in names]:
+            if not dry_run:
+                carry_out(settings, kept, tell)
+            groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+            write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     except BadSettings as bad:
         raise Failed(Code.USAGE, str(bad)) from None
-    for kept in found:
-        if not dry_run:
-            carry_out(settings, kept)
-        verb = "would forget" if dry_run else "forgot"
-        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
-        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     return Code.OK

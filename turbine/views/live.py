@@ -196,7 +196,13 @@ class Live:
         seen = reader.folding.seen
         starts = {at: max(end, seen.get(at, 0)) for at, end in ends.items()}
         follower = Follower(settings, starts)
-        watch = Watch(settings, self._standing, remedy="it is read anew", tell=self._told_of_other)
+        watch = Watch(
+            settings,
+            self._standing,
+            remedy="it is read anew",
+            tell=self._told_of_other,
+            ends=False,
+        )
         try:
             self._go_on(follower)
         finally:

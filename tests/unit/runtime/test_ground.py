@@ -9,16 +9,24 @@ from typing import Any, cast
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
+from components.job_service.decide import component as job_service
 from components.runtime import surveying
-from components.runtime.ground import Ground, begin_at, headless, misfit, remedy_of
+from components.runtime.exits import (
+    EXIT_EVICTED,
+    EXIT_FAILED_HANDLER,
+    EXIT_REFUSED_WRITE,
+    EXIT_STUCK,
+    EXIT_UNREADABLE,
+)
+from components.runtime.ground import RUNBOOK, Ground, begin_at, headless, misfit, remedy_of
 from components.runtime.reading import Unreadably
 from components.runtime.rows import Opened, Rows
 from components.runtime.settings import Settings
 from components.runtime.standing import standing as publisher
 from components.runtime.step import Owner
 from components.runtime.store import Restored
-from components.runtime.surveying import Watch
-from events.topics import CHANGES_BASE, CLOCK, JOURNAL, place
+from components.runtime.surveying import Watch, last_look
+from events.topics import CHANGES_BASE, CLOCK, JOURNAL, OUTCOMES, place
 
 AT, TICKS = place(JOURNAL, 0), place(CLOCK, 0)
 IDS = {JOURNAL: "one"}
@@ -55,8 +63,9 @@ def test_of_the_clock_alone_nothing_is_lost() -> None:
 def test_decisions_need_the_first_of_them_and_nothing_else_does() -> None:
     assert headless(ground(0, 9)) == ""
     assert headless(ground(1, 9, at=place(CHANGES_BASE, 0))) == ""
-    told = f"{AT}: what lies below 1 was deleted, and nothing stands without it"
-    assert headless(ground(1, 9)) == told
+    told = f"{AT}: what lies below 1 was deleted, and nothing stands without it; that topic has to"
+    assert headless(ground(1, 9)).startswith(told)
+    assert headless(ground(1, 9)).endswith(f"see {RUNBOOK}")
 
 
 def test_what_was_never_read_begins_where_the_log_does() -> None:
@@ -74,17 +83,28 @@ class Asker:
 
 def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late() -> None:
     """What came there and is gone was never read: only who begins from nothing begins behind it."""
-    rows: Rows[None] = Rows(Settings(), publisher, "one", cast("Any", Asker()))
-    base, other = place(JOURNAL, 1), place(JOURNAL, 2)
-    now = Ground(IDS, {AT: 0, base: 3, other: 0}, {AT: 9, base: 3, other: 0})
-    kept = {
-        0: Opened(0, Restored[None](seen={AT: 5}, log=IDS)),
-        2: Opened(0, Restored[None](seen={TICKS: 1}, log=IDS)),
+    asker = cast("Any", Asker())
+    rows: Rows[None] = Rows(Settings(), job_service, "one", asker)
+    late, other = place(CHANGES_BASE, 1), place(CHANGES_BASE, 2)
+    now = Ground(IDS, {AT: 0, late: 3, other: 0}, {AT: 9, late: 3, other: 0})
+    kept: dict[int, Opened[Any]] = {
+        0: Opened(0, Restored(seen={AT: 5}, log=IDS)),
+        2: Opened(0, Restored(seen={TICKS: 1}, log=IDS)),
     }
-    rows.stand(kept, now)
+    rows.stand(kept, now, "do this")
     kept[1] = Opened(0, Restored(seen={place(CLOCK, 1): 1}, log=IDS))
-    with pytest.raises(Unreadably, match=f"^{base}: it had been read up to 0, and what lies below"):
-        rows.stand(kept, now)
+    with pytest.raises(
+        Unreadably, match=f"^{late}: it had been read up to 0.* never read; do this$"
+    ):
+        rows.stand(kept, now, "do this")
+    with pytest.raises(Unreadably, match="nothing stands without it"):
+        rows.stand({0: kept[0]}, ground(1, 9), "do this")  # read beyond, and yet of no worth
+
+
+def test_news_that_expired_cannot_be_told_any_more_and_a_log_that_ends_sooner_is_another() -> None:
+    news = place(OUTCOMES, 0)
+    assert misfit({}, {news: 2}, ground(3, 9, at=news)) == ""
+    assert misfit({}, {news: 10}, ground(3, 9, at=news))
 
 
 def test_the_remedy_is_a_command_and_a_page() -> None:
@@ -142,3 +162,61 @@ def test_a_watch_tells_what_two_looks_in_a_row_have_found(monkeypatch: pytest.Mo
         " log's; do this"
     )
     assert looks >= 7, "one look that found something, and a broker that was away, told nothing"
+
+
+def test_a_watch_tells_at_once_that_the_beginning_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    why, _ = watched(monkeypatch, ground(0, 9), ground(5, 9))
+    assert why == headless(ground(5, 9)), "the position that was read up to is still there"
+
+
+# --- before a process ends
+
+
+def ended(
+    monkeypatch: pytest.MonkeyPatch, code: int, *found: Ground | Exception
+) -> tuple[int, str]:
+    """With what a process ends that would have ended with the code."""
+    FOUND[:] = found
+    monkeypatch.setattr(surveying, "Surveyor", Surveyor)
+    monkeypatch.setattr(surveying, "AGAIN_S", 0.001)
+    watch = Watch(Settings(), lambda: (IDS, {AT: 5}), remedy="do this", every_s=60)
+    try:
+        return last_look(code, "as it was met")
+    finally:
+        watch.close()
+
+
+@pytest.mark.parametrize("code", [EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_EVICTED])
+def test_what_a_cut_log_did_to_a_process_is_told_as_that(
+    monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    told, why = ended(monkeypatch, code, AWAY, ground(0, 3))
+    assert told == EXIT_UNREADABLE
+    assert (
+        why
+        == f"{AT}: it had been read up to 5, and the log ends at 3, so it is another log; do this"
+    )
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        (EXIT_REFUSED_WRITE, [ground(0, 9)]),
+        (EXIT_REFUSED_WRITE, [Ground(), ground(0, 9)]),  # a broker that has just started
+        (EXIT_STUCK, [ground(0, 3)]),  # it has been waited for long enough
+    ],
+)
+def test_what_lies_behind_nothing_is_told_as_it_was_met(
+    monkeypatch: pytest.MonkeyPatch, code: int, found: list[Ground]
+) -> None:
+    assert ended(monkeypatch, code, *found) == (code, "as it was met")
+
+
+def test_a_broker_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(surveying, "ASK_S", 0.0)
+    assert ended(monkeypatch, EXIT_EVICTED, AWAY) == (EXIT_EVICTED, "as it was met")
+
+
+def test_who_is_watched_no_more_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended(monkeypatch, EXIT_EVICTED, ground(0, 3))
+    assert last_look(EXIT_EVICTED, "as it was met") == (EXIT_EVICTED, "as it was met")

@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from components.runtime import reading
 from components.runtime.clients import BrokerUnreachable
+from components.runtime.ground import RUNBOOK
 from components.runtime.settings import Settings
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
@@ -210,3 +211,29 @@ def test_where_nothing_comes_for_long_it_is_said(
     clients += [Log(5, 2), Log(5, 0)]
     with pytest.raises(reading.Unreadably, match=r"nothing came in .* missing {'journal.v1/3': 5}"):
         list(reading.read_span(Settings(), {PLACE: (0, None)}))
+
+
+class Gone:
+    """A client whose offset is not there, and the message that says so."""
+
+    def assign(self, _: object) -> None: ...
+
+    def consume(self, *_: object) -> list[Gone]:
+        return [self]
+
+    def error(self) -> KafkaError:
+        return KafkaError(KafkaError._AUTO_OFFSET_RESET, "out of range")
+
+    def topic(self) -> str:
+        return "turbine.journal.v1"
+
+    def partition(self) -> int:
+        return 3
+
+
+def test_a_position_that_is_not_there_names_the_runbook(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No position in the clock is watched: where it alone was cut, this is all that is told."""
+    monkeypatch.setattr(reading, "consumer", lambda *_, **__: Gone())
+    follower = reading.Follower(Settings(), {PLACE: 9})
+    with pytest.raises(reading.Unreadably, match=f"^{PLACE}: out of range; see {RUNBOOK}$"):
+        follower.poll(0)

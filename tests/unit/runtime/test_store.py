@@ -22,6 +22,7 @@ from components.runtime.store import (
 )
 from events.codec import SKIPPED
 from events.topics import JOURNAL
+from simulation.log import Keep
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, Bench, Toy, toy
 from tests.unit.runtime.shelf import BUILD, Shelf
 
@@ -252,6 +253,24 @@ def test_a_heir_takes_over_what_was_kept_before_its_claim(shelf: Shelf) -> None:
         shelf.bench.read()
         assert shelf.bench.row.wishes == number + 1
         shelf.put(keeper)
+
+
+@pytest.mark.parametrize("lives", [1, 2])
+def test_of_a_topic_that_is_made_again_while_it_is_owned_nothing_holds(
+    shelf: Shelf, lives: int
+) -> None:
+    """Its owner goes on under the offset of a claim that is not there: the log has it all."""
+    for _ in range(lives):
+        _, keeper = shelf.begin()
+    shelf.bench.wish("w1")
+    shelf.bench.read()
+    shelf.put(keeper)
+    shelf.keep = Keep()
+    shelf.bench.wish("w2")
+    shelf.bench.read()
+    shelf.put(keeper)
+    restored, _ = shelf.begin()
+    assert (restored.held, restored.seen) == ({}, {})
 
 
 def test_what_a_zombie_hid_is_kept_again(shelf: Shelf) -> None:

@@ -270,6 +270,6 @@ def test_positions_below_what_has_expired_end_the_start(topic: Topic) -> None:
     now = Ground({}, dict.fromkeys(places, 5), dict.fromkeys(places, 9))
     shelf = Shelf(SETTINGS, component)
     kept, _ = shelf.open()
-    with pytest.raises(Unreadably, match="it had been read up to 0, and what lies below 5"):
+    with pytest.raises(Unreadably, match="it had been read up to 1, and what lies below 5"):
         shelf.check(kept, places, now)
     shelf.check(Shelf(SETTINGS, replace(component, logic="toy/2")).open()[0], places, now)

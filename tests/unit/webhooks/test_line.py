@@ -76,6 +76,15 @@ def hook(**fields: Any) -> Hook:
     return Hook("pager", "https://hooks.example.org/secret-path", (KEY,), **fields)
 
 
+def test_it_is_told_how_far_was_read_though_nothing_was_taken() -> None:
+    """By that a log is found that was cut; what is kept lies below."""
+    desk = Desk(hook(topics=(OUTCOMES,)), message(0), message(1))
+    desk.line.read()
+    desk.line.keep()
+    assert desk.line.seen == {place(OUTCOMES, 0): 2}
+    assert desk.done == [("kept", {place(OUTCOMES, 0): 0})]
+
+
 def test_the_body_is_a_cloud_event_with_the_records_fields() -> None:
     desk = Desk(hook(), message(0))
     desk.line.read()

@@ -1,0 +1,27 @@
+"""What is said of topics that are not as they must be names what helps, and nothing else."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.runtime import topics
+from components.runtime.topics import Step, TopicsError, verify_topics
+
+
+@pytest.mark.parametrize(
+    ("step", "remedy"),
+    [
+        (Step("create", "t", "partitions", "16", "missing"), "create what is missing"),
+        (
+            Step("differs", "t", "partitions", "16", "4"),
+            "start with the number of partitions that the log was made with",
+        ),
+    ],
+)
+def test_each_difference_has_its_remedy(
+    monkeypatch: pytest.MonkeyPatch, step: Step, remedy: str
+) -> None:
+    monkeypatch.setattr(topics, "plan_topics", lambda *_: [step])
+    with pytest.raises(TopicsError) as found:
+        verify_topics({"bootstrap.servers": "127.0.0.1:1"}, [])
+    assert str(found.value).endswith(f"Remedy: {remedy}.")
