@@ -55,7 +55,7 @@ CHANGES: Mapping[str, str] = MappingProxyType(
 
 PUBLISHER = "publisher"
 MIB = 1024 * 1024
-REQUEST_BYTES = 96 * 1024
+REQUEST_BYTES = 72 * 1024
 """Of a batch of requests, as the broker has it: those come from anybody. A batch is inflated as a
 whole by whoever reads it, gzip a thousandfold, and this is what bounds it. The largest change that
 can be granted, of 64 KiB, fits uncompressed."""

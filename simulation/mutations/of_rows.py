@@ -145,10 +145,15 @@ REQUESTS = (
     left_out(
         "the bound of what is kept whole counts waiting ones only",
         INGRESS,
-        "and live_bytes + size <= room_bytes",
-        "and size * (len(waiting) + 1) <= room_bytes",
+        "if whole and live_bytes + size > WHOLE_BYTES:",
+        "if whole and size * (len(waiting) + 1) > WHOLE_BYTES:",
     ),
-    left_out("no bound on bytes kept whole", INGRESS, " and live_bytes + size <= room_bytes", ""),
+    left_out(
+        "no bound on bytes kept whole",
+        INGRESS,
+        "if whole and live_bytes + size > WHOLE_BYTES:",
+        "if False:",
+    ),
     left_out("no bound on ids", INGRESS, " or len(live) >= KNOWN:", ":"),
     left_out(
         "stale changes are accepted",
@@ -206,8 +211,8 @@ CONFIGS = (
     left_out(
         "a temporary change takes its whole layer along",
         OVERRIDES,
-        "without = before[-1].config_json if before else layer.config_json",
-        'without = "{}"',
+        "before[-1].config_json if before else layer.config_json)",
+        '"{}")',
     ),
     left_out(
         "a lasting change makes the temporary ones before it last",

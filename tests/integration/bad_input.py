@@ -19,7 +19,7 @@ from components.runtime.clients import producer
 from components.runtime.settings import Settings
 from events.codec import encode
 from events.records import ClockTicked, JobConfigChanged, LayerVersions
-from events.topics import BY_SHORT, REQUEST_BYTES, partition_of
+from events.topics import BY_SHORT, MIB, REQUEST_BYTES, partition_of
 from tests.integration.changes import SMALLEST, new_id, proposal
 from tests.integration.processes import PARTITIONS
 
@@ -254,3 +254,20 @@ def send(settings: Settings, all_of_them: list[Case]) -> dict[str, str]:
         )
     senders.settle()
     return lies
+
+
+def batch(settings: Settings, codec: str, count: int, size: int = MIB) -> set[str]:
+    """One batch of so many records; what the broker said of them, or where the last one lies."""
+    options = {"compression.type": codec, "message.max.bytes": 10**9, "batch.size": 10**9}
+    options |= {"linger.ms": 2_000, "compression.level": 9 if codec == "gzip" else -1}
+    options |= {"queue.buffering.max.kbytes": 2**21}
+    client, said = producer(settings, **options), dict[int, str]()
+
+    def told(error: Any, message: Any) -> None:
+        lies = f"{BASE}/{message.partition()}@{message.offset()}"
+        said[message.offset() or 0] = lies if error is None else error.name()
+
+    for _ in range(count):
+        client.produce(BY_SHORT[BASE].name, bytes(size), b"bomb", partition=0, on_delivery=told)
+    assert client.flush(60) == 0
+    return {said[max(said)]}

@@ -26,6 +26,7 @@ from events.identity import change_id, decision_id, valid_until_ms
 from events.records import RECORDS, Body, from_plain, to_plain
 from events.topics import BY_SHORT, JOURNAL, TIERS, partition_of
 from tests.laws.plain import NEWEST, TEXT, plains
+from tests.unit.events.messages import TRACE
 
 SCHEMAS = {name: fastavro.parse_schema(one.schema) for name, one in NEWEST.items()}
 PLAIN = plains()
@@ -99,7 +100,7 @@ def test_a_decision_comes_back_as_it_was_written(
     short, kind = where
     body = from_plain(RECORDS[kind], data.draw(PLAIN[kind]))
     value = encode(body)
-    texts = [data.draw(TEXT) for _ in range(4)]
+    logic, source, cause = (data.draw(TEXT) for _ in range(3))
     record = Record(
         key,
         decision_id("root", key, kind, value),
@@ -109,7 +110,10 @@ def test_a_decision_comes_back_as_it_was_written(
         "root",
         vector,
         data.draw(st.integers(0, 253_402_300_799_999)),
-        *texts,
+        logic,
+        source,
+        data.draw(st.sampled_from(["", TRACE])),
+        cause,
     )
     partition = partition_of(key, BY_SHORT[short].partitions or 16)
     read = read_message(
