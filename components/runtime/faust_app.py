@@ -48,8 +48,8 @@ RAW = {
     "value_serializer": "raw",
 }
 INFLATED_HERE, RECORDS_HERE = 16 * 1024, 1_000
-"""Bytes of a compressed batch, and records of any. What is beyond is left to the other reader: it is
-far faster, and holds a few messages at a time and not all of them twice."""
+"""Bytes of a compressed batch, and records of any. What is beyond is left to the other reader: it
+is far faster, and holds a few messages at a time and not all of them twice."""
 
 
 class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's classes are untyped
