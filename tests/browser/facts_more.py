@@ -57,7 +57,7 @@ def _ends(facts: Facts, config: Row) -> Row:
         return {"expires_ms": None, "ends": []}
     ends_ms = facts.now_ms + 47 * MINUTE_MS
     gone = [{"path": path, "before": value} for path, value in config.items()]
-    end = {"change_id": "1.a", "author": facts.author, "differences": gone}
+    end = {"change_id": "1.a", "author": facts.author, "other_ids": ["1.b"], "differences": gone}
     return {"expires_ms": ends_ms, "ends": [{"expires_ms": ends_ms} | end]}
 
 
