@@ -15,8 +15,7 @@ from typing import Any
 from components.runtime.clients import partitions_of, producer
 from components.runtime.emitter import Emitter, Refused
 from components.runtime.settings import BadSettings, Settings, given_settings
-from events.codec import SDK, Record, encode
-from events.errors import Unreadable
+from events.codec import SDK, Record
 from events.identity import change_id as name_change
 from events.identity import valid_until_ms
 from events.records import (
@@ -32,6 +31,7 @@ from events.topics import CHANGES, OPERATOR, partition_of
 from projections.ingress import VALID_MS
 from turbine.creating import makes_a_job, tier_of
 from turbine.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
+from turbine.request_values import TooLarge, encoded
 from turbine.subscribe import Subscriber
 from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
 
@@ -42,10 +42,6 @@ VALID_S = 60.0
 EARLY_S = 3.0
 """After so long without a verdict the journal is looked into, as it may be only the publisher of
 outcomes that does not run. Not sooner: it means to read a whole partition."""
-
-
-class TooLarge(ValueError):
-    """A request that no message can hold; nothing was sent."""
 
 
 class Unheard(RuntimeError):
@@ -374,14 +370,6 @@ def _new_id(valid_s: float) -> str:
         raise ValueError(f"valid_s is above 0 and at most {VALID_MS // 1000}, not {valid_s:g}")
     until_ms = int((time.time() + valid_s) * 1000)
     return name_change(until_ms, uuid.uuid4().hex)  # noqa: TID251 - a client's own token
-
-
-def encoded(job: str, body: Body) -> bytes:
-    """The value of a request's message; TooLarge where none can hold it."""
-    try:
-        return encode(body)
-    except Unreadable as bad:
-        raise TooLarge(f"{job}: {bad.sentence}; nothing was sent") from None
 
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import Future
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,7 +14,8 @@ from events.codec import Record, headers_of
 from events.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
 from turbine import publish
-from turbine.publish import Pending, Publisher, Unknown
+from turbine.publish import Pending, Publisher, TooLarge, Unknown, encoded
+from turbine.request_values import VALUE_MOST
 
 PARTITIONS = 4
 ASKED = ConfigChangeProposed("1763476060000.a", "clicks", "ann", None, "{}")
@@ -50,3 +52,11 @@ def test_a_request_is_a_cloud_event_of_the_sdk() -> None:
     assert headers["ce_type"] == b"turbine.ConfigChangeProposed"
     assert headers["ce_id"] == ASKED.change_id.encode()
     assert headers["ce_source"] == b"sdk"
+
+
+def test_a_request_that_fits_into_no_message_is_not_sent() -> None:
+    """The broker would refuse it, and nobody would know what became of it."""
+    small = replace(ASKED, set_json="x" * (VALUE_MOST - 200))
+    assert len(encoded("clicks", small)) <= VALUE_MOST
+    with pytest.raises(TooLarge, match=rf"clicks: the value has \d+ bytes, and {VALUE_MOST} of a"):
+        encoded("clicks", replace(ASKED, set_json="x" * VALUE_MOST))

@@ -1,0 +1,29 @@
+"""The value of a request's message, where one can hold it. Pure."""
+
+from __future__ import annotations
+
+from events.codec import encode
+from events.errors import Unreadable
+from events.records import Body
+from events.topics import REQUEST_BYTES
+
+VALUE_MOST = REQUEST_BYTES - 2 * 1024
+"""Of a request, in bytes: key and headers go with it."""
+
+
+class TooLarge(ValueError):
+    """A request that no message can hold; nothing was sent."""
+
+
+def encoded(job: str, body: Body) -> bytes:
+    """The value of a request's message; TooLarge where none can hold it."""
+    try:
+        value = encode(body)
+    except Unreadable as bad:
+        raise TooLarge(f"{job}: {bad.sentence}; nothing was sent") from None
+    if len(value) > VALUE_MOST:
+        raise TooLarge(
+            f"{job}: the value has {len(value)} bytes, and {VALUE_MOST} of a request fit into a"
+            " message; say less in one request; nothing was sent"
+        )
+    return value
