@@ -179,6 +179,7 @@ def ended(
     FOUND[:] = found
     monkeypatch.setattr(surveying, "Surveyor", Surveyor)
     monkeypatch.setattr(surveying, "AGAIN_S", 0.001)
+    monkeypatch.setattr(surveying, "_WATCHES", [])  # other tests' own go on in this process
     watch = Watch(Settings(), lambda: (IDS, {AT: 5}), remedy="do this", every_s=60)
     try:
         return last_look(code, "as it was met")
