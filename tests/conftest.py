@@ -8,7 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,11 +77,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """Shared by all tests of the session: use jobs of your own.
+    """Shared by all tests of the session: use jobs of your own."""
+    with fleet_in(tmp_path_factory.mktemp("fleet")) as fleet:
+        yield fleet
 
-    On a broker of its own, since the names of the topics are fixed, and other tests create them.
-    """
-    directory = tmp_path_factory.mktemp("fleet")
+
+@contextmanager
+def fleet_in(directory: Path) -> Iterator[Fleet]:
+    """On a broker of its own, since the names of the topics are fixed, and other tests create them."""
     bootstrap, stop = broker_for_tests(directory / "broker")
     settings = Settings(bootstrap=bootstrap, partitions=PARTITIONS, directory=directory)
     with ExitStack() as stack:

@@ -255,7 +255,8 @@ class JobStory:
             self.answered.add(change_id)
 
     def _commit(self, body: SyncCommitted) -> None:
-        self.running, self.plan, self.tried, self.anew = body, None, False, False
+        self.running, self.plan, self.anew = body, None, False
+        self.tried = self.tried and body.state == "paused"  # which brings no list into effect
         self.signature, self.failures = "", 0
         if body.state == "deleted":  # who is created under its name inherits nothing
             self.live = None

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Fleet, fleet_in
 from tests.scenarios.transcripts import NEEDS_FLEET, Marks, play
 from tests.unit.turbine.lines import Ended, run_all
 
@@ -16,6 +18,13 @@ SCENARIOS = sorted(HERE.glob("*.txt"))
 def _parameter(path: Path) -> object:
     needs_fleet = path.read_text().startswith(NEEDS_FLEET)
     return pytest.param(path, id=path.stem, marks=[pytest.mark.broker] if needs_fleet else [])
+
+
+@pytest.fixture(scope="module")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    """What is said of a tier hangs on whether any was ever defined."""
+    with fleet_in(tmp_path_factory.mktemp("untouched")) as fleet:
+        yield fleet
 
 
 @pytest.mark.parametrize("path", [_parameter(path) for path in SCENARIOS])
@@ -30,7 +39,7 @@ def test_a_scenario(
     for name in ("TURBINE_BOOTSTRAP", "TURBINE_CONFIG", "TURBINE_DIRECTORY"):
         monkeypatch.delenv(name, raising=False)
     if recorded.startswith(NEEDS_FLEET):
-        settings = request.getfixturevalue("fleet").settings
+        settings = request.getfixturevalue("untouched").settings
         monkeypatch.setenv("TURBINE_BOOTSTRAP", settings.bootstrap)
         monkeypatch.setenv("TURBINE_PARTITIONS", str(settings.partitions))
     said = play(recorded, tmp_path, run_all)
