@@ -173,7 +173,7 @@ def test_what_makes_a_layer_too_large_is_rejected(
 ) -> None:
     create(turbine, "grown")
     half = f"arguments={json.dumps(['x' * 4_000] * 10)}"
-    rest = f"inputs={json.dumps([{'topic': f'clicks-{n:024}'} for n in range(700)])}"
+    rest = f"inputs={json.dumps([{'topic': f'clicks-{n:024}'} for n in range(650)])}"
     turbine("publish", "change", "grown", "--set", half)
     ended = run("publish", "change", "grown", "--set", rest)
     assert ended.code == Code.FAILED
