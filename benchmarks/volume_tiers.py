@@ -7,20 +7,18 @@ from typing import Any, NamedTuple
 
 from benchmarks.fleet_words import EPOCH, Crew
 from benchmarks.volume_play import Written, written_as
+from benchmarks.volume_words import CHAIN, NOW_MS, TIER, fact_of
 from components.capacity_manager.decide import component as capacity_manager
 from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.snapshots import take
 from components.runtime.step import ROOT, Owner
-from components.task_manager.voice import fact
 from events.codec import Record, encode
 from events.identity import decision_id
 from events.records import Body, LayerVersions, ShardAddRequested, TaskSpecsPublished, TierDefined
-from events.topics import CONTAINERS, JOURNAL, TIERS, place
+from events.topics import JOURNAL, TIERS, place
 
-TIER, REGION = "default", "local"
-CHAIN = f"{TIER}/placement"
-NOW_MS = 1_800_000_000_000
+REGION = "local"
 
 
 class Size(NamedTuple):
@@ -67,7 +65,7 @@ def _placed(size: Size) -> Iterator[Written]:
     for key in (CHAIN, f"{TIER}/capacity"):
         yield chain.say(key, tier)
     for name in names:
-        yield _fact(name, crew.begin(name, TIER, REGION))
+        yield fact_of(name, crew.begin(name, TIER, REGION))
     for number in range(size.jobs):
         job, tasks = f"job-{number:05d}", size.tasks // size.jobs
         versions = LayerVersions(1, 0, 0, 0)
@@ -78,8 +76,8 @@ def _placed(size: Size) -> Iterator[Written]:
         yield chain.say(CHAIN, asked)
         yield from _facts(name, crew.hear(asked))
     for name in names:
-        yield _fact(name, crew.beat(name, 1, NOW_MS, ()))
-        yield _fact(name, crew.loads(name, 2, 600_000))
+        yield fact_of(name, crew.beat(name, 1, NOW_MS, ()))
+        yield fact_of(name, crew.loads(name, 2, 600_000))
 
 
 class _Chain:
@@ -99,8 +97,4 @@ class _Chain:
 
 def _facts(name: str, bodies: Iterable[Body]) -> Iterator[Written]:
     """Those that are about the container; tasks tell theirs elsewhere."""
-    yield from (_fact(name, body) for body in bodies if type(body).__name__.startswith("Shard"))
-
-
-def _fact(key: str, body: Body) -> Written:
-    return written_as(CONTAINERS, fact(key, body, {}))
+    yield from (fact_of(name, body) for body in bodies if type(body).__name__.startswith("Shard"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from benchmarks.fleet_words import Crew
+from benchmarks.fleet_words import EPOCH, Crew
 from benchmarks.volume_play import Written, written_as
 from components.task_manager.voice import fact
 from events.codec import Record, encode
@@ -22,7 +22,7 @@ from events.records import (
 )
 from events.topics import CONTAINERS, TIERS, place
 
-TIER, EPOCH = "default", 1
+TIER = "default"
 CHAIN = f"{TIER}/placement"
 LATE = 4_000_000
 """An offset of a log that is some days old: numbers are as long as they will be."""
@@ -43,8 +43,8 @@ def words(containers: int, shards: int, tasks: int) -> Iterator[Written]:
         list(crew.hear(specs))
     read_to = (Position(place(CONTAINERS, 11), LATE), Position(place(TIERS, 0), LATE))
     for number, name in enumerate(names):
-        yield _fact(name, crew.beat(name, LATE, NOW_MS + number, read_to))
-        yield _fact(name, crew.loads(name, LATE, 600_000))
+        yield fact_of(name, crew.beat(name, LATE, NOW_MS + number, read_to))
+        yield fact_of(name, crew.loads(name, LATE, 600_000))
         yield from _move(name, names[number - 1], number)
 
 
@@ -56,11 +56,12 @@ def _move(to: str, was: str, shard: int) -> Iterator[Written]:
     )
     for body in asked:
         yield _decision(body)
-    yield _fact(was, ShardDropped(was, EPOCH, TIER, shard, 7, 1), {place(TIERS, 0): LATE})
-    yield _fact(to, ShardAdded(to, EPOCH, TIER, shard, 8, 1), {place(TIERS, 0): LATE})
+    yield fact_of(was, ShardDropped(was, EPOCH, TIER, shard, 7, 1), {place(TIERS, 0): LATE})
+    yield fact_of(to, ShardAdded(to, EPOCH, TIER, shard, 8, 1), {place(TIERS, 0): LATE})
 
 
-def _fact(key: str, body: Body, evidence: dict[str, int] | None = None) -> Written:
+def fact_of(key: str, body: Body, evidence: dict[str, int] | None = None) -> Written:
+    """As a container says it of itself."""
     return written_as(CONTAINERS, fact(key, body, evidence or {}))
 
 

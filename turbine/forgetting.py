@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from components.runtime.clients import partitions_of, producer
-from components.runtime.component import Component
+from components.runtime.component import onlooker
 from components.runtime.emitter import Emitter
 from components.runtime.groups import delete_groups, groups_of
 from components.runtime.reading import read_span
@@ -71,7 +71,7 @@ def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
             emitter.write(kept.topic.name, 0, key.encode(), None, [])
         emitter.settle()
         return
-    rows: Rows[None] = Rows(settings, _named(kept.component), "forgotten", emitter)
+    rows: Rows[None] = Rows(settings, onlooker(kept.component), "forgotten", emitter)
     claims = rows.claim(kept.keys)  # from here on nothing holds that somebody else still writes
     emitter.settle()
     for partition, opened in rows.open(claims).items():
@@ -83,21 +83,3 @@ def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
 def _ours(key: str) -> bool:
     """A claim is no row, and stays: others are held against it."""
     return not key.startswith(CLAIM)
-
-
-def _named(component: str) -> Component[None]:
-    """As far as its topic is concerned."""
-    return Component(
-        name=component,
-        logic="",
-        output="",
-        inputs=frozenset(),
-        folds=frozenset(),
-        says=frozenset(),
-        fold=lambda *_: None,
-        decide=lambda *_: (),
-        effects=lambda _: (),
-        wake_ms=lambda *_: None,
-        dump=lambda _: None,
-        load=lambda _: None,
-    )

@@ -54,6 +54,32 @@ class Component(Generic[R]):
     a chain and its row are kept in one transaction."""
 
 
+def onlooker(
+    name: str,
+    *,
+    logic: str = "",
+    output: str = "",
+    inputs: frozenset[str] = frozenset(),
+    folds: frozenset[str] = frozenset(),
+) -> Component[None]:
+    """A component that has no row and says nothing: for who wants to know what stands, or only has
+    to do with its topic of rows."""
+    return Component(
+        name=name,
+        logic=logic,
+        output=output,
+        inputs=inputs,
+        folds=folds,
+        says=frozenset(),
+        fold=lambda *_: None,
+        decide=lambda *_: (),
+        effects=lambda _: (),
+        wake_ms=lambda *_: None,
+        dump=lambda _: None,
+        load=lambda _: None,
+    )
+
+
 @cache
 def passed_by(inputs: frozenset[str], folds: frozenset[str]) -> frozenset[str]:
     """Known kinds that do not move the row, decoded or not: another reader may want them."""

@@ -123,8 +123,8 @@ class Told:
                 self._ids.add(name)
             else:
                 spans[at, reason].append((first, last))
-        # Each says up to where all from a first offset on is told, so that the last one that begins
-        # Disjoint or not, the last one that begins at an offset or before it then answers for it.
+        # Each has the furthest end of those up to it: disjoint or not, the last one that begins at
+        # an offset or before it answers for it.
         self._spans = {
             of: list(accumulate(sorted(found), lambda was, one: (one[0], max(was[1], one[1]))))
             for of, found in spans.items()

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from components.runtime.component import Component
+from components.runtime.component import onlooker
 from components.runtime.ground import Ground, misfit
 from components.runtime.standing import Row, places_of
 from components.runtime.step import Held, Owner
@@ -25,19 +25,12 @@ from projections.lists import FOLDED_KINDS as LIST_KINDS
 CHAIN = place(TIERS, 0)
 KINDS = HOLD_KINDS | LIST_KINDS
 # Whoever only wants to know what stands.
-_VIEW: Component[None] = Component(
-    name="task-manager",
+_VIEW = onlooker(
+    "task-manager",
     logic="task-manager/1",
     output=JOURNAL,
     inputs=frozenset({JOURNAL, TIERS}),
     folds=KINDS,
-    says=frozenset(),
-    fold=lambda *_: None,
-    decide=lambda *_: (),
-    effects=lambda _: (),
-    wake_ms=lambda *_: None,
-    dump=lambda _: None,
-    load=lambda _: None,
 )
 
 

@@ -6,13 +6,12 @@ the log alone: the journal in its order, and what the author of each commit had 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
 
 from events.codec import Read
 from events.records import SyncCommitted
 from simulation.checkers.history import History
-from simulation.checkers.sync_story import JobStory, Lore
+from simulation.checkers.sync_story import JobStory, Lore, stories
 from simulation.checkers.syncs import never_begun
 
 RUNNING = "running"
@@ -21,15 +20,12 @@ RUNNING = "running"
 def check_commits(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
     lore = Lore(history)
-    jobs: dict[str, JobStory] = defaultdict(JobStory)
-    for read in history.standing:
-        key, body = read.record.key, read.record.body
-        job = jobs[key]
+    for read, job in stories(history):
+        body = read.record.body
         if isinstance(body, SyncCommitted):
             look = _runs if body.state == RUNNING else _rests
             for said in look(job, read, body, lore):
-                yield f"{key}: SyncCommitted at {read.offset} {said}"
-        job.move(body, read.at_ms)
+                yield f"{read.record.key}: SyncCommitted at {read.offset} {said}"
 
 
 def _runs(job: JobStory, read: Read, body: SyncCommitted, lore: Lore) -> Iterator[str]:

@@ -25,7 +25,7 @@ from events.records import (
     TaskStarted,
 )
 from simulation.checkers.history import History
-from simulation.checkers.sync_story import JobStory, Lore
+from simulation.checkers.sync_story import JobStory, Lore, stories
 
 RUNNING = "running"
 
@@ -64,17 +64,16 @@ class Anew:
 def check_returns(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
     lore = Lore(history)
-    jobs: dict[str, JobStory] = defaultdict(JobStory)
+    jobs: dict[str, JobStory] = {}
     anew: dict[str, Anew] = defaultdict(Anew)
-    for read in history.standing:
+    for read, job in stories(history):
         key, body = read.record.key, read.record.body
-        job = jobs[key]
+        jobs[key] = job
         if body is not None:
             for said in _goes_on(job, read, body, anew[key], lore):
                 yield f"{key}: {read.record.kind} at {read.offset} {said}"
             for said in _verdict(job, read, body, anew[key], lore):
                 yield f"{key}: {read.record.kind} at {read.offset} {said}"
-        job.move(body)
         anew[key].move(body)
     for key, job in sorted(jobs.items()):
         for said in _left(key, job, lore):

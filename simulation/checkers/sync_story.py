@@ -283,3 +283,12 @@ class JobStory:
             self.listed, self.told_ms = body, at_ms
             if body.tasks:
                 self.live, self.tried, self.anew = body, self.plan is not None, True
+
+
+def stories(history: History) -> Iterator[tuple[Read, JobStory]]:
+    """Each decision that stands, with what its job was before it."""
+    jobs: dict[str, JobStory] = defaultdict(JobStory)
+    for read in history.standing:
+        job = jobs[read.record.key]
+        yield read, job
+        job.move(read.record.body, read.at_ms)

@@ -7,7 +7,7 @@ of the tasks and of the operators' requests by then.
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -32,7 +32,7 @@ from events.records import (
     TaskSpecsPublished,
 )
 from simulation.checkers.history import History
-from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, Words
+from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, Words, stories
 
 _SYNCER = (
     SyncPlanned,
@@ -50,15 +50,14 @@ _CALM = PauseRequested | ResumeRequested | OffsetResetRequested
 def check_syncs(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
     lore = Lore(history)
-    jobs: dict[str, JobStory] = defaultdict(JobStory)
-    for read in history.standing:
+    jobs: dict[str, JobStory] = {}
+    for read, job in stories(history):
         key, body = read.record.key, read.record.body
-        job = jobs[key]
+        jobs[key] = job
         if body is not None:
             for rule in _RULES:
                 for said in rule(job, read, body, lore):
                     yield f"{key}: {read.record.kind} at {read.offset} {said}"
-        job.move(body, read.at_ms)
     for key, job in sorted(jobs.items()):
         if job.owed is not None:
             yield f"{key}: {_owes(job.owed)}, and the history ends"
