@@ -12,12 +12,13 @@ from events.merge import merge_layers
 from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import Sync
-from turbine.capacity import tiers_to_plain
+from turbine.capacity import tiers_in
 from turbine.cli.differences import Difference, differences
 from turbine.hands import Hand, Hands, hands_of
 from turbine.log import Log, Standing
+from turbine.read.answers.tiers import containers, shards
+from turbine.read.plain import plain
 from turbine.running import condition, state_of
-from turbine.shards import containers_to_plain, shards_to_plain
 
 Row = dict[str, Any]
 
@@ -133,7 +134,7 @@ def _is(job: Job, sync: Sync | None) -> Row:
 
 
 def _tiers(before: Log, after: Log) -> Iterator[Subject]:
-    was, now = ({row["tier"]: row for row in tiers_to_plain(log)} for log in (before, after))
+    was, now = ({row["tier"]: row for row in plain(tiers_in(log))} for log in (before, after))
     for name in sorted({*was, *now}):
         sides = [
             _tier(log, rows[name]) if name in rows else {}
@@ -147,16 +148,16 @@ def _tiers(before: Log, after: Log) -> Iterator[Subject]:
 
 def _tier(log: Log, row: Row) -> Row:
     """The tier as one tree: its own words, its containers, and where its shards are."""
-    plain = {name: row[name] for name in OF_TIER if row[name] is not None}
+    tree = {name: row[name] for name in OF_TIER if row[name] is not None}
     fleet = log.fleet(row["tier"])
     if fleet is None:
-        return plain
-    plain["containers"] = {
+        return tree
+    tree["containers"] = {
         one["container"]: {name: one[name] for name in OF_CONTAINER}
-        for one in containers_to_plain(fleet, gone=True)
+        for one in plain(containers(fleet, gone=True))
     }
-    plain["shard"] = {str(one["shard"]): one["container"] for one in shards_to_plain(fleet)}
-    return plain
+    tree["shard"] = {str(one.shard): one.container for one in shards(fleet)}
+    return tree
 
 
 def _movers(chain: Iterable[Standing]) -> dict[str, Hand]:

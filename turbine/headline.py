@@ -10,15 +10,13 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from projections.fleet import Fleet
 from projections.reports import Report
 from projections.syncs import RUNNING, Sync
 from turbine.running import Seen, Sightings
 from turbine.shards import state_of as container_state
-
-Row = dict[str, Any]
 
 LOST, UNHEARD, HELD = "lost", "unheard", "quarantined"
 STATES = (
@@ -149,22 +147,3 @@ def count_of(sync: Sync, tasks: Iterable[Task]) -> Count:
         ours[one.state] += one.task < wanted
     unhealthy = sum(ours[state] for state in UNHEALTHY)
     return Count(wanted, ours[RUNNING], unhealthy, all_of_them)
-
-
-def tasks_to_plain(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[Row]:
-    """A job's tasks as JSON."""
-    for one in tasks_of(sync, sightings, lives):
-        report, seen = one.report, one.seen
-        yield {
-            "job": sync.name,
-            "task": one.task,
-            "name": f"{sync.name}/{one.task}",
-            "state": one.state,
-            "generation": None if report is None else report.specs,
-            "shard_generation": None if report is None else report.shard,
-            "attempt": None if report is None else report.attempt,
-            "container": None if seen is None else seen.container,
-            "since_ms": None if seen is None else seen.at_ms,
-            "cause": "" if report is None else report.cause,
-            "explanation": "" if report is None else report.explanation,
-        }

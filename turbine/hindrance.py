@@ -32,6 +32,7 @@ from projections.waits import missing
 from turbine.creating import perhaps
 from turbine.headline import LOST, UNHEARD
 from turbine.log import Standing
+from turbine.read.answers.lines import JobLine
 from turbine.task_words import place_of
 
 Row = dict[str, Any]
@@ -53,7 +54,7 @@ class Found(NamedTuple):
 def hindrance(
     job: Job,
     sync: Sync | None,
-    line: Row,
+    line: JobLine,
     decisions: Sequence[Standing],
     asked: Asked,
     *,
@@ -61,12 +62,12 @@ def hindrance(
 ) -> Row:
     """The state with its reason, as JSON; a job that runs well has none."""
     found = _found(job, sync, line, [one for one in decisions if one.stands], asked)
-    if tiers and sync is not None and job.alive and line["not_running"] and not sync.held:
+    if tiers and sync is not None and job.alive and line.not_running and not sync.held:
         found = _with_vacancy(found, sync, tiers)
     return {
-        "state": line["state"],
-        "tasks": line["tasks"],
-        "running": line["running"],
+        "state": line.state,
+        "tasks": line.tasks,
+        "running": line.running,
         "because": found.because,
         "since_ms": found.since_ms,
         "todo": found.todo,
@@ -75,14 +76,14 @@ def hindrance(
 
 
 def _found(
-    job: Job, sync: Sync | None, line: Row, decisions: Sequence[Standing], asked: Asked
+    job: Job, sync: Sync | None, line: JobLine, decisions: Sequence[Standing], asked: Asked
 ) -> Found:
     name = job.name
-    if line["state"] == "deleted":
+    if line.state == "deleted":
         return _said(decisions, JobDeleted, f"turbine describe job {name}")
     if sync is None:
         return Found("nobody has planned it yet; is the state syncer running?")
-    match line["state"]:
+    match line.state:
         case "quarantined":
             todo = f"turbine release {name} --reason R, once that is put right"
             return _said(decisions, JobQuarantined, todo)
@@ -100,10 +101,10 @@ def _found(
             return Found("its config is not in effect yet, and nobody has planned it; is the state"
                          " syncer running?")  # fmt: skip
         case "lagging":
-            worst = line["lag_seconds"]
+            worst = line.lag_seconds
             late = "" if worst is None else f", the worst by {worst:,.0f} s"
             return Found(
-                f"{line['lagging']} of {line['tasks']} tasks are further behind than"
+                f"{line.lagging} of {line.tasks} tasks are further behind than"
                 f" slo.lag_seconds allows{late}",
                 todo=f"turbine get lag {name}",
             )
@@ -111,11 +112,11 @@ def _found(
             return _running(line)
 
 
-def _running(line: Row) -> Found:
-    if line["not_running"]:
+def _running(line: JobLine) -> Found:
+    if line.not_running:
         return Found(
-            f"{line['not_running']} of {line['tasks']} tasks do not run",
-            todo=f"turbine get tasks --job {line['job']}",
+            f"{line.not_running} of {line.tasks} tasks do not run",
+            todo=f"turbine get tasks --job {line.job}",
         )
     return Found("")
 
@@ -220,7 +221,7 @@ def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Found:
     return Found(f"it waits {step}{tasks}; the plan {what}", since_ms, todo, decision)
 
 
-def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
+def _failing(sync: Sync, line: JobLine, decisions: Sequence[Standing]) -> Found:
     """The plan that failed last; or, where the config is in effect, a task that fails, or one whose
     container is gone."""
     if sync.trouble is not None:
@@ -235,21 +236,21 @@ def _failing(sync: Sync, line: Row, decisions: Sequence[Standing]) -> Found:
     return Found(said, report.at_ms, f"turbine logs {sync.name}/{at}")
 
 
-def _unheard(line: Row) -> Found:
+def _unheard(line: JobLine) -> Found:
     """Nothing is heard of their container, or it is given up and no other runs them yet."""
-    states, todo = line["tasks_by_state"], f"turbine get tasks --job {line['job']}"
+    states, todo = line.tasks_by_state, f"turbine get tasks --job {line.job}"
     told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
     return Found(
-        f"of {counted(line['tasks'], 'task')} {told}: nothing is heard of where they ran", todo=todo
+        f"of {counted(line.tasks, 'task')} {told}: nothing is heard of where they ran", todo=todo
     )
 
 
-def _starting(line: Row) -> Found:
+def _starting(line: JobLine) -> Found:
     """Containers have not started them yet, or end those of an older list first."""
-    told = " and ".join(f"{count} {state}" for state, count in line["tasks_by_state"].items())
+    told = " and ".join(f"{count} {state}" for state, count in line.tasks_by_state.items())
     return Found(
-        f"none of {counted(line['tasks'], 'task')} runs yet ({told}), and nothing has failed",
-        todo=f"turbine get tasks --job {line['job']}",
+        f"none of {counted(line.tasks, 'task')} runs yet ({told}), and nothing has failed",
+        todo=f"turbine get tasks --job {line.job}",
     )
 
 

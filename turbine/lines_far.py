@@ -11,7 +11,7 @@ from events.topics import CONTAINERS
 from projections.fleet import Fleet
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.log import Log
-from turbine.shards import container_to_plain
+from turbine.read.answers.tiers import since_of
 from turbine.task_lines import Said
 
 NEAR_MS = 60_000
@@ -23,7 +23,7 @@ TAIL_AGAIN = 200
 def started_of(log: Log, fleet: Fleet, container: str) -> ContainerStarted | None:
     """What its newest life said of itself; None: it did not, or that is no longer in the log."""
     life, kinds = fleet.lives.get(container), frozenset({"ContainerStarted"})
-    since_ms = None if life is None else container_to_plain(fleet, life)["since_ms"]
+    since_ms = None if life is None else since_of(fleet, life)
     spans = [] if since_ms is None else [(since_ms - NEAR_MS, since_ms + NEAR_MS)]
     # By the ticks that is nearly its instant, unless the clock stood still; then all is read.
     for reads in (log.spoken(spans, kinds), log.read([CONTAINERS], kinds=kinds, key=container)):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import Any
 
-from projections.fleet import ADD, DROP, Fleet, Load, Told
+from projections.fleet import ADD, DROP, Fleet, Told
 from projections.lives import Life
-from projections.loads import RESOURCES, UNITS, capacity_of
 from projections.shards import mask_of_shard, whole_mask
 
 Row = dict[str, Any]
@@ -38,55 +36,6 @@ def state_of(row: Fleet, life: Life) -> str:
     return "starting" if life.state == "unknown" else life.state
 
 
-def container_to_plain(row: Fleet, life: Life) -> Row:
-    """A container as JSON."""
-    drain = row.drains.get(life.name)
-    shards = sorted(row.holdings.get(life.name, ()))
-    known = [load for shard in shards if (load := row.loads.get(shard)) is not None]
-    clock = row.clock_of(life)
-    lived_ms = max(0, clock.sum_ms - life.since_ms)
-    return {
-        "container": life.name,
-        "tier": life.tier,
-        "state": state_of(row, life),
-        "drain": None if drain is None else {"author": drain.author, "reason": drain.reason},
-        "region": life.region,
-        "epoch": life.epoch,
-        "shards": len(shards),
-        "moving": sum(shard in row.open for shard in shards),
-        "tasks": sum(load.tasks for load in known) if known else None,
-        "load": _loads(life, known),
-        "silence_ms": row.silence_ms(life) if life.lives else None,
-        # By the ticks of its partition: a start has no instant of its own in the row.
-        "since_ms": clock.last_ms - lived_ms if life.lives else None,
-    }
-
-
-def _loads(life: Life, known: list[Load]) -> dict[str, Row]:
-    """What the container's shards use of what it has; unknown is None, never 0."""
-    room = capacity_of(life.capacity)
-    found: dict[str, Row] = {}
-    for at, resource in enumerate(RESOURCES):
-        amounts = [load.amounts[at] for load in known if load.amounts[at] is not None]
-        used = sum(amount for amount in amounts if amount is not None) if amounts else None
-        size = room[at]
-        if used is None and size is None:
-            continue
-        found[resource] = {
-            "used": None if used is None else used * UNITS[at],
-            "capacity": None if size is None else size * UNITS[at],
-            "share": round(used / size, 4) if used is not None and size else None,
-        }
-    return found
-
-
-def containers_to_plain(row: Fleet, *, gone: bool) -> Iterator[Row]:
-    """The tier's containers by name; of those that are gone, by default those that hold shards."""
-    for life in row.members():
-        if life.lives or gone or row.holdings.get(life.name):
-            yield container_to_plain(row, life)
-
-
 # --- shards
 
 
@@ -107,53 +56,12 @@ def stage_of(row: Fleet, shard: int) -> str:
     return "held" if row.held(shard) else "lost"
 
 
-def shard_to_plain(row: Fleet, shard: int) -> Row:
-    """A shard as JSON."""
-    grant, load = row.grants.get(shard), row.loads.get(shard)
-    return {
-        "shard": shard,
-        "tier": row.tier,
-        "container": None if grant is None else grant.container,
-        "to": None if grant is None or grant.stage == ADD else grant.to or None,
-        "generation": 0 if grant is None else grant.generation,
-        "stage": stage_of(row, shard),
-        "since_ms": None if grant is None or not grant.since_ms else grant.since_ms,
-        "deadline_ms": grant.deadline_ms if grant is not None and shard in row.open else None,
-        "unplaced": row.unplaced.get(shard),
-        "regions": regions_of(row, shard),
-        "tasks": None if load is None else load.tasks,
-        "job": None if load is None else load.job or None,
-        "load": None if load is None else _amounts(load),
-    }
-
-
 def regions_of(row: Fleet, shard: int) -> list[str]:
     """Where the shard may be held; empty for anywhere."""
     mask = mask_of_shard(shard, max(1, row.each))
     if mask == whole_mask(row.regions):
         return []
     return [region for at, region in enumerate(row.regions) if mask & 1 << at]
-
-
-def _amounts(load: Load) -> dict[str, float]:
-    return {
-        resource: amount * UNITS[at]
-        for at, resource in enumerate(RESOURCES)
-        if (amount := load.amounts[at]) is not None
-    }
-
-
-def shards_to_plain(
-    row: Fleet, *, container: str | None = None, moving: bool = False
-) -> Iterator[Row]:
-    """The tier's shards by number; those of one container, those that move, or all."""
-    wanted: Iterable[int] = range(row.shards)
-    if container is not None:
-        coming = {shard for shard, grant in row.grants.items() if grant.to == container}
-        wanted = sorted(coming.union(row.holdings.get(container, ())))
-    for shard in wanted:
-        if not moving or shard in row.open:
-            yield shard_to_plain(row, shard)
 
 
 # --- emptying

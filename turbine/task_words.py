@@ -12,9 +12,11 @@ from events.records import TaskFailed, TaskStarted, TaskStopped
 from projections.fleet import Fleet
 from projections.shards import mask_of, shard_of
 from projections.syncs import START, Sync
-from turbine.headline import lives_of, tasks_to_plain
+from turbine.headline import lives_of
+from turbine.read.answers.tasks import states_of
+from turbine.read.answers.tiers import shard as shard_of_tier
+from turbine.read.plain import plain
 from turbine.running import Sightings
-from turbine.shards import shard_to_plain
 
 Row = dict[str, Any]
 
@@ -89,7 +91,7 @@ def tasks_now(
     """Where each task is: of all that should run or do, or of the one that is asked for, even if it
     should run no more."""
     lives = lives_of(() if fleet is None else (fleet,))
-    known = {row["task"]: row for row in tasks_to_plain(sync, sightings, lives)}
+    known = {one.task: plain(one) for one in states_of(sync, sightings, lives)}
     wanted = {task} if task is not None else set(known)
     for at in sorted(wanted & (set(known) | words.tasks)):
         row = known.get(at) or former(words.of(at)[-1])
@@ -124,12 +126,12 @@ def _shard(sync: Sync, fleet: Fleet | None, name: str) -> Row:
     mask = 0 if fleet is None else mask_of(fleet.regions, allowed)
     if fleet is None or not mask or not fleet.each:
         return {"tier": tier, "shard": None, "shard_stage": None, "shard_container": None}
-    shard = shard_to_plain(fleet, shard_of(name, mask, fleet.each))
+    shard = shard_of_tier(fleet, shard_of(name, mask, fleet.each))
     return {
         "tier": tier,
-        "shard": shard["shard"],
-        "shard_stage": shard["stage"],
-        "shard_container": shard["container"],
+        "shard": shard.shard,
+        "shard_stage": shard.stage,
+        "shard_container": shard.container,
     }
 
 

@@ -131,7 +131,7 @@ class Facts:
                         "runbook": f"docs/runbooks/{alert}.md",
                         "since_ms": at_ms - (at + 1) * 3 * MINUTE_MS,
                         "cleared_ms": None,
-                        "decision": f"decision-{at}",
+                        "id": f"decision-{at}",
                         "position": f"journal.v1/{at % 16}:{at}",
                     }
                 )

@@ -14,10 +14,11 @@ from events.records import CapacityGranted, ContainerStarted
 from events.topics import CONTAINERS, GRANTS
 from projections.fleet import Fleet
 from tests.integration.processes import until
-from turbine.capacity import tiers_to_plain
+from turbine.capacity import tiers_in
 from turbine.log import Log
 from turbine.logics import TIERED
 from turbine.publish import Publisher
+from turbine.read.plain import plain
 from turbine.tiers import define
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -102,7 +103,7 @@ def lives(site: Installation, name: str) -> list[str]:
 
 
 def stands(site: Installation, tier: str) -> str | None:
-    rows = {row["tier"]: row for row in tiers_to_plain(Log(site.settings))}
+    rows = {row["tier"]: row for row in plain(tiers_in(Log(site.settings)))}
     state: str | None = rows[tier]["state"]
     return state
 

@@ -176,7 +176,7 @@ def test_there_are_lives_that_end_under_their_tasks() -> None:
 
 
 def of_totals(found: Row) -> Row:
-    """The digits of the totals, as the API and the digest have them."""
+    """The digits of the totals, as all who count have them."""
     return {
         "jobs": found["jobs"],
         "wanted": found["tasks_wanted"],
@@ -191,21 +191,6 @@ def of_totals(found: Row) -> Row:
     }
 
 
-def of_frame(found: Row) -> Row:
-    """Those of `top`, which has no percent."""
-    wanted = found["tasks_wanted"]
-    counts = {name: found[f"tasks_{name}"] for name in ("not_running", "lagging", "unhealthy")}
-    return {
-        "jobs": found["jobs_total"],
-        "wanted": wanted,
-        "running": found["tasks_running"],
-        "unknown": found["tasks_unknown"],
-        "states": found["tasks_by_state"],
-        "phases": found["jobs_by_state"],
-        **{name: (n, percent(n / wanted if wanted else 0.0)) for name, n in counts.items()},
-    }
-
-
 def percent(share: float) -> float:
     return round(100 * share, 3)
 
@@ -215,7 +200,7 @@ def test_all_who_count_come_to_the_same_digits(seed: int, number: int) -> None:
     log, end = desk_of(seed).log, position(seed, number)
     digits = of_totals(got(seed, end, "/fleet")["totals"])
     assert digits["wanted"] or digits["jobs"] < 2
-    assert of_frame(said(seed, end, "top", "--once")) == digits
+    assert of_totals(said(seed, end, "top", "--once")["totals"]) == digits
     assert (
         of_totals(said(seed, end, "digest", "--since", "1970-01-01T00:00:00Z")["totals"]) == digits
     )

@@ -19,9 +19,10 @@ from events.records import TierDefined
 from events.topics import LOADS
 from projections.fleet import Fleet
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
-from turbine.headline import lives_of, tasks_to_plain
+from turbine.headline import lives_of
 from turbine.lag import Listings, Loads, behind_of
 from turbine.log import Log
+from turbine.read.answers.tasks import states_of
 from turbine.running import Sightings, sync_to_plain
 from turbine.views.cache import Cache
 from turbine.views.decisions import Wanted
@@ -115,8 +116,8 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
         assert one.notes.lists == listings.rows.get(name)
         if one.sync is not None:
             assert sync_to_plain(one.sync, one.sightings) == sync_to_plain(one.sync, sightings)
-            told = [*tasks_to_plain(one.sync, one.sightings, lives)]
-            assert told == [*tasks_to_plain(one.sync, sightings, lives)]
+            told = [*states_of(one.sync, one.sightings, lives)]
+            assert told == [*states_of(one.sync, sightings, lives)]
     loads = Loads()
     for read in log.read([LOADS], end=end):
         loads.take(read)

@@ -19,9 +19,12 @@ from events.topics import JOURNAL, TIERS
 from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
-from turbine.api.rows import Line, Lines, totals
 from turbine.cli.failures import Failed
 from turbine.cli.moments import Moment, now_ms, parse_moment
+from turbine.read.answers.fleet import totals
+from turbine.read.answers.lines import JobLine, Lines
+from turbine.read.filters import GRAMMAR
+from turbine.read.plain import plain
 from turbine.views.view import View
 
 if TYPE_CHECKING:
@@ -45,6 +48,7 @@ At = Annotated[
         examples=["2026-01-31T09:00:00Z"],
     ),
 ]
+Filter = Annotated[str, Query(max_length=500, description=f"Which jobs: {GRAMMAR}.")]
 Limit = Annotated[int, Query(ge=1, le=1000, description="Of the items on a page.")]
 Cursor = Annotated[
     str | None, Query(max_length=1000, description="`next` of the page before this one.")
@@ -81,7 +85,7 @@ class Desk:
         decided = {at: n for at, n in view.at.items() if at.rpartition("/")[0] in (JOURNAL, TIERS)}
         return {
             "position": format_vector(decided),
-            "totals": totals(self.lines.of(view)),
+            "totals": plain(totals(self.lines.of(view))),
             "alerts": len(view.alerts),
             "dead_letters": view.dead_letters,
             "file": self.file or None,
@@ -103,7 +107,7 @@ class Looked:
     desk: Desk
     view: View
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[JobLine]:
         """A line for each job that ever was."""
         return self.desk.lines.of(self.view)
 

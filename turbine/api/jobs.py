@@ -2,36 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from events.records import TaskLoadReported
 from events.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Looked, Seen, check_span, time_of
+from turbine.api.asking import (
+    BUCKETS_MAX,
+    Cursor,
+    Filter,
+    Limit,
+    Looked,
+    Seen,
+    check_span,
+    time_of,
+)
 from turbine.api.entries import entry_to_plain
-from turbine.api.fleet import open_alerts
-from turbine.api.paging import page, position_of
+from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import Refusal, told
-from turbine.api.reading import Row
-from turbine.api.rows import LIKE, line, order_of
-from turbine.api.search import test_of
 from turbine.api.shapes import (
     DecisionsAnswer,
     JobAnswer,
-    JobsAnswer,
     SeriesAnswer,
-    TasksAnswer,
     WhyNotAnswer,
 )
 from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
 from turbine.cli.why_not import asked_again
 from turbine.creating import perhaps
-from turbine.headline import lives_of, tasks_to_plain
 from turbine.log import Standing
-from turbine.monitoring.figures import figure_in
+from turbine.read.answers import jobs as of_jobs
+from turbine.read.answers import tasks as of_tasks
+from turbine.read.answers.alerts import open_alerts
+from turbine.read.answers.lines import LIKE, ORDERS, line_in, some_of
+from turbine.read.plain import plain
 from turbine.running import sync_to_plain
 from turbine.scaled import ACTIONS, SHOWN, scaling_of
 from turbine.scaled import why_not as reasons_of
@@ -68,33 +72,29 @@ def about(seen: Looked, job: str) -> Wanted:
     return Wanted(job, upto=seen.view.at)
 
 
-@router.get("/jobs", response_model=JobsAnswer, summary="Jobs, searched, sorted and by the page")
+@router.get(
+    "/jobs",
+    response_model=Page[of_jobs.ListedJob],
+    summary="Jobs, searched, sorted and by the page",
+)
 def jobs(
     *,
     seen: Seen,
-    q: Annotated[
-        str,
-        Query(max_length=500, description="Words; `!word` is not; `tier=X`, `state=X`, `mode=X`."),
-    ] = "",
+    q: Filter = "",
     state: Annotated[
         str | None, Query(max_length=200, description="One or several, separated by commas.")
     ] = None,
-    sort: Literal["lag", "name", "tasks", "state"] = "name",
+    sort: Literal["lag", "name", "tasks", "state", "worst", "rate", "changed"] = "name",
+    whole: Annotated[bool, Query(description="With what is expected of each, and by whom.")] = (
+        False
+    ),
     limit: Limit = 100,
     cursor: Cursor = None,
 ) -> Any:
     """Deleted jobs are listed where they are asked for by `state=deleted`."""
-    meant = test_of(q)
-    states = None if state is None else set(state.split(","))
-    deleted = "state=deleted" in q.lower()
-    rows = [
-        row
-        for row in (one.row for one in seen.lines())
-        if (row["state"] in states if states is not None else row["state"] != "deleted" or deleted)
-        and meant(row)
-    ]
-    found, after = page(rows, order_of(sort), LIKE[sort], limit, cursor)
-    return {"items": found, "next": after, "total": len(rows)}
+    lines = some_of(seen.lines(), q, None if state is None else state.split(","))
+    found, after = page(lines, ORDERS[sort], LIKE[sort], limit, cursor)
+    return Page(tuple(of_jobs.jobs(seen.view, found, whole=whole)), after, len(lines))
 
 
 @router.get("/jobs/{job}", response_model=JobAnswer, summary="One job in full", responses=told(404))
@@ -110,54 +110,23 @@ def job(seen: Seen, job: Name) -> Any:
         "sync": {} if sync is None else sync_to_plain(sync, found.sightings),
         "scaling": scaling_of(found.job, words),
         "decisions": [decision_to_plain(one) for one in decisions],
-        "line": line(found, figure_in(seen.view, found)),
-        "open_alerts": [one.to_plain() for one in alerts],
+        "line": plain(line_in(seen.view, job)),
+        "open_alerts": plain(alerts),
     }
 
 
 @router.get(
     "/jobs/{job}/tasks",
-    response_model=TasksAnswer,
+    response_model=JobPage[of_tasks.TaskLine],
     summary="The tasks of a job",
     responses=told(404),
 )
 def tasks(seen: Seen, job: Name, limit: Limit = 500, cursor: Cursor = None) -> Any:
     """How each stands, and what it reported last under the newest list of tasks."""
-    found = job_of(seen, job)
-    rows = [row | reported(found.loads.get(row["task"]), row) for row in task_rows(seen, found)]
-    items, after = page(rows, lambda row: (row["task"],), (0,), limit, cursor)
-    return {"job": job, "items": items, "next": after, "total": len(rows)}
-
-
-def task_rows(seen: Looked, found: JobView) -> list[Row]:
-    """How each of a job's tasks stands at that moment."""
-    lives, sync = lives_of(seen.view.tiers.values()), found.sync
-    return [] if sync is None else list(tasks_to_plain(sync, found.sightings, lives))
-
-
-def reported(told: tuple[TaskLoadReported, int] | None, row: Mapping[str, Any]) -> Row:
-    report, at_ms = told if told is not None else (None, None)
-    names = (
-        "records_in_per_s",
-        "records_out_per_s",
-        "bytes_in_per_s",
-        "bytes_out_per_s",
-        "lag_records",
-        "lag_bytes",
-        "cpu_cores",
-        "memory_bytes",
-        "state_bytes",
-        "busy_share",
-    )
-    lag_ms = None if report is None else report.lag_ms
-    container = row["container"] or (None if report is None else report.container or None)
-    return {
-        "container": container,
-        "reported_ms": at_ms,
-        **{name: None if report is None else getattr(report, name) for name in names},
-        "lag_seconds": None if lag_ms is None else lag_ms / 1000,
-        "partitions": [] if report is None else [one.to_plain() for one in report.partitions],
-    }
+    job_of(seen, job)
+    found = of_tasks.tasks(seen.view, job)
+    items, after = page(found, lambda one: (one.task,), (0,), limit, cursor)
+    return JobPage(tuple(items), after, len(found), job)
 
 
 @router.get(

@@ -8,13 +8,42 @@ import base64
 import binascii
 import json
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, TypeVar
+
+from pydantic import Field
 
 from turbine.api.problems import Refusal
 
 T = TypeVar("T")
 Key = tuple[Any, ...]
 CURSOR_MAX = 1000
+Next = Annotated[
+    str | None, Field(description="The cursor of the next page; null on the last one.")
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """A page of a list."""
+
+    items: tuple[T, ...]
+    next: Next
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class TierPage(Page[T]):
+    """A page of a list about a tier."""
+
+    tier: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobPage(Page[T]):
+    """A page of a list about a job."""
+
+    job: str
 
 
 def cursor_of(key: Key) -> str:

@@ -17,6 +17,7 @@ from components.runtime.settings import BadSettings
 from events.strict_json import printable, shorten
 from turbine.cli.failures import Code, Failed, known_failure
 from turbine.publish import TooLarge, Unheard
+from turbine.read.filters import BadFilter
 
 PROBLEM = "application/problem+json"
 LISTED = "/docs lists all there is"
@@ -29,7 +30,7 @@ OF_CODE = {
 """What a command would end with, as a status; of any other the log cannot be read just now."""
 
 
-KNOWN = (BadSettings, BrokerUnreachable, Failed, TooLarge, Unheard, Unreadably)
+KNOWN = (BadFilter, BadSettings, BrokerUnreachable, Failed, TooLarge, Unheard, Unreadably)
 """Errors of the layers below whose sentences are for whoever asks; of all others the server's log
 has the traceback, too."""
 
@@ -138,6 +139,8 @@ def refusal_of(error: Exception) -> Refusal:
     """The refusal that an error stands for."""
     if isinstance(error, Refusal):
         return error
+    if isinstance(error, BadFilter):
+        return Refusal(422, "invalid-request", f"q: {error}", "query.q")
     failure = None if isinstance(error, ResponseValidationError) else known_failure(error)
     if failure is None:
         sentence = "this is a bug of Turbine's; its traceback is in what the server says"

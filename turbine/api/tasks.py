@@ -7,13 +7,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from turbine.api.asking import AtDesk, Looked, Seen
-from turbine.api.jobs import Name, job_of, reported, task_rows
+from turbine.api.jobs import Name, job_of
 from turbine.api.problems import Refusal, told
-from turbine.api.reading import Row
-from turbine.api.shapes import TaskAnswer, TaskLogAnswer
+from turbine.api.shapes import TaskLogAnswer
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.lines_door import TAIL_MOST
-from turbine.task_words import former, word_of
+from turbine.read.answers import tasks as of_tasks
+from turbine.task_words import word_of
 from turbine.views.view import JobView
 
 TASKS_MOST = 999_999_999
@@ -24,7 +24,7 @@ Index = Annotated[int, Path(ge=0, le=TASKS_MOST, description="Of the task in its
 
 @router.get(
     "/jobs/{job}/tasks/{task}",
-    response_model=TaskAnswer,
+    response_model=of_tasks.Task,
     summary="One task, and how it failed last",
 )
 def task(seen: Seen, job: Name, task: Index) -> Any:
@@ -32,12 +32,10 @@ def task(seen: Seen, job: Name, task: Index) -> Any:
     became of the container."""
     found = job_of(seen, job)
     failure = last_failure(seen, found, task)
-    rows = (one for one in task_rows(seen, found) if one["task"] == task)
-    row = next(rows, former(failure) if failure is not None else None)
-    if row is None:
+    answer = of_tasks.task(seen.view, job, task, failure)
+    if answer is None:
         raise _no_task(found, task)
-    load = found.loads.get(task)
-    return row | reported(load, row) | {"last_failure": failure}
+    return answer
 
 
 @router.get(
@@ -85,7 +83,7 @@ def task_log(
     }
 
 
-def last_failure(seen: Looked, found: JobView, task: int) -> Row | None:
+def last_failure(seen: Looked, found: JobView, task: int) -> of_tasks.Failure | None:
     """How it failed last, up to that moment, as the log has it."""
     spot = found.notes.fell.get(task)
     if spot is None:
@@ -97,7 +95,8 @@ def last_failure(seen: Looked, found: JobView, task: int) -> Row | None:
         end={place: offset + 1},
         key=found.job.name,
     )
-    return next((row for row in (word_of(read, task) for read in reads) if row is not None), None)
+    rows = (word_of(read, task) for read in reads)
+    return next((of_tasks.Failure(**row) for row in rows if row is not None), None)
 
 
 def _seen_in(found: JobView, task: int) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -9,21 +10,29 @@ from fastapi import APIRouter, Path, Query
 from events.strict_json import shorten
 from projections.fleet import Fleet
 from turbine.api.asking import Cursor, Limit, Looked, Seen
-from turbine.api.fleet import tier_row
-from turbine.api.paging import page
+from turbine.api.paging import TierPage, page
 from turbine.api.problems import Refusal, told
-from turbine.api.shapes_more import (
-    BalanceAnswer,
-    ContainersAnswer,
-    MovesAnswer,
-    ShardsAnswer,
-    TiersAnswer,
-)
+from turbine.api.shapes_more import BalanceAnswer, MovesAnswer
 from turbine.placing import compared, spread_of
-from turbine.shards import containers_to_plain, shards_to_plain
+from turbine.read.answers import tiers as of_tiers
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Tiers:
+    """All tiers."""
+
+    items: tuple[of_tiers.Tier, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Containers:
+    """The containers of a tier."""
+
+    tier: str
+    items: tuple[of_tiers.Container, ...]
 
 
 def tier_of(seen: Looked, name: str) -> Fleet:
@@ -40,15 +49,15 @@ def tier_of(seen: Looked, name: str) -> Fleet:
     return found
 
 
-@router.get("/tiers", response_model=TiersAnswer, summary="All tiers")
+@router.get("/tiers", response_model=Tiers, summary="All tiers")
 def tiers(seen: Seen) -> Any:
     """What each holds, what is left and lent, who waits and who was stopped."""
-    return {"items": [tier_row(seen.view, name) for name in sorted(seen.view.defined)]}
+    return Tiers(tuple(of_tiers.tiers(seen.view)))
 
 
 @router.get(
     "/tiers/{tier}/containers",
-    response_model=ContainersAnswer,
+    response_model=Containers,
     summary="The containers of a tier",
     responses=told(404),
 )
@@ -59,12 +68,12 @@ def containers(
 ) -> Any:
     """How they stand, what they hold, how full they are."""
     row = tier_of(seen, tier)
-    return {"tier": tier, "items": list(containers_to_plain(row, gone=gone))}
+    return Containers(tier, tuple(of_tiers.containers(row, gone=gone)))
 
 
 @router.get(
     "/tiers/{tier}/shards",
-    response_model=ShardsAnswer,
+    response_model=TierPage[of_tiers.Shard],
     summary="The shards of a tier",
     responses=told(404),
 )
@@ -81,9 +90,9 @@ def shards(
 ) -> Any:
     """Who holds each, how far its move is, what it uses."""
     row = tier_of(seen, tier)
-    found = list(shards_to_plain(row, container=container, moving=moving))
-    items, after = page(found, lambda one: (one["shard"],), (0,), limit, cursor)
-    return {"tier": tier, "items": items, "next": after, "total": len(found)}
+    found = of_tiers.shards(row, container=container, moving=moving)
+    items, after = page(found, lambda one: (one.shard,), (0,), limit, cursor)
+    return TierPage(tuple(items), after, len(found), tier)
 
 
 @router.get(

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from turbine.cli.documents import Wish
     from turbine.config_findings import Finding
     from turbine.log import Log
+    from turbine.read.answers.tasks import TaskState
 
 Row = dict[str, Any]
 
@@ -249,10 +250,9 @@ def _await(log: Log, job: str, limit_s: float) -> None:
 def _lives(log: Log, job: str) -> bool:
     """Do all tasks that should run do so, in containers that live?"""
     from turbine.cli.viewing import jobs_view
-    from turbine.monitoring.figures import figure_in
+    from turbine.read.answers.lines import line_in
 
-    view = jobs_view(log, None)
-    return not figure_in(view, view.jobs[job]).lacking
+    return not line_in(jobs_view(log, None), job).not_running
 
 
 def arrived(sync: Sync) -> bool:
@@ -264,14 +264,14 @@ def arrived(sync: Sync) -> bool:
     goal = wanted_state(sync)
     there = reached(sync, goal)
     tasks = _tasks(sync) if goal == "running" and condition(sync) == "in sync" else []
-    lost = [row["name"] for row in tasks if row["state"] == "failed"]
+    lost = [row.name for row in tasks if row.state == "failed"]
     if lost:
         raise Failed(
             Code.FAILED,
             f"{sync.name} was accepted and does not run: {lacking(sync)};"
             f" `turbine logs {lost[0]}` shows what it said",
         )
-    return there and all(row["state"] == "running" for row in tasks)
+    return there and all(row.state == "running" for row in tasks)
 
 
 def lacking(sync: Sync) -> str:
@@ -279,15 +279,15 @@ def lacking(sync: Sync) -> str:
     from turbine.cli.syncs import told
 
     for row in _tasks(sync):
-        if row["state"] in ("failed", "restarting"):
-            return f"task {row['name']} is {row['state']}, {row['cause']}: {row['explanation']}"
+        if row.state in ("failed", "restarting"):
+            return f"task {row.name} is {row.state}, {row.cause}: {row.explanation}"
     if sync.trouble is not None:
         return f"its last plan failed at {sync.trouble.name}: {sync.trouble.explanation}"
     return told(sync)
 
 
-def _tasks(sync: Sync) -> list[Row]:
-    from turbine.headline import tasks_to_plain
+def _tasks(sync: Sync) -> list[TaskState]:
+    from turbine.read.answers.tasks import states_of
     from turbine.running import Sightings
 
-    return list(tasks_to_plain(sync, Sightings(), {}))
+    return list(states_of(sync, Sightings(), {}))

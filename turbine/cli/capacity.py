@@ -24,14 +24,15 @@ def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table"
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
     """
     from events.topics import TIERS
-    from turbine.capacity import tiers_to_plain
+    from turbine.capacity import tiers_in
     from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_rows, tell
+    from turbine.read.plain import plain
 
     moment = given_moment(at)
     log = open_log(context)
     end = None if moment is None else position_at(log, moment, [TIERS])
-    rows = tiers_to_plain(log, end=end)
+    rows = plain(tiers_in(log, end=end))
     if output not in ("table", "wide"):
         show_rows(rows, output, [], name="tier")
         return Code.OK

@@ -92,7 +92,8 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
 def known_container(row: Fleet, name: str) -> Row:
     """The container as JSON; Failed where nobody has heard of it."""
     from turbine.creating import perhaps
-    from turbine.shards import container_to_plain
+    from turbine.read.answers.tiers import container
+    from turbine.read.plain import plain
 
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
@@ -102,7 +103,8 @@ def known_container(row: Fleet, name: str) -> Row:
             f"tier {row.tier} has no container {name}{perhaps(name, names)};"
             " `turbine get containers --gone` lists all that ever were",
         )
-    return container_to_plain(row, life)
+    found: Row = plain(container(row, life))
+    return found
 
 
 def moves_in(
@@ -135,12 +137,13 @@ def get_containers(
 ) -> int:
     """List the containers, or those named: how they stand, what they hold, how full they are."""
     from turbine.cli.output import show_rows, tell
-    from turbine.shards import containers_to_plain
+    from turbine.read.answers.tiers import containers
+    from turbine.read.plain import plain
 
     _, row, _ = read_fleet(context, tier, at)
     for name in names or ():
         known_container(row, name)
-    rows = list(containers_to_plain(row, gone=gone or bool(names)))
+    rows = plain(containers(row, gone=gone or bool(names)))
     rows = [one for one in rows if not names or one["container"] in names]
     if not rows and output in ("table", "wide"):
         tell(f"no container of tier {tier} lives; `python -m turbine.container NAME` starts one")
@@ -163,12 +166,13 @@ def get_shards(
 ) -> int:
     """List the shards: who holds each, how far its move is, what it uses."""
     from turbine.cli.output import show_rows, tell
-    from turbine.shards import shards_to_plain
+    from turbine.read.answers.tiers import shards
+    from turbine.read.plain import plain
 
     _, row, _ = read_fleet(context, tier, at)
     if container is not None:
         known_container(row, container)
-    rows = list(shards_to_plain(row, container=container, moving=moving))
+    rows = plain(shards(row, container=container, moving=moving))
     if not rows and output in ("table", "wide"):
         what = "moves" if moving else "is held"
         tell(f"no shard {what}" + (f" on {container}" if container else f" in tier {tier}"))
@@ -238,20 +242,21 @@ def describe_container(
     from turbine.cli.output import show_value, write
     from turbine.moves import fail_overs_of
     from turbine.placing import compared
-    from turbine.shards import shards_to_plain
+    from turbine.read.answers.tiers import shards
+    from turbine.read.plain import plain
 
     looked = look(context, tier, at)
     row = looked.row
-    plain = known_container(row, name)
+    found = known_container(row, name)
     moves = moves_in(looked, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
-    plain["balance"] = compared(row).get(name, [])
-    plain["fail_overs"] = fail_overs_of(looked.chain, row, name)
-    plain["last_moves"] = [move.to_plain(tier) for move in moves]
-    plain["holds"] = list(shards_to_plain(row, container=name))
+    found["balance"] = compared(row).get(name, [])
+    found["fail_overs"] = fail_overs_of(looked.chain, row, name)
+    found["last_moves"] = [move.to_plain(tier) for move in moves]
+    found["holds"] = plain(shards(row, container=name))
     if output == "table":
-        write(_description(plain))
+        write(_description(found))
     else:
-        show_value(plain, output)
+        show_value(found, output)
     return Code.OK
 
 

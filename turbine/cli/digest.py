@@ -81,10 +81,13 @@ def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until
 def _totals(log: Log, job: str | None, moment: Moment | None) -> Row:
     """How all tasks stand when the shift ends, or those of the one job."""
     from turbine.cli.viewing import viewed
-    from turbine.monitoring.figures import figures_of, totals_of
+    from turbine.read.answers.fleet import totals
+    from turbine.read.answers.lines import lines_of
+    from turbine.read.plain import plain
 
     with viewed(log, moment) as view:
-        return totals_of(one for one in figures_of(view) if job in (None, one.job)).to_plain()
+        found: Row = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
+        return found
 
 
 def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
     from projections.jobs import Job
     from turbine.cli.moments import Moment
     from turbine.log import Log, Standing
+    from turbine.views.view import View
 
 Row = dict[str, Any]
 
@@ -25,30 +25,38 @@ DECISIONS_SHOWN = 10
 def get_jobs(
     context: typer.Context,
     names: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
+    *,
     at: At = None,
+    filter_: Annotated[
+        str, typer.Option("--filter", metavar="WORDS", help="Words, !words, state=X, tier=X,Y.")
+    ] = "",
     deleted: Annotated[bool, typer.Option("--deleted", help="Deleted jobs as well.")] = False,
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows, tell
-    from turbine.cli.viewing import jobs_view, lines_of
+    from turbine.cli.viewing import jobs_view
+    from turbine.read.answers.jobs import jobs
+    from turbine.read.answers.lines import lines_of, some_of
+    from turbine.read.filters import BadFilter
+    from turbine.read.plain import plain
 
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
     view = jobs_view(open_log(context), moment)
-    jobs, told = {name: view.jobs[name].job for name in sorted(view.jobs)}, lines_of(view)
     for name in names or ():
-        existing(jobs.get(name), name, at, lambda: living(jobs.values()))
-    wanted = [job for job in jobs.values() if job.name in names] if names else list(jobs.values())
-    rows = [
-        to_plain(job) | {"line": told[job.name]}
-        for job in wanted
-        if job.alive or (existed(job) and (deleted or names))
-    ]
+        found = view.jobs.get(name)
+        existing(None if found is None else found.job, name, at, lambda: _alive(view))
+    try:
+        lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
+    except BadFilter as bad:
+        raise Failed(Code.USAGE, f"--filter: {bad}") from None
+    rows = plain(jobs(view, [line for line in lines if not names or line.job in names]))
     if not rows and output in ("table", "wide"):
-        tell("there are no jobs" + (f" at {at}" if at else "") + "; `turbine apply` makes one")
+        when, remedy = f" at {at}" if at else "", "; `turbine apply` makes one"
+        tell(f"no job matches {filter_}{when}" if filter_ else f"there are no jobs{when}{remedy}")
         return Code.OK
     show_rows(rows, output, _columns(), name="job")
     return Code.OK
@@ -64,7 +72,10 @@ def describe_job(
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
     from turbine.cli.syncs import look
-    from turbine.cli.viewing import jobs_view, lines_of
+    from turbine.cli.viewing import jobs_view
+    from turbine.read.answers.alerts import open_alerts
+    from turbine.read.answers.lines import line_in
+    from turbine.read.plain import plain
     from turbine.scaled import scaling_of
 
     check_job(name)
@@ -75,7 +86,9 @@ def describe_job(
     job = existing(log.job(name, end=end), name, at, names)
     decisions = log.decisions(job=name, end=end)
     row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
-    row["line"] = lines_of(jobs_view(log, moment))[name]
+    view = jobs_view(log, moment)
+    row["line"] = plain(line_in(view, name))
+    row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [decision_to_plain(one) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":
         write(_description(row))
@@ -116,6 +129,10 @@ def existing(
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
 
 
+def _alive(view: View) -> list[str]:
+    return living(seen.job for seen in view.jobs.values())
+
+
 def living(jobs: Iterable[Job]) -> list[str]:
     """The names of those that there are."""
     return [job.name for job in jobs if job.alive]
@@ -128,30 +145,10 @@ def names_in(log: Log) -> list[str]:
 
 def to_plain(job: Job) -> Row:
     """A job as JSON; what a record holds as `…_json` is its value here, under the name without."""
-    from events.merge import origins
-    from events.topics import LAYERS
-    from turbine.overrides import ends_of
+    from turbine.read.answers.jobs import layers_of
+    from turbine.read.plain import plain
 
-    configs = [json.loads(layer.config_json) for layer in job.layers]
-    return {
-        "job": job.name,
-        "alive": job.alive,
-        "versions": job.versions.to_plain(),
-        "expected": json.loads(job.expected_json),
-        "origins": {path: LAYERS[at] for path, at in sorted(origins(configs).items())},
-        "layers": {
-            name: {
-                "version": layer.version,
-                "author": layer.author,
-                "reason": layer.reason,
-                "change_id": layer.change_id,
-                "expires_ms": layer.expires_ms,
-                "ends": ends_of(layer),
-                "config": config,
-            }
-            for name, layer, config in zip(LAYERS, job.layers, configs, strict=True)
-        },
-    }
+    return {"job": job.name, **plain(layers_of(job))}
 
 
 def decision_to_plain(one: Standing) -> Row:
@@ -187,12 +184,12 @@ def _columns() -> list[Any]:
 
     return [
         Column("JOB", lambda row: row["job"]),
-        Column("STATE", lambda row: row["line"]["state"]),
-        Column("TASKS", lambda row: f"{row['line']['running']}/{row['line']['tasks']}"),
-        Column("LAG", lambda row: _lag(row["line"]["lag_seconds"])),
-        Column("BEHIND", lambda row: row["line"]["lag_records"]),
-        Column("INPUT", lambda row: rate(row["line"]["rate_in"])),
-        Column("ALERT", lambda row: _alert(row["line"])),
+        Column("STATE", lambda row: row["state"]),
+        Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
+        Column("LAG", lambda row: _lag(row["lag_seconds"])),
+        Column("BEHIND", lambda row: row["lag_records"]),
+        Column("INPUT", lambda row: rate(row["rate_in"])),
+        Column("ALERT", _alert),
         Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values())), wide=True),
         Column("PACKAGE", _package, wide=True),
         Column("OVERRIDDEN", _overridden, wide=True),

@@ -73,7 +73,8 @@ def _standing(rows: list[Row], log: Log, moment: Moment | None) -> list[Row]:
     lines = lines_of(jobs_view(log, moment))
     said = ("state", "tasks", "running")
     return [
-        {"job": row["job"]} | {one: lines[row["job"]][one] for one in said} | row for row in rows
+        {"job": row["job"]} | {one: getattr(lines[row["job"]], one) for one in said} | row
+        for row in rows
     ]
 
 

@@ -39,7 +39,8 @@ def why_shard(
     from turbine.cli.containers import look
     from turbine.cli.output import show_value, write
     from turbine.placing import judged
-    from turbine.shards import shard_to_plain
+    from turbine.read.answers import tiers
+    from turbine.read.plain import plain
 
     if not number.isdecimal():
         raise Failed(Code.USAGE, f"{number} is no shard's number; they are numbered from 0")
@@ -49,16 +50,16 @@ def why_shard(
         raise Failed(
             Code.NOT_FOUND, f"tier {tier} has no shard {shard}; it has 0 to {row.shards - 1}"
         )
-    plain = shard_to_plain(row, shard) | {
+    found = plain(tiers.shard(row, shard)) | {
         "move": _last_move(looked, shard),
         "decision": _last_decision(looked.chain, shard),
         "judged": judged(row, shard),
         "placement": row.placing.mode,
     }
     if output == "table":
-        write(_shard_text(plain, every=every))
+        write(_shard_text(found, every=every))
     else:
-        show_value(plain, output)
+        show_value(found, output)
     return Code.OK
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from projections.syncs import Sync
     from turbine.cli.moments import Moment
     from turbine.log import Log
+    from turbine.read.answers.lines import JobLine
     from turbine.running import Sightings
     from turbine.views.view import JobView, View
 
@@ -46,13 +47,13 @@ def get_syncs(
     return Code.OK
 
 
-def _sync_row(sync: Sync, sightings: Sightings, line: Row) -> Row:
+def _sync_row(sync: Sync, sightings: Sightings, line: JobLine) -> Row:
     """The way from expected to running, with how the job stands as every list says it: what was
     brought into effect is no word of what runs now."""
     from turbine.running import sync_to_plain
 
     row = sync_to_plain(sync, sightings)
-    now = {"state": line["state"], "tasks": line["tasks"], "tasks_running": line["running"]}
+    now = {"state": line.state, "tasks": line.tasks, "tasks_running": line.running}
     return row | now | {"in_effect": row["state"]}
 
 
@@ -66,15 +67,11 @@ def get_tasks(
 ) -> int:
     """List the tasks that should run, and those that run although they should not."""
     from turbine.cli.output import show_rows
-    from turbine.headline import lives_of, tasks_to_plain
+    from turbine.read.answers.tasks import tasks
+    from turbine.read.plain import plain
 
     view, syncs = _named(context, names, job, at)
-    lives = lives_of(view.tiers.values())
-    rows = [
-        row
-        for name, sync in syncs.items()
-        for row in tasks_to_plain(sync, view.jobs[name].sightings, lives)
-    ]
+    rows = [row for name in syncs for row in plain(tasks(view, name))]
     show_rows(rows, output, _task_columns())
     return Code.OK
 

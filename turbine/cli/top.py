@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     from turbine.cli.moments import Moment
     from turbine.cli.top_lines import Line
-    from turbine.top import Frame, Look
+    from turbine.read.answers.fleet import Fleet
+    from turbine.top import Look
     from turbine.views.live import Live as Views
+    from turbine.views.view import View
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -64,10 +66,11 @@ def top(
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
     from turbine.cli.moments import given_moment
-    from turbine.top import BadFilter, Look, test_of
+    from turbine.read.filters import BadFilter, filter_of
+    from turbine.top import Look
 
     try:
-        test_of(filter_)
+        filter_of(filter_)
     except BadFilter as bad:
         raise Failed(Code.USAGE, f"--filter: {bad}") from None
     moment = given_moment(at)
@@ -85,20 +88,28 @@ def top(
 def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
     """One frame of what the log says now, or then."""
     from turbine.cli.viewing import viewed
-    from turbine.top import frame_of
 
     with viewed(open_log(context), moment) as view:
-        _print(frame_of(view, look.query, look.sort), look, output)
+        _print(_fleet(view, look), look, output)
 
 
-def _print(frame: Frame, look: Look, output: str) -> None:
+def _fleet(view: View, look: Look) -> Fleet:
+    """What is shown of a view."""
+    from turbine.read.answers.fleet import fleet
+    from turbine.read.answers.lines import lines_of
+
+    return fleet(view, lines_of(view), look.query, look.sort)
+
+
+def _print(frame: Fleet, look: Look, output: str) -> None:
     """One frame: all of it in a pipe, as wide as it is."""
     from turbine.cli.output import TABLE_WIDTH, console_here, show_value, write
     from turbine.cli.terminal import terminal
     from turbine.cli.top_lines import layout
+    from turbine.read.plain import plain
 
     if output != "table":
-        show_value(frame.to_plain(), output)
+        show_value(plain(frame), output)
         return
     if terminal().tty:
         console = console_here()
@@ -129,7 +140,7 @@ def _watch(context: typer.Context, look: Look) -> int:
     from rich.live import Live
 
     from turbine.cli.output import tell
-    from turbine.top import frame_of, pressed
+    from turbine.top import pressed
     from turbine.views.live import Live as Views
 
     views = Views(chosen(context).connected())
@@ -142,7 +153,7 @@ def _watch(context: typer.Context, look: Look) -> int:
         screen = Live(console=console, screen=True, auto_refresh=False, vertical_overflow="crop")
         with _keys() as next_key, screen as live:
             while not look.over:
-                frame = frame_of(views.view(), look.query, look.sort)
+                frame = _fleet(views.view(), look)
                 live.update(_framed(console, frame, look, _status(views)), refresh=True)
                 for key in next_key(LOOK_S):
                     look = pressed(look, key, len(frame.jobs))
@@ -151,7 +162,7 @@ def _watch(context: typer.Context, look: Look) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Frame, look: Look, status: str) -> Group:
+def _framed(console: object, frame: Fleet, look: Look, status: str) -> Group:
     from rich.console import Console
 
     from turbine.cli.top_lines import layout

@@ -6,24 +6,24 @@ Calm: colour only where somebody has to look, columns that stay where they are, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from events.strict_json import printable
 from turbine.cli.hosted import percent, span
 from turbine.cli.moments import show_time
-from turbine.monitoring.alerts import gravest
-from turbine.monitoring.figures import Figures
+from turbine.read.answers.alerts import Alert
+from turbine.read.answers.fleet import Fleet
+from turbine.read.answers.lines import JobLine
+from turbine.read.answers.tiers import Container
+from turbine.read.filters import GRAMMAR
 from turbine.scaled import count_text
-from turbine.top import Frame, Look
-from turbine.views.view import AlertView
-
-Row = dict[str, Any]
+from turbine.top import Look
 
 BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"
 ALERTS_MOST, CONTAINERS_MOST = 5, 4
 """Lines of a small terminal; a tall one has more."""
 SEVERITY_STYLES = {"critical": BAD, "warning": WARN, "info": ""}
-PHASE_STYLES = {
+STATE_STYLES = {
     "quarantined": BAD,
     "failing": BAD,
     "behind": WARN,
@@ -49,12 +49,12 @@ class Column(NamedTuple):
 
     title: str
     width: int
-    cell: Callable[[Figures], Piece]
+    cell: Callable[[JobLine], Piece]
     right: bool = False
 
 
 def layout(
-    frame: Frame, look: Look, width: int, height: int | None, *, status: str = "", keys: bool = True
+    frame: Fleet, look: Look, width: int, height: int | None, *, status: str = "", keys: bool = True
 ) -> list[Line]:
     """The lines of a frame. Without a height all is shown, and nothing is cut."""
     lines = [*_numbers(frame, look, status)]
@@ -87,26 +87,25 @@ def cut(line: Line, width: int) -> Line:
 # --- numbers
 
 
-def _numbers(frame: Frame, look: Look, status: str) -> Iterable[Line]:
-    totals = frame.totals
+def _numbers(frame: Fleet, look: Look, status: str) -> Iterable[Line]:
+    totals, at_ms = frame.totals, now_of(frame)
     jobs = count_text(totals.jobs, "job")
     yield (
         Piece("turbine top", HEAD),
-        Piece(f"  {show_time(frame.at_ms)[:19]}Z" if frame.at_ms else "  no tick yet"),
-        Piece(f"  {jobs}, {totals.running} of {totals.tasks} tasks run"),
+        Piece(f"  {show_time(at_ms)[:19]}Z" if at_ms else "  no tick yet"),
+        Piece(f"  {jobs}, {totals.tasks_running} of {totals.tasks_wanted} tasks run"),
         Piece(f"  {status}" if status else "", QUIET),
     )
     parts: list[Piece] = []
-    for name, count, style in (
-        ("not running", totals.not_running, BAD),
-        ("lagging", totals.lagging, WARN),
-        ("unhealthy", totals.unhealthy, BAD),
+    for name, share, style in (
+        ("not running", totals.tasks_not_running, BAD),
+        ("lagging", totals.tasks_lagging, WARN),
+        ("unhealthy", totals.tasks_unhealthy, BAD),
     ):
-        share = totals.share(count)
-        text = f"{count}" + ("" if share is None else f" ({share * 100:.1f} %)")
-        parts += [Piece(f"{name} "), Piece(text, style if count else GOOD), Piece("  ")]
-    if totals.unknown:
-        parts.append(Piece(f"{totals.unknown} untold  ", QUIET))
+        text = f"{share.count}" + (f" ({share.percent:.1f} %)" if totals.tasks_wanted else "")
+        parts += [Piece(f"{name} "), Piece(text, style if share.count else GOOD), Piece("  ")]
+    if totals.tasks_unknown:
+        parts.append(Piece(f"{totals.tasks_unknown} untold  ", QUIET))
     yield tuple(parts)
     if look.query:
         hidden = f"   {frame.hidden} hidden" if status else ""  # of a fleet that goes on
@@ -116,7 +115,7 @@ def _numbers(frame: Frame, look: Look, status: str) -> Iterable[Line]:
 # --- jobs
 
 
-def _jobs(frame: Frame, look: Look, width: int, room: int | None) -> Iterable[Line]:
+def _jobs(frame: Fleet, look: Look, width: int, room: int | None) -> Iterable[Line]:
     columns = _columns(frame.jobs, width)
     yield ()
     yield _head(columns, look.sort)
@@ -132,22 +131,22 @@ def _jobs(frame: Frame, look: Look, width: int, room: int | None) -> Iterable[Li
         yield tuple(_padded(columns, [column.cell(one) for column in columns]))
 
 
-def _columns(jobs: Sequence[Figures], width: int) -> list[Column]:
+def _columns(jobs: Sequence[JobLine], width: int) -> list[Column]:
     """Names get what they need, up to a third of the line; the last word gets the rest."""
     longest = max((len(one.job) for one in jobs), default=3)
     name = max(3, min(longest, max(16, width // 3)))
     found = [
         Column("JOB", name, lambda one: Piece(short(one.job, name))),
-        Column("STATE", 11, lambda one: Piece(one.phase, PHASE_STYLES.get(one.phase, ""))),
+        Column("STATE", 11, lambda one: Piece(one.state, STATE_STYLES.get(one.state, ""))),
         Column("TASKS", 7, _tasks, right=True),
         Column("LAG", 10, _lag, right=True),
-        Column("RATE", 9, lambda one: Piece(rate(one.rate_in) if one.size else "-"), right=True),
+        Column("RATE", 9, lambda one: Piece(rate(one.rate_in) if one.tasks else "-"), right=True),
     ]
     if width >= 120:
         found += [
             Column("RECORDS LEFT", 12, _left, right=True),
-            Column("POLICY", 18, lambda one: Piece(f"{one.wanted.policy}, {one.wanted.mode}")),
-            Column("TIER", 10, lambda one: Piece(short(one.wanted.tier, 10))),
+            Column("POLICY", 18, lambda one: Piece(f"{one.policy}, {one.mode}")),
+            Column("TIER", 10, lambda one: Piece(short(one.tier, 10))),
         ]
     found.append(Column("LAST", 0, _last))
     return found
@@ -165,31 +164,32 @@ def _padded(columns: Sequence[Column], cells: Sequence[Piece]) -> Iterable[Piece
         yield Piece("  " if column.width else "")
 
 
-def _tasks(one: Figures) -> Piece:
-    style = BAD if one.unhealthy else WARN if one.lacking else ""
-    return Piece(f"{one.running}/{one.size}", style)
+def _tasks(one: JobLine) -> Piece:
+    style = BAD if one.unhealthy else WARN if one.not_running else ""
+    return Piece(f"{one.running}/{one.tasks}", style)
 
 
-def _lag(one: Figures) -> Piece:
-    if one.lag_ms is None:
-        return Piece("?" if one.size else "-", QUIET)
-    return Piece(span(one.lag_ms), WARN if one.lagging else "")
+def _lag(one: JobLine) -> Piece:
+    if one.lag_seconds is None:
+        return Piece("?" if one.tasks else "-", QUIET)
+    return Piece(span(round(1000 * one.lag_seconds)), WARN if one.lagging else "")
 
 
-def _left(one: Figures) -> Piece:
-    return Piece(many(one.lag_records) if one.size else "-")
+def _left(one: JobLine) -> Piece:
+    return Piece(many(one.lag_records) if one.tasks else "-")
 
 
-def _last(one: Figures) -> Piece:
+def _last(one: JobLine) -> Piece:
     """What needs somebody, else what the scaler said last."""
-    if one.alerts:
-        worst = min(one.alerts, key=gravest)
-        more = f" and {len(one.alerts) - 1} more" if len(one.alerts) > 1 else ""
-        return Piece(f"! {worst.kind}{more}", SEVERITY_STYLES.get(worst.severity, ""))
+    if one.gravest is not None:
+        more = f" and {one.alerts - 1} more" if one.alerts > 1 else ""
+        style = SEVERITY_STYLES.get(one.gravest.severity, "")
+        return Piece(f"! {one.gravest.alert}{more}", style)
     if one.cause:
         return Piece(printable(one.cause), WARN)
-    held = f"oncall holds {one.overrides}" if one.overrides else ""
-    return Piece(", ".join(part for part in (held, one.word) if part), QUIET)
+    count = sum(each.layer == "oncall" for each in one.overrides)
+    held = f"oncall holds {count}" if count else ""
+    return Piece(", ".join(part for part in (held, one.last) if part), QUIET)
 
 
 def short(text: str, width: int) -> str:
@@ -216,43 +216,42 @@ def rate(per_s: float | None) -> str:
 # --- what stands below
 
 
-def _containers(frame: Frame, height: int | None) -> Iterable[Line]:
+def _containers(frame: Fleet, height: int | None) -> Iterable[Line]:
     """Each tier with its own; those that do not just run, and the fullest of all, if not all."""
     most = len(frame.containers) if height is None else max(CONTAINERS_MOST, height // 6)
     shown = frame.containers[:most]
     for tier in frame.tiers:
-        shards = ", ".join(f"{count} {stage}" for stage, count in tier["shards"].items())
-        word = f"   capacity {tier['capacity']}" if tier["capacity"] else ""
+        shards = ", ".join(f"{count} {stage}" for stage, count in tier.shards.items())
+        word = f"   capacity {tier.state}" if tier.state else ""
         yield ()
         yield (
-            Piece(f"TIER {tier['tier']}", HEAD),
+            Piece(f"TIER {tier.tier}", HEAD),
             Piece(f"   shards: {shards or 'none'}{word}"),
         )
-        yield from (_container(row) for row in shown if row["tier"] == tier["tier"])
+        yield from (_container(one) for one in shown if one.tier == tier.tier)
     if len(frame.containers) > most:
         yield (Piece(f"  and {len(frame.containers) - most} that are less full", QUIET),)
 
 
-def _container(row: Row) -> Line:
-    state = row["state"]
+def _container(one: Container) -> Line:
     return (
-        Piece(f"  {row['container']:<20}"),
-        Piece(f"{state:<10}", "" if state == "serving" else WARN),
-        Piece(f"{row['shards']:>4} shards  "),
-        Piece("  ".join(_used(row))),
+        Piece(f"  {one.container:<20}"),
+        Piece(f"{one.state:<10}", "" if one.state == "serving" else WARN),
+        Piece(f"{one.shards:>4} shards  "),
+        Piece("  ".join(_used(one))),
     )
 
 
 NAMES = {"cpu_cores": "cpu", "memory_bytes": "memory", "disk_bytes": "disk"}
 
 
-def _used(row: Row) -> Iterable[str]:
-    for resource, load in row["load"].items():
-        if resource in NAMES and load["share"] is not None:
-            yield f"{NAMES[resource]} {percent(load['share'])}"
+def _used(one: Container) -> Iterable[str]:
+    for resource, load in one.load.items():
+        if resource in NAMES and load.share is not None:
+            yield f"{NAMES[resource]} {percent(load.share)}"
 
 
-def _alerts(frame: Frame, room: int | None) -> Iterable[Line]:
+def _alerts(frame: Fleet, room: int | None) -> Iterable[Line]:
     if not frame.alerts:
         return
     count = len(frame.alerts)
@@ -265,13 +264,18 @@ def _alerts(frame: Frame, room: int | None) -> Iterable[Line]:
         yield (Piece(f"  and {count - most} more", QUIET),)
 
 
-def _alert(frame: Frame, one: AlertView) -> Line:
+def _alert(frame: Fleet, one: Alert) -> Line:
     return (
         Piece(f"  {one.severity:<9}", SEVERITY_STYLES.get(one.severity, "")),
-        Piece(f"{ago(frame.at_ms - one.since_ms):>6}  ", QUIET),
-        Piece(f"{one.kind:<19}  {one.subject}  "),
+        Piece(f"{ago(now_of(frame) - one.since_ms):>6}  ", QUIET),
+        Piece(f"{one.alert:<19}  {one.subject}  "),
         Piece(printable(one.cause), QUIET),
     )
+
+
+def now_of(frame: Fleet) -> int:
+    """The log's own time, or of one without ticks its last record's."""
+    return frame.now_ms or frame.at_ms
 
 
 def ago(span_ms: int) -> str:
@@ -285,7 +289,7 @@ def ago(span_ms: int) -> str:
 
 def _foot(look: Look) -> Line:
     if look.typing is not None:
-        hint = look.trouble or "words, !words, state=, tier=, policy=, mode=; Enter, Esc"
+        hint = look.trouble or f"{GRAMMAR}; Enter, Esc"
         return (
             Piece(f"/{look.typing}", HEAD),
             Piece("▏"),

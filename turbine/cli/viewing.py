@@ -5,14 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from turbine.cli.moments import Moment
     from turbine.log import Log
+    from turbine.read.answers.lines import JobLine
     from turbine.views.view import View
-
-Row = dict[str, Any]
 
 
 @contextmanager
@@ -47,12 +46,11 @@ def jobs_view(log: Log, moment: Moment | None) -> View:
     return view_before(log, end) or view_at(log, end)
 
 
-def lines_of(view: View) -> dict[str, Row]:
+def lines_of(view: View) -> dict[str, JobLine]:
     """Each job's line, as the API and the page have it."""
-    from turbine.api.rows import line
-    from turbine.monitoring.figures import figures_of
+    from turbine.read.answers import lines
 
-    return {one.job: line(view.jobs[one.job], one) for one in figures_of(view)}
+    return {line.job: line for line in lines.lines_of(view)}
 
 
 def _held(log: Log, moment: Moment | None) -> View | None:

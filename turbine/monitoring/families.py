@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -19,13 +19,14 @@ from prometheus_client.core import (
 )
 
 from events.topics import CLOCK
-from turbine.capacity import uses_of
 from turbine.monitoring.alerts import BY_NAME, OTHER
 from turbine.monitoring.catalogue import OF_FLEET, Family
-from turbine.monitoring.figures import CONDITIONS, PHASES, Figures, figures_of, totals_of
 from turbine.monitoring.moves import REASONS
 from turbine.monitoring.tally import BOUNDS_S, DECISIONS, DIRECTIONS, READ, RESULTS, Tally
-from turbine.shards import containers_to_plain, stage_of
+from turbine.read.answers.fleet import totals
+from turbine.read.answers.lines import JOB_STATES, JobLine, lines_of
+from turbine.read.answers.tiers import Container, containers, uses_of
+from turbine.shards import stage_of
 from turbine.views.view import View
 
 JOBS_MOST = 500
@@ -46,7 +47,6 @@ LETTERS = (
 )
 """Reasons that have a series from the beginning: `increase` does not see the first of a new one."""
 
-Row = dict[str, Any]
 Key = tuple[str, ...]
 T = TypeVar("T")
 
@@ -79,7 +79,7 @@ def families(
     asked: Asked = Asked(),
 ) -> Iterator[Metric]:
     """All of them, in the catalogue's order; one without values is named all the same."""
-    jobs = figures_of(view)
+    jobs = lines_of(view)
     found: Values = {family.name: {} for family in OF_FLEET}
     for part in (
         _about_process(view, beside),
@@ -110,25 +110,25 @@ def _about_process(view: View, beside: Beside) -> Iterator[Sample]:
         yield "turbine_clock_timestamp_seconds", (), view.now_ms / 1000
 
 
-def _about_all(view: View, tally: Tally, jobs: list[Figures]) -> Iterator[Sample]:
-    phases = Counter(one.phase for one in jobs)
-    for phase in PHASES:
-        yield "turbine_jobs", (phase,), phases[phase]
-    totals = totals_of(jobs)
-    yield "turbine_tasks_wanted", (), totals.tasks
-    for name, count in (
-        ("not_running", totals.not_running),
-        ("lagging", totals.lagging),
-        ("unhealthy", totals.unhealthy),
+def _about_all(view: View, tally: Tally, jobs: list[JobLine]) -> Iterator[Sample]:
+    states = Counter(one.state for one in jobs)
+    for state in JOB_STATES:
+        yield "turbine_jobs", (state,), states[state]
+    found = totals(jobs)
+    yield "turbine_tasks_wanted", (), found.tasks_wanted
+    for name, share in (
+        ("not_running", found.tasks_not_running),
+        ("lagging", found.tasks_lagging),
+        ("unhealthy", found.tasks_unhealthy),
     ):
-        share = totals.share(count)
-        if share is not None:
-            yield f"turbine_tasks_{name}_ratio", (), share
-    yield "turbine_config_drift_jobs", (), sum(one.drifting for one in jobs)
+        if found.tasks_wanted:
+            yield f"turbine_tasks_{name}_ratio", (), share.count / found.tasks_wanted
+    yield "turbine_config_drift_jobs", (), sum(not one.in_effect for one in jobs)
     oldest_ms = min((one.since_ms for one in tally.drifting.values()), default=view.now_ms)
     yield "turbine_reconcile_lag_seconds", (), max(0, view.now_ms - oldest_ms) / 1000
-    overridden = [one for one in jobs if one.overrides]
-    forever = sum(one.expires_ms is None for one in overridden)
+    held = ([each for each in one.overrides if each.layer == "oncall"] for one in jobs)
+    overridden = [some for some in held if some]
+    forever = sum(any(each.expires_ms is None for each in some) for some in overridden)
     yield "turbine_overrides", ("none",), forever
     yield "turbine_overrides", ("set",), len(overridden) - forever
     yield from _about_alerts(view)
@@ -148,47 +148,63 @@ def _about_alerts(view: View) -> Iterator[Sample]:
 # --- jobs
 
 
-def named(jobs: Iterable[Figures], most: int) -> Iterator[tuple[str, list[Figures]]]:
+CONDITIONS = ("tasks_running", "lag_known", "lag_within_slo", "config_in_effect", "calm")
+"""What has to hold for a job to be well; `calm` is that no alert about it is open."""
+
+
+def conditions_of(line: JobLine) -> dict[str, bool | None]:
+    """Which of `CONDITIONS` hold; None where nobody knows."""
+    known = not line.unknown
+    return {
+        "tasks_running": not line.not_running,
+        "lag_known": known,
+        "lag_within_slo": not line.lagging if known or line.lagging else None,
+        "config_in_effect": line.in_effect,
+        "calm": not line.alerts,
+    }
+
+
+def named(jobs: Iterable[JobLine], most: int) -> Iterator[tuple[str, list[JobLine]]]:
     """Which jobs stand under which label. By priority and name, not by how they fare: a series that
     comes and goes with its trouble is no series."""
-    ranked = sorted(jobs, key=lambda one: (-one.wanted.priority, one.job))
+    ranked = sorted(jobs, key=lambda one: (-one.priority, one.job))
     for one in ranked[:most]:
         yield one.job, [one]
     if ranked[most:]:
         yield OTHER, ranked[most:]
 
 
-def _about_jobs(jobs: list[Figures], asked: Asked) -> Iterator[Sample]:
-    for label, some in named((one for one in jobs if one.phase != "deleted"), asked.jobs_most):
-        lags = [one.lag_ms for one in some if one.lag_ms is not None]
+def _about_jobs(jobs: list[JobLine], asked: Asked) -> Iterator[Sample]:
+    for label, some in named((one for one in jobs if one.state != "deleted"), asked.jobs_most):
+        lags = [one.lag_seconds for one in some if one.lag_seconds is not None]
         if lags:
-            yield "turbine_job_lag_seconds", (label,), max(lags) / 1000
-        held = [one.conditions for one in some]
+            yield "turbine_job_lag_seconds", (label,), max(lags)
+        held = [conditions_of(one) for one in some]
         for condition in CONDITIONS:
             known = [one[condition] for one in held if one[condition] is not None]
             if known:
                 yield "turbine_job_health", (label, condition), all(known)
-        for policy, mode in sorted({(one.wanted.policy, one.wanted.mode) for one in some}):
+        for policy, mode in sorted({(one.policy, one.mode) for one in some}):
             yield "turbine_policy_mode", (label, policy, mode), 1
         if asked.tasks_per_job:
             for state, count in sorted(_states(some).items()):
                 yield "turbine_job_tasks", (label, state), count
-    by_tier: dict[str, list[Figures]] = {}
+    by_tier: dict[str, list[JobLine]] = {}
     for one in jobs:
-        by_tier.setdefault(one.wanted.tier, []).append(one)
+        by_tier.setdefault(one.tier, []).append(one)
     for tier, theirs in _bounded(by_tier):
         for state, count in sorted(_states(theirs).items()):
             yield "turbine_tasks", (tier, state), count
 
 
-def _states(jobs: Iterable[Figures]) -> Counter[str]:
+def _states(jobs: Iterable[JobLine]) -> Counter[str]:
     found = Counter[str]()
     for one in jobs:
-        found.update(one.tasks)
+        found.update(one.tasks_by_state)
     return found
 
 
-def _bounded(by_tier: Mapping[str, list[Figures]]) -> Iterator[tuple[str, list[Figures]]]:
+def _bounded(by_tier: Mapping[str, list[JobLine]]) -> Iterator[tuple[str, list[JobLine]]]:
     """A job's config may name any tier, so these are bounded, too."""
     ranked = sorted(by_tier, key=lambda tier: (-len(by_tier[tier]), tier))
     for tier in ranked[:TIERS_MOST]:
@@ -203,13 +219,13 @@ def _bounded(by_tier: Mapping[str, list[Figures]]) -> Iterator[tuple[str, list[F
 
 def _about_tiers(view: View) -> Iterator[Sample]:
     for tier, rows in _labelled(view.tiers):
-        containers = [one for row in rows for one in containers_to_plain(row, gone=False)]
-        for state, count in sorted(Counter(one["state"] for one in containers).items()):
+        found = [one for row in rows for one in containers(row, gone=False)]
+        for state, count in sorted(Counter(one.state for one in found).items()):
             yield "turbine_containers", (tier, state), count
         stages = Counter(stage_of(row, shard) for row in rows for shard in range(row.shards))
         for stage, count in sorted(stages.items()):
             yield "turbine_shards", (tier, stage), count
-        yield from _about_use(tier, containers)
+        yield from _about_use(tier, found)
 
 
 def _labelled(rows: Mapping[str, T]) -> Iterator[tuple[str, list[T]]]:
@@ -221,12 +237,12 @@ def _labelled(rows: Mapping[str, T]) -> Iterator[tuple[str, list[T]]]:
         yield OTHER, [rows[name] for name in names[TIERS_MOST:]]
 
 
-def _about_use(tier: str, containers: Iterable[Row]) -> Iterator[Sample]:
+def _about_use(tier: str, found: Iterable[Container]) -> Iterator[Sample]:
     shares: dict[str, list[float]] = {}
-    for one in containers:
-        for resource, load in one["load"].items():
-            if load["share"] is not None and one["state"] != "gone":
-                shares.setdefault(resource, []).append(load["share"])
+    for one in found:
+        for resource, load in one.load.items():
+            if load.share is not None and one.state != "gone":
+                shares.setdefault(resource, []).append(load.share)
     name = "turbine_container_utilization_ratio"
     for resource, some in sorted(shares.items()):
         yield name, (tier, resource, "max"), max(some)
@@ -239,8 +255,8 @@ def _about_capacity(view: View) -> Iterator[Sample]:
         shares: dict[tuple[str, str], float] = {}
         for said, _ in reports:
             for resource, use in uses_of(said).items():
-                for name in ("reserved", "used"):
-                    if (share := use[f"{name}_share"]) is not None:
+                for name, share in (("reserved", use.reserved_share), ("used", use.used_share)):
+                    if share is not None:
                         at = name, resource
                         shares[at] = max(share, shares.get(at, 0.0))
         for (name, resource), share in sorted(shares.items()):

@@ -20,7 +20,7 @@ from events.records import Body, ScalingDecided, ScalingReverted, ScalingVerifie
 from events.sentences import in_full
 from projections.syncs import RUNNING, Sync
 from turbine.generate import open_trace
-from turbine.headline import lives_of, tasks_to_plain
+from turbine.headline import lives_of, tasks_of
 from turbine.running import Sightings
 from turbine.story.stage import (
     NotAsTold,
@@ -127,8 +127,12 @@ def homes(stage: Stage, job: str) -> dict[int, str]:
     if row is None:
         return {}
     tier = stage.log.fleet(tier_of(row)[0])
-    found = tasks_to_plain(row, sightings, lives_of(() if tier is None else (tier,)))
-    return {one["task"]: one["container"] for one in found if one["state"] == "running"}
+    found = tasks_of(row, sightings, lives_of(() if tier is None else (tier,)))
+    return {
+        one.task: one.seen.container
+        for one in found
+        if one.state == RUNNING and one.seen is not None
+    }
 
 
 def where_text(stage: Stage, job: str) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from events.codec import Read
 from events.positions import format_vector
@@ -19,8 +18,6 @@ from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.running import Sightings
 from turbine.views.notes import NOTHING, UNLOADED, Loads, Notes
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +41,6 @@ class AlertView:
     def key(self) -> str:
         """A subject has each alert once."""
         return f"{self.subject}/{self.kind}"
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {
-            "alert": self.kind,
-            "subject": self.subject,
-            "severity": self.severity,
-            "cause": self.cause,
-            "runbook": self.runbook,
-            "since_ms": self.since_ms,
-            "cleared_ms": self.cleared_ms,
-            "explanation": self.explanation,
-            "id": self.id,
-            "position": self.position,
-            "source": self.source,
-        }
 
 
 @dataclass(frozen=True, slots=True)

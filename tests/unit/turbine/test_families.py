@@ -37,9 +37,10 @@ from tests.unit.turbine.watched import (
 from turbine.monitoring import page
 from turbine.monitoring.catalogue import OF_FLEET, OF_PROCESS
 from turbine.monitoring.families import TIERS_MOST, Asked, Beside
-from turbine.monitoring.figures import figures_of, totals_of
 from turbine.monitoring.moves import REASONS, reason_of
 from turbine.monitoring.tally import REASONS_MOST, Tally
+from turbine.read.answers.fleet import totals
+from turbine.read.answers.lines import badness, lines_of
 from turbine.views.view import View
 
 ROOT = Path(__file__).parents[3]
@@ -137,14 +138,14 @@ def test_alerts_of_another_build_are_other() -> None:
 
 
 def test_figures_order_and_sum_as_they_say() -> None:
-    jobs = {one.job: one for one in figures_of(bad())}
-    worst = sorted(jobs.values(), key=lambda one: one.badness, reverse=True)
-    assert [one.job for one in worst] == ["views", "clicks", "ads"]
+    jobs = {one.job: one for one in lines_of(bad())}
+    worst = sorted(jobs.values(), key=badness)
+    assert [one.job for one in worst] == ["views", "ads", "clicks"]
     assert jobs["ads"].cause == "task 0: operator-error"
     assert jobs["views"].cause == "start: task-failed"
-    totals = totals_of(jobs.values())
-    assert (totals.running, totals.not_running, totals.unknown) == (4, 3, 3)
-    assert totals_of([]).share(0) is None
+    found = totals(jobs.values())
+    assert (found.tasks_running, found.tasks_not_running.count, found.tasks_unknown) == (4, 3, 3)
+    assert totals([]).tasks_not_running.percent == 0.0
 
 
 # --- what has happened

@@ -26,10 +26,11 @@ from events.records import (
 )
 from events.topics import CONTAINERS, JOURNAL, TASKS, TIERS, place
 from projections.timing import Timing
-from turbine.headline import lives_of, tasks_to_plain
+from turbine.headline import lives_of, tasks_of
 from turbine.log import Log
-from turbine.monitoring.figures import Totals, figures_of, totals_of
-from turbine.shards import containers_to_plain
+from turbine.read.answers.fleet import Share, Totals, totals
+from turbine.read.answers.lines import lines_of
+from turbine.read.answers.tiers import containers
 from turbine.views.past import view_at
 from turbine.views.source import topics_of
 from turbine.views.view import View
@@ -84,14 +85,19 @@ class Tale(SpokenLog):
         view = self.view()
         one, lives = view.jobs[job], lives_of(view.tiers.values())
         assert one.sync is not None
-        return [row["state"] for row in tasks_to_plain(one.sync, one.sightings, lives)]
+        return [task.state for task in tasks_of(one.sync, one.sightings, lives)]
 
     def totals(self) -> Totals:
-        return totals_of(figures_of(self.view()))
+        return totals(lines_of(self.view()))
 
     def containers(self) -> list[str]:
-        rows = containers_to_plain(self.view().tiers["default"], gone=True)
-        return [row["state"] for row in rows]
+        return [one.state for one in containers(self.view().tiers["default"], gone=True)]
+
+
+def lagging_and_unknown(tale: Tale) -> tuple[int, int]:
+    """What is told of the lag of all tasks."""
+    found = tale.totals()
+    return found.tasks_lagging.count, found.tasks_unknown
 
 
 @pytest.fixture
@@ -105,12 +111,12 @@ def tale() -> Tale:
 
 
 def test_a_task_is_unheard_as_soon_as_its_container_is(tale: Tale) -> None:
-    assert (tale.states(), tale.totals().not_running) == (["running"], 0)
+    assert (tale.states(), tale.totals().tasks_not_running.count) == (["running"], 0)
     tale.seconds(QUIET_S)
     assert (tale.states(), tale.containers()) == (["running"], ["serving"])
     tale.seconds(1)
     assert (tale.states(), tale.containers()) == (["unheard"], ["unheard"])
-    assert (tale.totals().running, tale.totals().not_running) == (0, 1)
+    assert (tale.totals().tasks_running, tale.totals().tasks_not_running.count) == (0, 1)
     tale.say(CONTAINERS, NAME, ContainerHeartbeat(NAME, 1, 2, tale.now_ms, "serving", 1, ""))
     assert (tale.states(), tale.containers()) == (["running"], ["serving"])
 
@@ -125,9 +131,9 @@ def test_a_task_is_lost_from_the_failover_until_it_runs_again(tale: Tale) -> Non
     assert tale.states() == ["lost"], "what a life says that is over is void"
     tale.begins(2)
     assert tale.states() == ["lost"]
-    assert (tale.totals().not_running, tale.totals().share(1)) == (1, 1.0)
+    assert tale.totals().tasks_not_running == Share(1, 100.0)
     tale.say(TASKS, "clicks", TaskStarted("clicks", 0, Generation(1, 2), NAME, 2))
-    assert (tale.states(), tale.totals().not_running) == (["running"], 0)
+    assert (tale.states(), tale.totals().tasks_not_running.count) == (["running"], 0)
 
 
 def test_a_failover_that_a_heartbeat_forestalled_changes_nothing(tale: Tale) -> None:
@@ -157,10 +163,10 @@ def test_a_fleet_whose_jobs_are_all_in_quarantine_does_not_run() -> None:
         held = JobQuarantined(job, "p", "s", LayerVersions(1, 0, 0, 0), 0, "start", "x", "y", 3)
         tale.say(JOURNAL, job, held)
     assert tale.states("a") == ["quarantined"] * 3
-    totals = tale.totals()
-    assert (totals.tasks, totals.running, totals.share(totals.not_running)) == (5, 0, 1.0)
-    assert totals.share(totals.unhealthy) == 1.0
-    assert totals.phases == {"quarantined": 2}
+    found = tale.totals()
+    assert (found.tasks_wanted, found.tasks_running) == (5, 0)
+    assert found.tasks_not_running.percent == found.tasks_unhealthy.percent == 100.0
+    assert found.jobs_by_state == {"quarantined": 2}
 
 
 def test_a_task_of_a_quarantined_job_that_runs_still_is_said_to_run(tale: Tale) -> None:
@@ -169,7 +175,7 @@ def test_a_task_of_a_quarantined_job_that_runs_still_is_said_to_run(tale: Tale) 
     held = JobQuarantined("clicks", "p", "s", LayerVersions(2, 0, 0, 0), 0, "start", "x", "y", 3)
     tale.say(JOURNAL, "clicks", held)
     assert tale.states() == ["running", "quarantined", "quarantined"]
-    assert (tale.totals().running, tale.totals().not_running) == (1, 2)
+    assert (tale.totals().tasks_running, tale.totals().tasks_not_running.count) == (1, 2)
 
 
 @pytest.mark.parametrize("how", ["config", "operator"])
@@ -181,26 +187,26 @@ def test_of_a_paused_job_nothing_is_wanted(tale: Tale, how: str) -> None:
         "clicks", "q", "complex", versions, 2, "{}", "paused", 1, held=how == "operator"
     )
     tale.say(JOURNAL, "clicks", committed)
-    totals = tale.totals()
-    assert (totals.tasks, totals.not_running, totals.share(0)) == (0, 0, None)
+    found = tale.totals()
+    assert (found.tasks_wanted, found.tasks_not_running) == (0, Share(0, 0.0))
 
 
 def test_a_job_that_nobody_has_begun_is_wanted_all_the_same() -> None:
     tale = Tale()
     tale.expect("a", dict(CONFIG) | {"tasks": 2})
     assert tale.states("a") == ["waiting", "waiting"]
-    assert (tale.totals().tasks, tale.totals().not_running) == (2, 2)
+    assert (tale.totals().tasks_wanted, tale.totals().tasks_not_running.count) == (2, 2)
 
 
 def test_how_old_a_report_may_be_is_the_same_for_all(tale: Tale) -> None:
     """Five minutes after its last report nobody knows a task's lag: on no surface."""
     tale.load("clicks", 0, lag_ms=240_000)
     tale.tick()
-    assert (tale.totals().lagging, tale.totals().unknown) == (1, 0)
+    assert lagging_and_unknown(tale) == (1, 0)
     tale.tick(tale.now_ms + 301_000)
-    assert (tale.totals().lagging, tale.totals().unknown) == (0, 1)
-    [one] = figures_of(tale.view())
-    assert one.to_plain()["lag_seconds"] is None
+    assert lagging_and_unknown(tale) == (0, 1)
+    [one] = lines_of(tale.view())
+    assert one.lag_seconds is None
 
 
 @pytest.mark.parametrize("over", [False, True])
@@ -208,12 +214,13 @@ def test_who_does_not_run_says_nothing_of_the_lag(tale: Tale, over: bool) -> Non
     """The input goes on while nobody reads it: the last word of who did is no measurement."""
     tale.load("clicks", 0, lag_ms=0)
     tale.seconds(1)
-    [one] = figures_of(tale.view())
-    assert (one.lag_ms, one.told, tale.states()) == (0, 1, ["running"])
+    [one] = lines_of(tale.view())
+    assert (one.lag_seconds, one.unknown, tale.states()) == (0.0, 0, ["running"])
     tale.seconds(70)
     if over:
         tale.fails_over()
-    [one] = figures_of(tale.view())
+    [one] = lines_of(tale.view())
     assert tale.states() == ["lost" if over else "unheard"]
-    assert (one.lag_ms, one.lag_records, one.rate_in, one.told) == (None, None, None, 0)
-    assert (tale.totals().lagging, tale.totals().unknown) == (0, 1)
+    assert (one.lag_seconds, one.lag_records, one.rate_in) == (None, None, None)
+    assert one.unknown == one.tasks
+    assert lagging_and_unknown(tale) == (0, 1)

@@ -32,12 +32,11 @@ from projections.syncs import Sync, apply
 from tests.unit.shard_manager.fleets import Tale, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import NOW, VERSIONS, Case, alert
-from turbine.api.rows import line
 from turbine.cli.failures import Code
 from turbine.headline import Lived
 from turbine.hindrance import hindrance
 from turbine.log import Standing
-from turbine.monitoring.figures import figure_of
+from turbine.read.answers.lines import line_of
 from turbine.running import standing
 from turbine.views.notes import Notes
 from turbine.views.view import AlertView, JobView, View
@@ -100,7 +99,7 @@ class Desk:
 
     def why(self) -> dict[str, Any]:
         """What keeps it from running."""
-        told = line(self.seen, figure_of(self.seen, self.lives, NOW))
+        told = line_of(self.seen, self.lives, NOW)
         return hindrance(
             self.seen.job, self.seen.sync, told, self.decisions, self.asked.get, tiers=self.tiers
         )
@@ -370,7 +369,7 @@ def test_the_rest_is_in_the_wide_list_and_in_json() -> None:
     assert "1/0/0/1" in wide
     assert "OVERRIDDEN" in wide
     [row] = json.loads(run("get", "jobs", "views", "-o", "json").out)
-    assert row["line"]["state"] == "quarantined"
-    assert row["line"]["gravest"] == {
+    assert row["state"] == "quarantined"
+    assert row["gravest"] == {
         "alert": "job-quarantined", "severity": "critical", "cause": "something about views",
     }  # fmt: skip

@@ -15,7 +15,7 @@ from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
 from turbine.cli.failures import Code, Failed
 from turbine.cli.syncs import reached, running_config, section, told
-from turbine.headline import tasks_to_plain
+from turbine.read.answers.tasks import states_of
 from turbine.running import Sightings, condition, sync_to_plain
 
 
@@ -25,7 +25,7 @@ def fleet() -> Fleet:
 
 
 def states(sync: Sync) -> list[tuple[int, str]]:
-    return [(row["task"], row["state"]) for row in tasks_to_plain(sync, Sightings(), {})]
+    return [(row.task, row.state) for row in states_of(sync, Sightings(), {})]
 
 
 def quarantined(fleet: Fleet) -> Fleet:
@@ -135,9 +135,9 @@ def test_a_task_is_where_its_newest_report_says(fleet: Fleet) -> None:
     newest = TaskStarted("orders", 0, Generation(2, 1), "c1", 1)
     sightings(read_of(newest, NOW_MS), True)
     sightings(read_of(TaskStarted("orders", 0, Generation(1, 1), "c0", 1), NOW_MS + 1), True)
-    first, second = tasks_to_plain(fleet.row, sightings, {})
-    assert (first["container"], first["since_ms"]) == ("c1", NOW_MS)
-    assert (second["container"], second["since_ms"]) == (None, None)
+    first, second = states_of(fleet.row, sightings, {})
+    assert (first.container, first.since_ms) == ("c1", NOW_MS)
+    assert (second.container, second.since_ms) == (None, None)
 
 
 def test_a_description_tells_the_plan_the_difference_and_the_failures(fleet: Fleet) -> None:

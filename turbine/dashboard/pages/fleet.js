@@ -86,7 +86,7 @@ export function Alerts({ of, now, tiers = [], title = "Open alerts" }) {
               <p class="soft break"><bdi>${one.cause}</bdi></p>
               <p class="small quiet">
                 ${now ? `since ${span(now - one.since_ms)}` : html`since <${Time} ms=${one.since_ms} />`}
-                ${one.decision && html` · <a href=${link(["decisions", one.decision])}>decision</a>`}
+                ${one.id && html` · <a href=${link(["decisions", one.id])}>decision</a>`}
                 ${one.runbook && html` · what to do: <${Runbook} of=${one.runbook} job=${tiers.includes(one.subject) ? "" : one.subject} />`}
               </p>
             </li>`,

@@ -15,23 +15,24 @@ from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
 from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.api.paging import JobPage, Page, TierPage
+from turbine.api.tiers import Containers, Tiers
+from turbine.read.answers.alerts import Alerts
+from turbine.read.answers.fleet import Fleet
+from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.tasks import Task, TaskLine
+from turbine.read.answers.tiers import Shard
+from turbine.read.plain import adapter
 from turbine.scoreboard import PLAYED
 
 P = "/api/v1"
-ANSWERS: list[tuple[str, type[BaseModel]]] = [
-    ("/fleet", shapes.FleetAnswer),
-    ("/alerts", shapes.AlertsAnswer),
-    ("/jobs", shapes.JobsAnswer),
+SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks", shapes.JobAnswer),
-    ("/jobs/clicks/tasks", shapes.TasksAnswer),
     ("/jobs/clicks/series", shapes.SeriesAnswer),
     ("/jobs/clicks/decisions", shapes.DecisionsAnswer),
     ("/jobs/clicks/why-not?action=scale-down", shapes.WhyNotAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
-    ("/tiers", shapes_more.TiersAnswer),
-    ("/tiers/default/containers", shapes_more.ContainersAnswer),
-    ("/tiers/default/shards", shapes_more.ShardsAnswer),
     ("/tiers/default/moves", shapes_more.MovesAnswer),
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
     ("/policies", shapes_more.PoliciesAnswer),
@@ -39,6 +40,17 @@ ANSWERS: list[tuple[str, type[BaseModel]]] = [
     ("/platform", shapes_more.PlatformAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
     ("/digest", shapes_overview.DigestAnswer),
+]
+ANSWERS: list[tuple[str, Any]] = [
+    ("/fleet?limit=9", Fleet),
+    ("/alerts", Alerts),
+    ("/jobs", Page[ListedJob]),
+    ("/jobs?whole=true", Page[ListedJob]),
+    ("/jobs/clicks/tasks", JobPage[TaskLine]),
+    ("/jobs/clicks/tasks/1", Task),
+    ("/tiers", Tiers),
+    ("/tiers/default/containers", Containers),
+    ("/tiers/default/shards", TierPage[Shard]),
 ]
 
 
@@ -62,7 +74,16 @@ def extras(value: Any) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("target", "model"), ANSWERS)
+@pytest.mark.parametrize(("target", "kind"), ANSWERS)
+def test_an_answer_is_what_its_type_says_and_no_more(world: World, target: str, kind: Any) -> None:
+    found = get(world, target)
+    assert (
+        adapter(kind).dump_python(adapter(kind).validate_python(found), mode="json", by_alias=True)
+        == found
+    )
+
+
+@pytest.mark.parametrize(("target", "model"), SHAPES)
 def test_an_answer_is_what_the_document_says_and_no_more(
     world: World, target: str, model: type[BaseModel]
 ) -> None:
@@ -73,8 +94,8 @@ def test_an_answer_is_what_the_document_says_and_no_more(
 
 
 def test_an_extra_would_be_told() -> None:
-    page = shapes.JobsAnswer.model_validate({"items": [], "next": None, "total": 0, "more": 1})
-    assert extras(page) == ["JobsAnswer.more"]
+    page = shapes.DecisionsAnswer.model_validate({"items": [], "next": None, "more": 1})
+    assert extras(page) == ["DecisionsAnswer.more"]
 
 
 def test_the_fleet_in_three_numbers(world: World) -> None:

@@ -38,7 +38,7 @@ BAD = [
     ("/journal?cursor=journal.v1/0:99", 422, "invalid-request", "query.cursor", "as it is"),
     ("/journal?cursor=x", 422, "invalid-request", "query.cursor", "as it is"),
     ("/journal?void=maybe", 422, "invalid-request", "query.void", "correct it"),
-    ("/jobs?q=owner%3Dme", 422, "invalid-request", "query.q", "use words, or one of"),
+    ("/jobs?q=owner%3Dme", 422, "invalid-request", "query.q", "use words, !words, or one of"),
     ("/jobs?q=%21", 422, "invalid-request", "query.q", "such as !paused"),
     ("/jobs?q=" + "a+" * 40, 422, "invalid-request", "query.q", "at most 32"),
     ("/markers?from=now&to=1h+ago", 422, "invalid-request", "query.from", "an earlier time"),

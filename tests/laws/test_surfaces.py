@@ -1,0 +1,79 @@
+"""The law of surfaces: what a command tells with `-o json`, what the API answers, and the answer
+itself are one and the same, of every question, at positions of the simulator's logs.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from events.positions import format_vector
+from tests.laws.fleets import SEEDS
+from tests.laws.test_headline import BEGUN_MS, OTHERS, desk_of, run
+from tests.unit.turbine.api.asgi import ask
+from turbine.read.answers import lines
+from turbine.read.plain import plain
+from turbine.read.questions import QUESTIONS, Question
+from turbine.views.past import view_at
+from turbine.views.source import topics_of
+from turbine.views.view import View
+
+THIRDS = (1, 2, 3)
+WORDS = ("default", "!default state=lagging,failing !1")
+EVERYWHERE = [(seed, third) for seed in (SEEDS[1], OTHERS[0]) for third in THIRDS]
+
+
+def position(seed: int, third: int) -> dict[str, int]:
+    """The position at that third of a log's records."""
+    log = desk_of(seed).log
+    places = log.places(topics_of(log))
+    times = [read.at_ms for read in log.read(topics_of(log)) if read.at_ms >= BEGUN_MS]
+    at_ms = sorted(times)[len(times) * third // len(THIRDS) - 1]
+    return dict(log.source.times(places, at_ms + 1))
+
+
+def names_of(view: View, question: Question) -> list[dict[str, str]]:
+    """What the question may be about at that position."""
+    for name, known in (
+        ("job", [job for job, seen in view.jobs.items() if seen.existed]),
+        ("tier", list(view.defined)),
+        ("filter", [*WORDS]),
+    ):
+        if f"{{{name}}}" in question.command:
+            return [{name: each} for each in {*known[:1], *known[-1:]}]
+    return [{}]
+
+
+@pytest.mark.parametrize(("seed", "third"), EVERYWHERE)
+def test_command_api_and_answer_are_one(seed: int, third: int) -> None:
+    desk, end = desk_of(seed), position(seed, third)
+    view, at = view_at(desk.log, end), format_vector(end)
+    asked = 0
+    for question in QUESTIONS:
+        for names in names_of(view, question):
+            expected = plain(question.answer(view, names))
+            words = [word.format(**names) for word in question.command.split(" ")]
+            ended = run("--log", str(desk.file), *words, "--at", at, "-o", "json")
+            assert (ended.code, said(ended.out)) == (0, expected), question
+            path = question.path.format(**{name: quote(one) for name, one in names.items()})
+            sign = "&" if "?" in path else "?"
+            more = f"{sign}limit=1000&at={at}" if question.listed else f"{sign}at={at}"
+            answer = ask(desk.api.app, "GET", f"/api/v1{path}{more}")
+            assert answer.status == 200, answer.body
+            body = answer.json()
+            assert (body["items"] if question.listed else body) == expected, question
+            asked += bool(expected)
+    assert third < len(THIRDS) or asked > len(QUESTIONS) // 2, "nothing was compared"
+
+
+def said(text: str) -> Any:
+    return json.loads(text)
+
+
+def test_a_surface_that_leaves_something_out_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("turbine.api.jobs.some_of", lambda *asked: lines.some_of(*asked)[1:])
+    with pytest.raises(AssertionError, match="get jobs"):
+        test_command_api_and_answer_are_one(SEEDS[1], len(THIRDS))

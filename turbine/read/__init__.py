@@ -1,0 +1,3 @@
+"""The read side: every question about a fleet is answered by one function that returns one frozen,
+documented type; command line, API, page, exporter and `top` render that type and know nothing else.
+"""

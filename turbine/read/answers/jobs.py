@@ -1,0 +1,119 @@
+"""Jobs: the list, with what each authority wants of them where that is asked for. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from events.merge import origins
+from events.topics import LAYERS
+from projections.jobs import Job
+from turbine.overrides import ends_of
+from turbine.read.answers.lines import JobLine
+from turbine.read.plain import widened
+from turbine.views.view import View
+
+Json = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerEnd:
+    """An instant at which temporary changes end, and what that changes in their layer."""
+
+    expires_ms: int
+    change_id: Annotated[str, Field(description="Of the change that ends, the newest of several.")]
+    author: str
+    other_ids: Annotated[tuple[str, ...], Field(description="Of older changes that end with it.")]
+    differences: tuple[Json, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What one authority wants of a job, and who said so last."""
+
+    version: int
+    author: str
+    reason: str
+    change_id: str
+    expires_ms: Annotated[
+        int | None, Field(description="When the first of its temporary changes ends.")
+    ]
+    ends: tuple[LayerEnd, ...]
+    config: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """What is expected of a job, and what each authority wants of it."""
+
+    alive: bool
+    versions: Mapping[str, int]
+    expected: Json
+    origins: Annotated[Mapping[str, str], Field(description="The layer that each value is from.")]
+    layers: Mapping[str, Layer]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedJob(JobLine):
+    """A job in a list, with its layers where the whole of it is asked for."""
+
+    alive: bool
+    versions: Annotated[
+        Mapping[str, int] | None, Field(description="Of its layers; null unless asked for.")
+    ]
+    expected: Annotated[Json | None, Field(description="Null unless asked for, as are all below.")]
+    origins: Mapping[str, str] | None
+    layers: Mapping[str, Layer] | None
+
+
+def layers_of(job: Job) -> Layers:
+    """What is wanted of a job, by whom; what a record holds as `…_json` is its value here."""
+    configs = [json.loads(layer.config_json) for layer in job.layers]
+    found = zip(LAYERS, job.layers, configs, strict=True)
+    return Layers(
+        alive=job.alive,
+        versions=job.versions.to_plain(),
+        expected=json.loads(job.expected_json),
+        origins={path: LAYERS[at] for path, at in sorted(origins(configs).items())},
+        layers={
+            name: Layer(
+                version=layer.version,
+                author=layer.author,
+                reason=layer.reason,
+                change_id=layer.change_id,
+                expires_ms=layer.expires_ms,
+                ends=tuple(
+                    LayerEnd(**{key: _fixed(value) for key, value in end.items()})
+                    for end in ends_of(layer)
+                ),
+                config=config,
+            )
+            for name, layer, config in found
+        },
+    )
+
+
+def _fixed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def jobs(view: View, lines: Iterable[JobLine], *, whole: bool = True) -> list[ListedJob]:
+    """These jobs of a view, in the order of their lines."""
+    return [_listed(view.jobs[line.job].job, line, whole=whole) for line in lines]
+
+
+def _listed(job: Job, line: JobLine, *, whole: bool) -> ListedJob:
+    found = layers_of(job) if whole else None
+    return widened(
+        ListedJob,
+        line,
+        alive=job.alive,
+        versions=None if found is None else found.versions,
+        expected=None if found is None else found.expected,
+        origins=None if found is None else found.origins,
+        layers=None if found is None else found.layers,
+    )
