@@ -16,7 +16,7 @@ from tests.laws.test_headline import BEGUN_MS, OTHERS, desk_of, run
 from tests.unit.turbine.api.asgi import ask
 from turbine.read.answers import lines
 from turbine.read.plain import plain
-from turbine.read.questions import QUESTIONS, Question
+from turbine.read.questions import QUESTIONS
 from turbine.views.past import view_at
 from turbine.views.source import topics_of
 from turbine.views.view import View
@@ -35,14 +35,14 @@ def position(seed: int, third: int) -> dict[str, int]:
     return dict(log.source.times(places, at_ms + 1))
 
 
-def names_of(view: View, question: Question) -> list[dict[str, str]]:
-    """What the question may be about at that position."""
+def names_of(view: View, command: str) -> list[dict[str, str]]:
+    """What a command may be about at that position."""
     for name, known in (
         ("job", [job for job, seen in view.jobs.items() if seen.existed]),
         ("tier", list(view.defined)),
         ("filter", [*WORDS]),
     ):
-        if f"{{{name}}}" in question.command:
+        if f"{{{name}}}" in command:
             return [{name: each} for each in {*known[:1], *known[-1:]}]
     return [{}]
 
@@ -53,7 +53,7 @@ def test_command_api_and_answer_are_one(seed: int, third: int) -> None:
     view, at = view_at(desk.log, end), format_vector(end)
     asked = 0
     for question in QUESTIONS:
-        for names in names_of(view, question):
+        for names in names_of(view, question.command):
             expected = plain(question.answer(view, names))
             words = [word.format(**names) for word in question.command.split(" ")]
             ended = run("--log", str(desk.file), *words, "--at", at, "-o", "json")
@@ -67,6 +67,27 @@ def test_command_api_and_answer_are_one(seed: int, third: int) -> None:
             assert (body["items"] if question.listed else body) == expected, question
             asked += bool(expected)
     assert third < len(THIRDS) or asked > len(QUESTIONS) // 2, "nothing was compared"
+
+
+DOORS = (
+    ("describe job {job}", "/jobs/{job}?"),
+    ("why-not {job} --action scale-up", "/jobs/{job}/why-not?action=scale-up&again=true&"),
+    ("get moves --tier {tier} --last 50", "/tiers/{tier}/moves?last=50&"),
+)
+"""Questions whose answer lies in more of the log than a view: what both doors say is compared."""
+
+
+@pytest.mark.parametrize(("seed", "third"), EVERYWHERE)
+@pytest.mark.parametrize(("command", "path"), DOORS)
+def test_both_doors_say_the_same(command: str, path: str, seed: int, third: int) -> None:
+    desk, end = desk_of(seed), position(seed, third)
+    at = format_vector(end)
+    for names in names_of(view_at(desk.log, end), command):
+        words = [word.format(**names) for word in command.split(" ")]
+        ended = run("--log", str(desk.file), *words, "--at", at, "-o", "json")
+        answer = ask(desk.api.app, "GET", f"/api/v1{path.format(**names)}at={at}")
+        body = answer.json()
+        assert (ended.code, said(ended.out)) == (0, body.get("items", body)), (command, names)
 
 
 def said(text: str) -> Any:

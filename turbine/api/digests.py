@@ -14,6 +14,8 @@ from events.codec import Read
 from events.topics import JOURNAL, OPERATOR, TIERS
 from turbine import digest, digest_tiers
 from turbine.api.asking import Desk
+from turbine.read.answers.fleet import totals
+from turbine.read.plain import plain
 from turbine.running import condition
 from turbine.views.decisions import Spot, Wanted
 from turbine.views.view import JobView, View
@@ -44,7 +46,8 @@ def digest_of(desk: Desk, view: View, since_ms: int, until_ms: int) -> Row:
     row = digest.digest(desk.feed.read(before + within), turns, since_ms, until_ms)
     jobs = {one["job"] for one in row["jobs"]}
     alive = {name for name, job in view.jobs.items() if job.existed and job.job.alive}
-    return row | {"quiet": len(alive - jobs), "whole": whole and told}
+    shown = plain(totals(desk.lines.of(view)))
+    return row | {"quiet": len(alive - jobs), "whole": whole and told, "totals": shown}
 
 
 def _unsettled(job: JobView) -> bool:

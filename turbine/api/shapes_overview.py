@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from turbine.api.shapes import Json, Shape
+from turbine.read.answers.fleet import Totals
 
 
 class FleetSeriesAnswer(Shape):
@@ -51,3 +52,4 @@ class DigestAnswer(Shape):
     jobs: list[DigestJob]
     quiet: int = Field(description="Jobs to which nothing happened.")
     tiers: list[Json]
+    totals: Totals = Field(description="At the end of the span.")

@@ -53,7 +53,10 @@ def digest(
     if begin >= until_ms:
         raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
     log = open_log(context)
-    row = _read(log, job, begin, end, until_ms) | {"totals": _totals(log, job, end)}
+    row = _read(log, job, begin, end, until_ms) | {
+        "whole": True,
+        "totals": _totals(log, job, end),
+    }
     if output == "table":
         write("\n".join(text_of(row)))
     else:

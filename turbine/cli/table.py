@@ -147,6 +147,12 @@ TABLE = (
         reads=True,
     ),
     Entry(
+        "get alerts",
+        "alerts:get_alerts",
+        "List the alerts that stand, and the last that were cleared, the newest first.",
+        reads=True,
+    ),
+    Entry(
         "get tiers",
         "capacity:get_tiers",
         "List the tiers: how they stand, what is left in them, what is lent, who waits.",

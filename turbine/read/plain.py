@@ -17,8 +17,10 @@ def widened(kind: type[T], answer: Any, **more: Any) -> T:
 
 
 def plain(answer: Any) -> Any:
-    """The JSON value of an answer, as every door shows it; or of several. An answer that is not what
-    its type says is refused."""
+    """The JSON value of an answer, as every door shows it, or of several.
+
+    What is not as its type says is refused.
+    """
     if isinstance(answer, list | tuple):
         return [plain(each) for each in answer]
     kind: Any = type(answer)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from turbine.read.answers.alerts import Alerts, alerts
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.jobs import ListedJob, jobs
 from turbine.read.answers.lines import lines_of, some_of
@@ -64,6 +65,7 @@ QUESTIONS = (
         TaskLine,
         lambda view, names: tasks(view, names["job"]),
     ),
+    Question("get alerts", "/alerts", Alerts, lambda view, _: alerts(view), listed=False),
     Question("get tiers", "/tiers", Tier, lambda view, _: tiers(view)),
     Question(
         "get containers --tier {tier}",

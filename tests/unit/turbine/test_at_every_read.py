@@ -47,6 +47,7 @@ OTHERWISE = {
     "digest": "tested by itself: what changed in a span is no state of an instant",
     "top": "tested by itself: its rates are of the minutes before",
     "log export": "--from and --to",
+    "get alerts": "held by the law of surfaces: nothing is alerted of in these logs",
     "open": "the whole file",
     "at": "is --at",
     "placement show": "tested with its plans: it needs one",

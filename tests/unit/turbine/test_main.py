@@ -89,6 +89,7 @@ COMMANDS = [
     "reset job", "generate",
     "history write", "history compact", "history profile", "logs", "backtest", "scoreboard",
     "why-not", "describe policy", "get tiers", "contract", "schema serve", "contract check",
+    "get alerts",
     "webhooks list", "webhooks secret", "webhooks verify", "webhooks rewind",
     "rows forget",
     "open", "replay", "at", "diff", "whatif", "dashboard",

@@ -47,6 +47,7 @@ LINES = {
     "get tasks": ["get tasks", "get tasks --job clicks", "get tasks --job nope"],
     "get syncs": ["get syncs", "get syncs --job clicks"],
     "get lag": ["get lag", "get lag clicks", "get lag --by task", "get lag --by partition"],
+    "get alerts": ["get alerts", "get alerts -o json"],
     "get tiers": ["get tiers"],
     "get containers": ["get containers", "get containers --gone", "get containers --tier nope"],
     "get shards": ["get shards", "get shards --moving"],
