@@ -13,9 +13,9 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.capacity import tiers_to_plain
-from turbine.cli.differences import Difference, differences
 from turbine.hands import Hand, Hands, hands_of
 from turbine.log import Log, Standing
+from turbine.read.differences import Difference, differences
 from turbine.running import condition, state_of
 from turbine.shards import containers_to_plain, shards_to_plain
 

@@ -10,7 +10,6 @@ from fastapi import APIRouter, Path, Query
 from events.records import TaskLoadReported
 from events.strict_json import shorten
 from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Looked, Seen, check_span, time_of
-from turbine.api.entries import entry_to_plain
 from turbine.api.fleet import open_alerts
 from turbine.api.paging import page, position_of
 from turbine.api.problems import Refusal, told
@@ -23,18 +22,18 @@ from turbine.api.shapes import (
     JobsAnswer,
     SeriesAnswer,
     TasksAnswer,
-    WhyNotAnswer,
 )
 from turbine.api.spans import begin_of, known_then, last_ms
-from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
-from turbine.cli.why_not import asked_again
+from turbine.cli.jobs import DECISIONS_SHOWN, to_plain
 from turbine.creating import perhaps
 from turbine.headline import lives_of, tasks_to_plain
 from turbine.log import Standing
 from turbine.monitoring.figures import figure_in
+from turbine.read.answers.journal import line_of
+from turbine.read.answers.scaling import ACTIONS, scaling_of
+from turbine.read.answers.why_not import WhyNot
+from turbine.read.answers.why_not import why_not as answer_to
 from turbine.running import sync_to_plain
-from turbine.scaled import ACTIONS, SHOWN, scaling_of
-from turbine.scaled import why_not as reasons_of
 from turbine.views.decisions import Wanted
 from turbine.views.view import JobView, View
 
@@ -109,7 +108,7 @@ def job(seen: Seen, job: Name) -> Any:
     return to_plain(found.job) | {
         "sync": {} if sync is None else sync_to_plain(sync, found.sightings),
         "scaling": scaling_of(found.job, words),
-        "decisions": [decision_to_plain(one) for one in decisions],
+        "decisions": [line_of(one) for one in decisions],
         "line": line(found, figure_in(seen.view, found)),
         "open_alerts": [one.to_plain() for one in alerts],
     }
@@ -197,12 +196,12 @@ def decisions(seen: Seen, job: Name, limit: Limit = 50, cursor: Cursor = None) -
     job_of(seen, job)
     annals = seen.desk.annals
     items, after = annals.page(about(seen, job), limit, position_of(cursor, annals.knows))
-    return {"items": [entry_to_plain(one) for one in items], "next": after or None}
+    return {"items": [line_of(one) for one in items], "next": after or None}
 
 
 @router.get(
     "/jobs/{job}/why-not",
-    response_model=WhyNotAnswer,
+    response_model=WhyNot,
     summary="Why the auto scaler did not do something",
     responses=told(404),
 )
@@ -224,7 +223,4 @@ def why_not(
         )
     found = job_of(seen, job)
     words = seen.desk.annals.words(job, seen.view.at)
-    row = {"job": job, "alive": found.job.alive, "action": action}
-    row |= scaling_of(found.job, words)
-    asked = asked_again(seen.desk.reading.log, words, action) if again else None
-    return row | {"reasons": reasons_of(words, action)[:SHOWN], "asked": asked}
+    return answer_to(seen.desk.reading.log, found.job, words, action, again=again)

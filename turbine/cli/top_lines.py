@@ -13,7 +13,7 @@ from turbine.cli.hosted import percent, span
 from turbine.cli.moments import show_time
 from turbine.monitoring.alerts import gravest
 from turbine.monitoring.figures import Figures
-from turbine.scaled import count_text
+from turbine.read.answers.scaling import count_text
 from turbine.top import Frame, Look
 from turbine.views.view import AlertView
 

@@ -26,7 +26,6 @@ ANSWERS: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks/tasks", shapes.TasksAnswer),
     ("/jobs/clicks/series", shapes.SeriesAnswer),
     ("/jobs/clicks/decisions", shapes.DecisionsAnswer),
-    ("/jobs/clicks/why-not?action=scale-down", shapes.WhyNotAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
     ("/tiers", shapes_more.TiersAnswer),
