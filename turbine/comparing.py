@@ -13,10 +13,10 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.capacity import tiers_in
-from turbine.cli.differences import Difference, differences
 from turbine.hands import Hand, Hands, hands_of
 from turbine.log import Log, Standing
 from turbine.read.answers.tiers import containers, shards
+from turbine.read.differences import Difference, differences
 from turbine.read.plain import plain
 from turbine.running import condition, state_of
 

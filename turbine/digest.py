@@ -33,7 +33,7 @@ from events.records import (
 from events.sentences import sentence
 from turbine.log import Standing
 from turbine.monitoring.alerts import SEVERITIES
-from turbine.scaled import body_of
+from turbine.read.answers.journal import body_of
 
 Row = dict[str, Any]
 
@@ -154,7 +154,7 @@ def _alert(story: Story, at: Row, body: AlertRaised | AlertCleared, *, within: b
 def _config(
     story: Story, at: Row, body: JobConfigChanged | OverrideExpired | JobDeleted, *, within: bool
 ) -> None:
-    from turbine.cli.differences import differences
+    from turbine.read.differences import differences
 
     expected: Row = {} if isinstance(body, JobDeleted) else json.loads(body.expected_json)
     found = differences(story.expected, expected)

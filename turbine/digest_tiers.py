@@ -27,7 +27,7 @@ from events.records import (
 from events.sentences import sentence
 from turbine.log import Standing
 from turbine.monitoring.moves import reason_of
-from turbine.scaled import body_of
+from turbine.read.answers.journal import body_of
 
 Row = dict[str, Any]
 

@@ -13,8 +13,8 @@ from events.records import JobConfigChanged, JobDeleted, OverrideExpired
 from events.strict_json import split_path, write_path
 from events.topics import LAYERS
 from projections.jobs import Job, apply
-from turbine.cli.differences import differences
 from turbine.log import Standing
+from turbine.read.differences import differences
 
 Row = dict[str, Any]
 

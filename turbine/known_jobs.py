@@ -14,9 +14,9 @@ from events.records import TierDefined
 from events.topics import TIERS
 from turbine.creating import in_words, no_such_tier, not_meant, unseen
 from turbine.log import Log
+from turbine.read.answers.decision import uncounted, verdict_on
 from turbine.subscribe import Outcome
 from turbine.verdicts import Rejected, Verdict, verdict_of
-from turbine.why import uncounted, verdict_on
 
 UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
 """What is raised to whoever may not, or cannot, read the journal."""

@@ -337,7 +337,11 @@ class Log:
 
         Nothing but the chain is read: what a row knows beside it is `fleet`'s to tell.
         """
-        return self._chains(f"{tier}/{PLACEMENT}", None, end)
+        return self.chain_of(f"{tier}/{PLACEMENT}", end=end)
+
+    def chain_of(self, key: str, *, end: Mapping[str, int] | None = None) -> list[Standing]:
+        """All decisions about one side of a tier: where its shards are, or its capacity."""
+        return self._chains(key, None, end)
 
     def of_tiers(
         self, kinds: frozenset[str], *, end: Mapping[str, int] | None = None

@@ -7,7 +7,7 @@ from typing import Any
 
 from events.strict_json import split_path, write_path
 from projections.jobs import Layer
-from turbine.cli.differences import differences
+from turbine.read.differences import differences
 
 Row = dict[str, Any]
 

@@ -16,11 +16,10 @@ from components.runtime.emitter import Emitter, Refused
 from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.step import ROOT
-from events.codec import SDK, SKIPPED, Read, Record, encode
+from events.codec import SDK, Read, Record, encode
 from events.errors import Unreadable
 from events.identity import change_id, decision_id
 from events.records import (
-    Body,
     DrainRequested,
     PlacementApplyRequested,
     PlacementPlanned,
@@ -31,6 +30,7 @@ from events.records import (
 from events.topics import OPERATOR, TIERS, partition_of
 from turbine.log import Log, Standing
 from turbine.publish import TooLarge
+from turbine.read.answers.journal import request_of
 
 PLACEMENT = "placement"
 VALID_S = 60.0
@@ -126,7 +126,7 @@ def answer_to(
     while True:
         for read in log.read([TIERS], kinds=kinds, start=since, key=f"{tier}/{PLACEMENT}"):
             body = read.record.body
-            if answers(body, asked) and _stands(log, tier, read.record.id):
+            if request_of(body) == asked and _stands(log, tier, read.record.id):
                 assert isinstance(body, PlacementPlanned | PlacementRejected)
                 return read, body
         if time.monotonic() >= limit_s:
@@ -134,30 +134,5 @@ def answer_to(
         time.sleep(LOOK_S)
 
 
-def answers(body: Body | None, asked: str) -> bool:
-    """Is the decision an answer to that request?"""
-    match body:
-        case PlacementRejected():
-            return body.change_id == asked
-        case PlacementPlanned():
-            return body.part == 1 and json.loads(body.measures_json).get("change_id") == asked
-        case _:
-            return False
-
-
 def _stands(log: Log, tier: str, name: str) -> bool:
     return any(one.stands and one.read.record.id == name for one in log.chain(tier))
-
-
-# --- looking back
-
-
-def decision_in(log: Log, name: str) -> Standing | None:
-    """The decision about a tier that has this id, or that answers that request."""
-    for read in log.read([TIERS]):
-        record = read.record
-        if name == record.id or (record.body is not SKIPPED and answers(record.body, name)):
-            tier = record.key.partition("/")[0]
-            chain = [one for one in log.chain(tier) if one.read.record.id == record.id]
-            return next((one for one in chain if one.stands), chain[0] if chain else None)
-    return None

@@ -23,6 +23,7 @@ class Policy(ABC, Generic[Memory]):
     name: ClassVar[str]
     version: ClassVar[int] = 1
     every_ms: ClassVar[int] = 60_000  # how often it is asked
+    replayed: ClassVar[bool] = True  # at each look over the minutes that the job's row has kept
     minute_ms: int = MINUTE_MS  # as long as one lasts, by the log's clock
 
     @classmethod

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from events.topics import TOPICS
@@ -179,10 +180,24 @@ def decision_of(facts: Facts, name: str) -> Row:
                      "owner": facts.author}  # fmt: skip
     became = [
         {"at_ms": at_ms + 900, "kind": "JobConfigChanged", "id": "decision-1",
-         "text": "accepted as version 9 of scaler"},
+         "position": "journal.v1/4:1201", "text": "accepted as version 9 of scaler"},
         {"at_ms": at_ms + 61_000, "kind": "ScalingVerified", "id": "decision-2",
-         "text": facts.text},
+         "position": "journal.v1/4:1209", "text": facts.text},
     ]  # fmt: skip
+    reports = [node(f"task {at}", None, f"loads.v1/4:{91_200 + at}") for at in range(8)]
+    minute = node("minute", {"at_ms": at_ms - MINUTE_MS, "tasks": 8, "rate": 2210.5}, nodes=reports)
+    measured = [node(f"measured: {name}", value) for name, value in evidence.items()]
+    raw = node("raw number", {"tasks": 14}, nodes=[*measured, minute])
+    limit = node("constraint: limit", {"before": 14.0, "after": 12.0}, nodes=[raw])
+    slow = node("constraint: slow-down", {"before": 12.0, "after": 8.0, "note": facts.text},
+                nodes=[limit])  # fmt: skip
+    tree = node("ScalingDecided", None, "journal.v1/4:1200", nodes=[
+        node("request", "ConfigChangeProposed", "changes.scaler.v1/4:88"),
+        node("decided", {"tasks": 8, "because": facts.text}, nodes=[slow]),
+        node("not taken: memory-up", "no task was short of memory"),
+        node("not taken: rebalance", facts.text),
+        node("previous decision", "SyncCommitted", "journal.v1/4:1188"),
+    ])  # fmt: skip
     return {
         "id": name, "kind": "ScalingDecided", "job": job, "stands": True, "instead": None,
         "position": "journal.v1/4:1200", "at_ms": at_ms, "parent": "decision-0",
@@ -193,9 +208,29 @@ def decision_of(facts: Facts, name: str) -> Row:
                     "valid_until_ms": at_ms, "reason": facts.text,
                     "body": {"set_json": '{"tasks": 8}', "clear": []}},
         "before": {"tasks": 4}, "after": {"tasks": 8},
+        "tier": None, "verdict": None, "became": became, "tree": tree,
         "differences": [{"path": "tasks", "before": 4, "after": 8}],
-        "scaling": {"evidence": evidence, "measures": {}, "decided": None, "became": became},
+        "scaling": {"evidence": evidence, "measures": {}, "decided": None},
     }  # fmt: skip
+
+
+def sync_of(facts: Facts, name: str) -> Row:
+    """One decision of another component, with what it had read."""
+    tree = node("SyncCommitted", None, "journal.v1/4:1188", nodes=[
+        node("read", "TaskStarted", "tasks.v1/4:77"),
+        node("previous decision", "SyncStepDone", "journal.v1/4:1187"),
+    ])  # fmt: skip
+    body = {"job": facts.names[0], "state": "running", "tasks": 8}
+    return decision_of(facts, name) | {
+        "kind": "SyncCommitted", "source": "state-syncer", "logic": "state-syncer/2",
+        "body": body, "request": None, "differences": [], "became": [], "scaling": None,
+        "tree": tree,
+    }  # fmt: skip
+
+
+def node(name: str, value: Any, *positions: str, nodes: Sequence[Row] = ()) -> Row:
+    """A node of the evidence tree."""
+    return {"name": name, "value": value, "positions": list(positions), "nodes": list(nodes)}
 
 
 def containers_of(facts: Facts, tier: str) -> list[Row]:

@@ -174,7 +174,7 @@ def answer(fake: Fake, path: list[str], query: Row) -> Any:
         case ["jobs", name, *rest]:
             return of_job(fake, name, rest, query)
         case ["decisions", name]:
-            return more.decision_of(facts, name)
+            return (more.sync_of if name == "decision-1" else more.decision_of)(facts, name)
         case ["journal"]:
             return journal(fake, query, at_ms)
         case ["markers"]:

@@ -24,7 +24,11 @@ FACTS: dict[str, tuple[str, tuple[str, ...]]] = {
     "why-not": ("jobs/clicks.000?tab=why-not", ("Why is it not scaled?", "turbine")),
     "decision": (
         "decisions/decision-3",
-        ("lag-rises", "slow-down", "2 alternatives", "loads.v1/4"),
+        ("lag-rises", "slow-down", "not taken: memory-up", "8 records", "loads.v1/4"),
+    ),
+    "decision of a sync": (
+        "decisions/decision-1",
+        ("What it rests on", "TaskStarted", "tasks.v1/4:77", "SyncStepDone"),
     ),
     "placement": ("placement", ("1 of 24 out of band", "0.61 to 1.34", "c-23", "draining")),
     "moves": ("placement?view=moves", ("c-09", "added", "3.1 s")),

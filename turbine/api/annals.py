@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
-from events.topics import JOURNAL
 from turbine.api.feed import Feed
 from turbine.api.reading import Views
-from turbine.cli.differences import differences
-from turbine.cli.shards import decision_to_plain
 from turbine.log import Log, Standing
 from turbine.moves import Plan, moves_of, plans_of, timed, windows
-from turbine.scaled import KINDS, tale_of
+from turbine.read.answers.decision import Explanation, OpenRequest, decision
+from turbine.read.answers.scaling import KINDS
 from turbine.views.decisions import Wanted
 from turbine.views.view import View
-from turbine.why import explain, explain_decision, find_request, pick
 
 Row = dict[str, Any]
 Vector = Mapping[str, int]
@@ -53,41 +49,14 @@ class Annals:
 
     # --- one decision
 
-    def explain(self, name: str, end: Vector) -> Row | None:
-        """What stands behind a decision or a request, as `turbine why ID -o json` shows it."""
+    def explain(self, name: str, end: Vector) -> Explanation | OpenRequest | None:
+        """What stands behind a decision or a request. The index knows where a decision lies; for a
+        request the log is looked through."""
         spot = self._views.decisions.find(name)
         if spot is None or spot.offset >= end.get(spot.place, 0):
-            return self._asked(name, end)
-        if spot.place.rpartition("/")[0] != JOURNAL:
-            found = self._feed.read([spot])
-            return decision_to_plain(found[0]) if found else None
-        return self._decided(spot.key, name, end)
-
-    def _decided(self, job: str, name: str, end: Vector) -> Row | None:
-        decisions = self._log.decisions(job=job, end=end)
-        decision = pick(decisions, name)
-        if decision is None:
-            return None
-        request = find_request(self._log, decision.read.record.change_id, job)
-        found = explain_decision(decisions, decision, request)
-        row = found.to_plain()
-        made = differences(found.before, found.after)
-        row["differences"] = [one.to_plain() for one in made]
-        record = decision.read.record
-        if record.kind in KINDS and record.body is not None:
-            row["scaling"] = tale_of(decisions, decision)
-        return row
-
-    def _asked(self, name: str, end: Vector) -> Row | None:
-        """By the id of a request, which the index does not know: with what answers it, if any."""
-        found = explain(self._log, name)
-        if found is None:
-            return None
-        read = found.request if found.decision is None else found.decision.read
-        assert read is not None
-        if found.decision is None or read.offset >= end.get(read.place, 0):
-            return replace(found, decision=None).to_plain() if found.request is not None else None
-        return self._decided(read.record.key, name, end)
+            return decision(self._log, name, end=end)
+        known = spot.place.rpartition("/")[0], spot.key
+        return decision(self._log, name, end=end, known=known)
 
     # --- tiers
 

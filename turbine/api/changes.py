@@ -23,7 +23,6 @@ from turbine.api.problems import Refusal, told
 from turbine.api.reading import Row
 from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import Change, Wish
-from turbine.cli.differences import differences
 from turbine.cli.failures import Failed
 from turbine.cli.moments import now_ms, parse_span
 from turbine.creating import (
@@ -35,7 +34,8 @@ from turbine.creating import (
     with_nearest,
 )
 from turbine.publish import encoded
-from turbine.scaled import flat
+from turbine.read.answers.scaling import flat
+from turbine.read.differences import differences
 from turbine.trial import try_change
 from turbine.verdicts import Accepted, Rejected, Unknown, Verdict
 from turbine.views.view import View

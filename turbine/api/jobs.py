@@ -17,28 +17,23 @@ from turbine.api.asking import (
     check_span,
     time_of,
 )
-from turbine.api.entries import entry_to_plain
 from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import Refusal, told
-from turbine.api.shapes import (
-    DecisionsAnswer,
-    JobAnswer,
-    SeriesAnswer,
-    WhyNotAnswer,
-)
+from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
 from turbine.api.spans import begin_of, known_then, last_ms
-from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
-from turbine.cli.why_not import asked_again
+from turbine.cli.jobs import DECISIONS_SHOWN, to_plain
 from turbine.creating import perhaps
 from turbine.log import Standing
 from turbine.read.answers import jobs as of_jobs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
+from turbine.read.answers.journal import line_of
 from turbine.read.answers.lines import LIKE, ORDERS, line_in, some_of
+from turbine.read.answers.scaling import ACTIONS, scaling_of
+from turbine.read.answers.why_not import WhyNot
+from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.plain import plain
 from turbine.running import sync_to_plain
-from turbine.scaled import ACTIONS, SHOWN, scaling_of
-from turbine.scaled import why_not as reasons_of
 from turbine.views.decisions import Wanted
 from turbine.views.view import JobView, View
 
@@ -109,9 +104,9 @@ def job(seen: Seen, job: Name) -> Any:
     return to_plain(found.job) | {
         "sync": {} if sync is None else sync_to_plain(sync, found.sightings),
         "scaling": scaling_of(found.job, words),
-        "decisions": [decision_to_plain(one) for one in decisions],
         "line": plain(line_in(seen.view, job)),
         "open_alerts": plain(alerts),
+        "decisions": [line_of(one) for one in decisions],
     }
 
 
@@ -166,12 +161,12 @@ def decisions(seen: Seen, job: Name, limit: Limit = 50, cursor: Cursor = None) -
     job_of(seen, job)
     annals = seen.desk.annals
     items, after = annals.page(about(seen, job), limit, position_of(cursor, annals.knows))
-    return {"items": [entry_to_plain(one) for one in items], "next": after or None}
+    return {"items": [line_of(one) for one in items], "next": after or None}
 
 
 @router.get(
     "/jobs/{job}/why-not",
-    response_model=WhyNotAnswer,
+    response_model=WhyNot,
     summary="Why the auto scaler did not do something",
     responses=told(404),
 )
@@ -193,7 +188,4 @@ def why_not(
         )
     found = job_of(seen, job)
     words = seen.desk.annals.words(job, seen.view.at)
-    row = {"job": job, "alive": found.job.alive, "action": action}
-    row |= scaling_of(found.job, words)
-    asked = asked_again(seen.desk.reading.log, words, action) if again else None
-    return row | {"reasons": reasons_of(words, action)[:SHOWN], "asked": asked}
+    return answer_to(seen.desk.reading.log, found.job, words, action, again=again)

@@ -8,10 +8,11 @@ from fastapi import APIRouter, Path, Query
 
 from events.strict_json import shorten
 from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen, check_span, time_of
-from turbine.api.entries import entry_to_plain
 from turbine.api.paging import position_of
 from turbine.api.problems import Refusal, told
-from turbine.api.shapes import DecisionsAnswer, MarkersAnswer, WhyAnswer
+from turbine.api.shapes import DecisionsAnswer, MarkersAnswer
+from turbine.read.answers.decision import Explanation, OpenRequest
+from turbine.read.answers.journal import line_of
 from turbine.views.decisions import Wanted
 
 DAY_MS = 24 * 3_600_000
@@ -39,13 +40,12 @@ def journal(
     wanted = Wanted(job, None, component, void, seen.view.at, kinds)
     annals = seen.desk.annals
     items, after = annals.page(wanted, limit, position_of(cursor, annals.knows))
-    return {"items": [entry_to_plain(one) for one in items], "next": after or None}
+    return {"items": [line_of(one) for one in items], "next": after or None}
 
 
 @router.get(
     "/decisions/{id}",
-    response_model=WhyAnswer,
-    response_model_exclude_unset=True,
+    response_model=Explanation | OpenRequest,
     summary="What stands behind a decision",
     responses=told(404),
 )

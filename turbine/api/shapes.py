@@ -12,6 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.jobs import Layer
 from turbine.read.answers.lines import JobLine
+from turbine.read.answers.journal import DecisionLine
+from turbine.read.answers.scaling import Sizing
 
 Json = dict[str, Any]
 
@@ -21,27 +23,6 @@ class Shape(BaseModel):
     does not."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-
-
-class Decision(Shape):
-    """A decision, without what only an audit needs."""
-
-    id: str
-    kind: str
-    job: str
-    stands: bool
-    position: str
-    at_ms: int
-    change_id: str = Field(description="Of the change that it answers, or that it makes.")
-    summary: str = Field(description="What it says, in one sentence.")
-    body: Json | None
-
-
-class Entry(Decision):
-    """A decision in the journal."""
-
-    tier: str | None = Field(description="Of a decision about a tier; its job is empty.")
-    component: str
 
 
 class JobAnswer(Shape):
@@ -54,8 +35,8 @@ class JobAnswer(Shape):
     origins: dict[str, str]
     layers: dict[str, Layer]
     sync: Json = Field(description="Its way from expected to running; empty where nobody told.")
-    scaling: Json
-    decisions: list[Decision]
+    scaling: Sizing
+    decisions: list[DecisionLine]
     line: JobLine
     open_alerts: list[Alert]
 
@@ -99,49 +80,8 @@ class SeriesAnswer(Shape):
 class DecisionsAnswer(Shape):
     """A page of decisions, the newest first."""
 
-    items: list[Entry]
+    items: list[DecisionLine]
     next: str | None
-
-
-class WhyNotAnswer(Shape):
-    """What stood against an action, the newest first."""
-
-    job: str
-    alive: bool
-    action: str
-    policy: str
-    mode: str
-    settings: Json
-    layer: Json
-    last: Json | None
-    reasons: list[Json]
-    asked: Json | None = Field(description="The last verdict asked again, where that is wanted.")
-
-
-class WhyAnswer(Shape):
-    """What stands behind a decision, as `turbine why ID -o json` shows it. Of a request that nobody
-    has answered it has `request` alone."""
-
-    id: str | None = None
-    kind: str | None = None
-    job: str | None = None
-    tier: str | None = None
-    stands: bool | None = None
-    instead: str | None = None
-    position: str | None = None
-    at_ms: int | None = None
-    parent: str | None = None
-    evidence: dict[str, int] | None = None
-    tick_ms: int | None = None
-    source: str | None = None
-    logic: str | None = None
-    summary: str | None = Field(None, description="What it says, in one sentence.")
-    request: Json | None = None
-    before: Json | None = None
-    after: Json | None = None
-    body: Json | None = None
-    differences: list[Json] | None = None
-    scaling: Json | None = None
 
 
 class MarkersAnswer(Shape):

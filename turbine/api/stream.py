@@ -18,10 +18,11 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from events.positions import VectorError, format_vector, parse_vector
 from turbine.api.asking import AtDesk, Desk
-from turbine.api.entries import entry_to_plain
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import Refusal, told
 from turbine.log import Standing
+from turbine.read.plain import plain
+from turbine.read.answers.journal import line_of
 
 BATCH = 200
 GAP_MOST = 1000
@@ -139,7 +140,7 @@ class Reader:
         if kind not in self._wanted:
             return None
         return ServerSentEvent(
-            raw_data=json.dumps(entry_to_plain(one), ensure_ascii=False),
+            raw_data=json.dumps(plain(line_of(one)), ensure_ascii=False),
             event=kind,
             id=self._sent.position(),
         )

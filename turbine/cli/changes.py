@@ -309,7 +309,7 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
     author did meanwhile is not overwritten unseen."""
     from events.topics import LAYERS
     from projections.jobs import Layer as Wanted
-    from turbine.cli.differences import change_through
+    from turbine.read.differences import change_through
 
     if not wish.whole:
         return Plan(wish, wish.set, wish.clear, terms.expected_version)
@@ -352,8 +352,8 @@ def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: flo
 def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
     from turbine.cli.verdicts import row_of
     from turbine.publish import verdict_of
+    from turbine.read.answers.decision import verdict_on
     from turbine.subscribe import Outcome
-    from turbine.why import verdict_on
 
     found = verdict_on(open_log(context), job, change_id)
     return None if found is None else row_of(verdict_of(Outcome.of(found.read)))

@@ -160,8 +160,8 @@ def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
 
 
 def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
-    from turbine.cli.differences import differences
     from turbine.comparing import Changed
+    from turbine.read.differences import differences
 
     log = open_log(context)
     before = expected_at(log, job, from_, "--from")

@@ -137,7 +137,7 @@ def _headline(totals: Row) -> str:
 
 
 def _jobs(count: int) -> str:
-    from turbine.scaled import count_text
+    from turbine.read.answers.scaling import count_text
 
     return count_text(count, "job")
 
@@ -221,7 +221,7 @@ def _scaling(row: Row) -> Iterator[str]:
 
 
 def _config(row: Row) -> Iterator[str]:
-    from turbine.cli.differences import ABSENT, Difference
+    from turbine.read.differences import ABSENT, Difference
 
     yield row["text"]
     if row["what"] not in ("created", "deleted"):

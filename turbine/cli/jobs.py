@@ -14,7 +14,7 @@ from turbine.cli.options import At, Listed, Shown, check_job, open_log
 if TYPE_CHECKING:
     from projections.jobs import Job
     from turbine.cli.moments import Moment
-    from turbine.log import Log, Standing
+    from turbine.log import Log
     from turbine.views.view import View
 
 Row = dict[str, Any]
@@ -74,9 +74,10 @@ def describe_job(
     from turbine.cli.syncs import look
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.alerts import open_alerts
+    from turbine.read.answers.journal import line_of
     from turbine.read.answers.lines import line_in
+    from turbine.read.answers.scaling import scaling_of
     from turbine.read.plain import plain
-    from turbine.scaled import scaling_of
 
     check_job(name)
     moment = given_moment(at)
@@ -85,11 +86,12 @@ def describe_job(
     names = partial(_names, log, end)
     job = existing(log.job(name, end=end), name, at, names)
     decisions = log.decisions(job=name, end=end)
-    row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
+    row = to_plain(job) | {"sync": look(log, name, moment)}
+    row["scaling"] = plain(scaling_of(job, decisions))
     view = jobs_view(log, moment)
     row["line"] = plain(line_in(view, name))
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
-    row["decisions"] = [decision_to_plain(one) for one in decisions[-DECISIONS_SHOWN:]]
+    row["decisions"] = [plain(line_of(one)) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":
         write(_description(row))
     else:
@@ -151,24 +153,6 @@ def to_plain(job: Job) -> Row:
     return {"job": job.name, **plain(layers_of(job))}
 
 
-def decision_to_plain(one: Standing) -> Row:
-    """A decision as JSON, without what only an audit needs."""
-    from events.sentences import sentence
-
-    read, record = one.read, one.read.record
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "job": record.key,
-        "stands": one.stands,
-        "position": f"{read.place}:{read.offset}",
-        "at_ms": read.at_ms,
-        "change_id": record.change_id,
-        "summary": sentence(record.body),
-        "body": None if record.body is None else record.body.to_plain(),
-    }
-
-
 def _columns() -> list[Any]:
     from turbine.cli.hosted import rate
     from turbine.cli.output import Column
@@ -222,7 +206,7 @@ def _package(row: Row) -> str:
 
 def _policy(row: Row) -> str:
     """Who decides about its size, and what comes of it."""
-    from turbine.scaled import policy_of
+    from turbine.read.answers.scaling import policy_of
 
     found = policy_of(row["expected"])
     return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
@@ -278,9 +262,9 @@ def _description(row: Row) -> str:
 
 def _ends(layers: Iterable[Row]) -> str:
     """What is taken back, and when."""
-    from turbine.cli.differences import Difference
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
+    from turbine.read.differences import Difference
 
     def then(one: Row) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])

@@ -37,7 +37,7 @@ class Column:
     """One column of a table; a `wide` one is shown on demand only."""
 
     title: str
-    cell: Callable[[Row], object]
+    cell: Callable[[Any], object]
     wide: bool = False
 
 
@@ -88,7 +88,7 @@ def to_line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def table_text(rows: Iterable[Row], columns: Sequence[Column]) -> str:
+def table_text(rows: Iterable[Any], columns: Sequence[Column]) -> str:
     """Aligned columns with a head. Cells are anybody's text: no markup, no control characters."""
     from rich.cells import cell_len
     from rich.table import Table

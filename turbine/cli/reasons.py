@@ -10,13 +10,13 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, Tier, open_log
 
 if TYPE_CHECKING:
-    from events.codec import Read
-    from turbine.evidence import Node
-    from turbine.log import Log, Standing
-    from turbine.why import Why
+    from turbine.log import Log
+    from turbine.read.answers.decision import Explanation, RequestLine
 
 Row = dict[str, Any]
 
+UNSAID = ("tier", "moves_json", "measures_json", "traceparent")
+"""Fields of a decision about a tier that its head says, or that are for programs."""
 WISHES = ("DrainRequested", "UndrainRequested")
 """What operators ask for and nobody answers: it holds from where it is read."""
 
@@ -79,49 +79,32 @@ def _why_named(context: typer.Context, name: str, at: str | None, output: str) -
     from events.identity import is_job_id
     from turbine.cli.moments import given_moment, log_at
     from turbine.cli.scaled import why_job
-    from turbine.ids import full_id
 
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     # A job's partition is read sooner than all of the journal.
     may_be_job = is_job_id(name) and not _is_id(name)
     code = why_job(log, name, output) if may_be_job else None
-    return _why_decided(log, full_id(log, name), output) if code is None else code
+    return _why_decided(log, name, output) if code is None else code
 
 
 def _why_decided(log: Log, name: str, output: str) -> int:
-    from turbine.cli.differences import differences
     from turbine.cli.output import show_value, write
-    from turbine.cli.shards import why_decided
     from turbine.cli.tree import tree_text
-    from turbine.why import explain, uncounted
+    from turbine.read.answers.decision import OpenRequest, decision
+    from turbine.read.plain import plain
 
-    found = explain(log, name)
-    if found is None or found.decision is None:
-        # A tier's decisions are on a chain of their own; what operators ask of it lies with what
-        # they ask of jobs.
-        code = why_decided(log, name, output)
-        if code is not None:
-            return code
-    if found is None:
+    answer = decision(log, name)
+    if answer is None:
         raise Failed(Code.NOT_FOUND, _unknown(name, log))
-    row, tree = found.to_plain(), None
-    if found.decision is not None:
-        made = differences(found.before, found.after)
-        row["differences"] = [one.to_plain() for one in made]
-        row |= _scaling(log, found.decision)
-        tree = _tree(log, found.decision, found.request)
-        row["tree"] = tree.to_plain()
-    elif void := uncounted(log, row["request"]["change_id"], row["request"]["job"]):
-        row["void"] = void
-    if output == "table":
-        write(_text(found, row))
-        if tree is not None:
-            write("\n" + tree_text(tree))
+    if output != "table":
+        show_value(plain(answer), output)
+    elif isinstance(answer, OpenRequest):
+        write(f"{answer.void or _no_verdict(answer.request)}\n\n{_request_text(answer.request)}")
     else:
-        show_value(row, output)
-    needs_none = found.decision is None and row["request"]["kind"] in WISHES
-    return Code.OK if found.decision is not None or needs_none else Code.TIMEOUT
+        write(f"{_text(answer)}\n\n{tree_text(answer.tree)}")
+    open_yet = isinstance(answer, OpenRequest) and answer.request.kind not in WISHES
+    return Code.TIMEOUT if open_yet else Code.OK
 
 
 def _unknown(name: str, log: Log) -> str:
@@ -138,98 +121,90 @@ def _unknown(name: str, log: Log) -> str:
     )
 
 
-def _scaling(log: Log, decision: Standing) -> Row:
-    """What the auto scaler's own words were about and what became of it; of others nothing."""
-    from turbine.scaled import KINDS, tale_of
-
-    record = decision.read.record
-    if record.kind not in KINDS or record.body is None:
-        return {}
-    return {"scaling": tale_of(log.decisions(job=record.key), decision)}
-
-
-def _tree(log: Log, decision: Standing, request: Read | None) -> Node:
-    """What it rests on, each leaf with its position."""
-    from turbine.evidence import tree_of
-
-    return tree_of(log, log.decisions(job=decision.read.record.key), decision, request)
-
-
-def _text(found: Why, row: Row) -> str:
-    if found.decision is None:
-        return (
-            (row.get("void") or _no_verdict(row["request"]))
-            + "\n\n"
-            + _request_text(row["request"])
-        )
-    parts = [_decision_text(row)]
-    if "scaling" in row:
+def _text(answer: Explanation) -> str:
+    parts = [_decision_text(answer)]
+    if answer.tier is not None:
+        return "\n\n".join([*parts, *_said_of_tier(answer)])
+    if answer.scaling is not None:
         from turbine.cli.scaled import text_of
 
-        return "\n\n".join([*parts, text_of(row)])
-    refusal = _refusal_text(row)
+        return "\n\n".join([*parts, text_of(answer)])
+    refusal = _refusal_text(answer)
     if refusal:
         parts.append(refusal)
-    if row["request"] is not None:
-        parts.append(_request_text(row["request"]))
-    if row["stands"] and not refusal:
-        parts.append(_difference_text(row["differences"]))
+    if answer.request is not None:
+        parts.append(_request_text(answer.request))
+    if answer.stands and not refusal:
+        parts.append(_difference_text(answer))
     return "\n\n".join(parts)
 
 
-def _decision_text(row: Row) -> str:
+def _decision_text(answer: Explanation) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
 
-    evidence = [f"{place}:{offset}" for place, offset in row["evidence"].items()]
-    first = row["parent"] == "root"
+    evidence = [f"{place}:{offset}" for place, offset in answer.evidence.items()]
+    root = "none: it is the first" if answer.tier else "none: it is the first about this job"
     return facts(
         [
-            ("decision", row["id"]),
-            ("kind", row["kind"]),
-            ("says", row["summary"]),
-            ("job", row["job"]),
-            ("stands", _standing(row)),
-            ("position", f"{row['position']}, at {show_time(row['at_ms'])}"),
-            ("parent", "none: it is the first about this job" if first else row["parent"]),
-            ("decided by", f"{row['source']}, logic {row['logic']}"),
-            ("at the tick", show_time(row["tick_ms"])),
+            ("decision", answer.id),
+            ("kind", answer.kind),
+            ("says", answer.summary),
+            ("tier", answer.tier) if answer.tier else ("job", answer.job),
+            ("stands", _standing(answer)),
+            ("position", f"{answer.position}, at {show_time(answer.at_ms)}"),
+            ("parent", root if answer.parent == "root" else answer.parent),
+            ("decided by", ", logic ".join(filter(None, (answer.source, answer.logic)))),
+            ("at the tick", show_time(answer.tick_ms)),
             *(("evidence" if at == 0 else "", one) for at, one in enumerate(evidence)),
         ]
     )
 
 
-def _standing(row: Row) -> str:
-    if row["stands"]:
+def _standing(answer: Explanation) -> str:
+    if answer.stands:
         return "yes"
-    if row["instead"]:
-        return f"no, void: on its parent stands {row['instead']}"
-    return "no, void: its parent is not the last standing decision about the job"
+    if answer.instead:
+        return f"no, void: on its parent stands {answer.instead}"
+    about = "tier" if answer.tier else "job"
+    return f"no, void: its parent is not the last standing decision about the {about}"
 
 
-def _refusal_text(row: Row) -> str:
+def _said_of_tier(answer: Explanation) -> list[str]:
+    """What a decision about a tier says, field by field."""
     from turbine.cli.output import facts
 
-    body = row["body"] or {}
-    if row["kind"] != "JobConfigRejected":
+    said = [
+        (key.replace("_", " "), value)
+        for key, value in (answer.body or {}).items()
+        if key not in UNSAID and value is not None
+    ]
+    return [facts(said)] if said else []
+
+
+def _refusal_text(answer: Explanation) -> str:
+    from turbine.cli.output import facts
+
+    body = answer.body or {}
+    if answer.kind != "JobConfigRejected":
         return ""
     return facts(
         [("rejected", body["reason"]), ("path", body["path"]), ("because", body["explanation"])]
     )
 
 
-def _request_text(request: Row) -> str:
+def _request_text(request: RequestLine) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
 
-    body = request["body"]
+    body: Row = request.body
     return facts(
         [
-            ("request", request["change_id"]),
-            ("kind", request["kind"]),
-            ("position", f"{request['position']}, at {show_time(request['at_ms'])}"),
-            ("author", request["author"]),
-            ("reason", request["reason"]),
+            ("request", request.change_id),
+            ("kind", request.kind),
+            ("position", f"{request.position}, at {show_time(request.at_ms)}"),
+            ("author", request.author),
+            ("reason", request.reason),
             *([("set", body["set_json"])] if body.get("set_json") not in (None, "{}") else []),
             *([("clear", ", ".join(body["clear"]))] if body.get("clear") else []),
             *([("expires", show_time(body["expires_ms"]))] if body.get("expires_ms") else []),
@@ -237,25 +212,25 @@ def _request_text(request: Row) -> str:
     )
 
 
-def _difference_text(differences: list[Row]) -> str:
-    from turbine.cli.differences import Difference
+def _difference_text(answer: Explanation) -> str:
+    from turbine.read.differences import Difference
 
-    if not differences:
+    if not answer.differences:
         return "difference: none in what is expected of the job"
-    lines = [f"  {Difference.from_plain(one)}" for one in differences]
+    lines = [f"  {Difference.from_plain(one)}" for one in answer.differences]
     return "\n".join(["difference", *lines])
 
 
-def _no_verdict(request: Row) -> str:
+def _no_verdict(request: RequestLine) -> str:
     from turbine.cli.moments import now_ms, show_time
 
-    if request["kind"] in WISHES:
-        name = request["job"]
+    if request.kind in WISHES:
+        name = request.job
         return (
             f"needs no verdict: it holds since then; `turbine describe container {name}` shows it"
         )
-    until = request["valid_until_ms"]
-    who = "shard manager" if request["kind"] == "PlacementApplyRequested" else "job service"
+    until = request.valid_until_ms
+    who = "shard manager" if request.kind == "PlacementApplyRequested" else "job service"
     if until < now_ms():
         return (
             f"no verdict: it was valid until {show_time(until)}. Either it came too late or with"

@@ -144,9 +144,10 @@ def _summary(found: Replay, seconds: float) -> Row:
 
 
 def _to_plain(one: Happening) -> Row:
-    from turbine.cli.jobs import decision_to_plain
+    from turbine.read.plain import plain
+    from turbine.read.answers.journal import line_of
 
-    row = decision_to_plain(one.read_standing())
+    row: Row = plain(line_of(one.read_standing()))
     if row["job"].count("/"):
         row["tier"] = row.pop("job").partition("/")[0]
     return row | {"jobs": dict(one.jobs)}

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 from turbine.cli.failures import Code
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from turbine.log import Log
+    from turbine.read.answers.decision import DecisionDetail
+    from turbine.read.answers.journal import DecisionHead
+    from turbine.read.answers.scaling import Consequence
 
 Row = dict[str, Any]
 
@@ -15,32 +20,35 @@ INSTANT_MS = 10**12
 """Of 2001: what is less is no instant of any log, but a length of time."""
 CELL_CHARS = 100
 """Of a list in the evidence: all of it stands in the JSON."""
+EVIDENCE_ROWS = 60
+"""Of one record: more are the business of a program, which reads the JSON."""
 
 
 # --- one record
 
 
-def text_of(row: Row) -> str:
+def text_of(word: DecisionDetail) -> str:
     """All that a record of the scaler says, and what became of it."""
-    body, scaling = row["body"], row["scaling"]
-    match row["kind"]:
+    body: Row = word.body or {}
+    assert word.scaling is not None, "it is a word of the scaler"
+    match word.kind:
         case "ScalingDecided":
-            parts = _decided(body, row["before"])
+            parts = _decided(body, word.before or {})
         case "ScalingDeclined":
             parts = [_declined(body), *_constraints(body)]
         case _:
-            parts = [_closed(row["kind"], body, scaling["decided"])]
-    parts += _values("EVIDENCE", scaling["evidence"]) + _measured(scaling["measures"])
-    if scaling["became"]:
-        parts.append(_became(scaling["became"]))
-    elif row["kind"] == "ScalingDecided" and row["stands"]:
+            parts = [_closed(word.kind, body, word.scaling.decided)]
+    parts += _values("EVIDENCE", word.scaling.evidence) + _measured(word.scaling.measures)
+    if word.became:
+        parts.append(_became(word.became))
+    elif word.kind == "ScalingDecided" and word.stands:
         parts.append(_nothing_yet(body))
     return "\n\n".join(parts)
 
 
 def _decided(body: Row, before: Row) -> list[str]:
     from turbine.cli.output import Column, facts, table_text
-    from turbine.scaled import size_of
+    from turbine.read.answers.scaling import size_of
 
     pairs: list[tuple[str, object]] = [
         ("action", body["action"]),
@@ -80,7 +88,7 @@ def _constraints(body: Row) -> list[str]:
 
 def _tasks(body: Row) -> str:
     """Those of another size are not so many of the size before."""
-    from turbine.scaled import parsed
+    from turbine.read.answers.journal import parsed
 
     resized = "threads_per_task" in parsed(body["set_json"])
     more = " of the size before" if resized else ""
@@ -101,7 +109,7 @@ def _expected(body: Row) -> str:
 def _declined(body: Row) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
-    from turbine.scaled import ACTIONS
+    from turbine.read.answers.scaling import ACTIONS
 
     return facts(
         [
@@ -117,7 +125,7 @@ def _declined(body: Row) -> str:
     )
 
 
-def _closed(kind: str, body: Row, decided: Row | None) -> str:
+def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
     from events.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
     from events.sentences.scaling import outline
     from turbine.cli.moments import show_time
@@ -128,10 +136,10 @@ def _closed(kind: str, body: Row, decided: Row | None) -> str:
     outcome = outline(record)
     pairs: list[tuple[str, object]] = [("outcome", outcome), ("because", body["explanation"])]
     if decided is not None:
-        was = decided["body"]
+        was: Row = decided.body or {}
         pairs += [
-            ("of", f"{was['action']}, decided {show_time(decided['at_ms'])} ({decided['id']})"),
-            ("which said", decided["summary"]),
+            ("of", f"{was['action']}, decided {show_time(decided.at_ms)} ({decided.id})"),
+            ("which said", decided.summary),
             ("expected", _expected(was)),
         ]
     pairs.append(("change", body["change_id"]))
@@ -143,7 +151,7 @@ def _closed(kind: str, body: Row, decided: Row | None) -> str:
 def _measured(measures: Row) -> list[str]:
     """Before and after side by side, where it has both and they are objects."""
     from turbine.cli.output import Column, table_text
-    from turbine.scaled import flat
+    from turbine.read.answers.scaling import flat
 
     before, after = measures.get("before"), measures.get("after")
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -161,7 +169,7 @@ def _measured(measures: Row) -> list[str]:
 
 def _values(title: str, values: Row) -> list[str]:
     from turbine.cli.output import Column, table_text
-    from turbine.scaled import EVIDENCE_ROWS, flat
+    from turbine.read.answers.scaling import flat
 
     rows = [{"name": name, "value": value} for name, value in flat(values)]
     if not rows:
@@ -195,15 +203,15 @@ def _number(value: object) -> object:
     return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
 
 
-def _became(events: list[Row]) -> str:
+def _became(events: Sequence[Consequence]) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
 
     columns = [
-        Column("THEN", lambda one: show_time(one["at_ms"])),
-        Column("KIND", lambda one: one["kind"]),
-        Column("WHAT", lambda one: one["text"]),
-        Column("ID", lambda one: one["id"]),
+        Column("THEN", lambda one: show_time(one.at_ms)),
+        Column("KIND", lambda one: one.kind),
+        Column("WHAT", lambda one: one.text),
+        Column("ID", lambda one: one.id),
     ]
     return table_text(events, columns)
 
@@ -220,12 +228,14 @@ def _nothing_yet(body: Row) -> str:
 def why_job(log: Log, name: str, output: str) -> int | None:
     """Why a job does not run as it should, then the last words about its size, the newest in full;
     None where there is no such job."""
-    from turbine.cli.jobs import decision_to_plain, existed
+    from turbine.cli.jobs import existed
     from turbine.cli.output import show_value, write
     from turbine.cli.viewing import jobs_view, lines_of
     from turbine.hindrance import hindrance
-    from turbine.scaled import SHOWN, scaling_of, tale_of, words_of
-    from turbine.why import explain_decision, find_request
+    from turbine.read.answers.decision import detail_of, find_request
+    from turbine.read.plain import plain
+    from turbine.read.answers.journal import line_of
+    from turbine.read.answers.scaling import SHOWN, scaling_of, words_of
 
     job = log.job(name)
     if job is None or not existed(job):
@@ -242,14 +252,13 @@ def why_job(log: Log, name: str, output: str) -> int | None:
         lambda change: find_request(log, change, name),
         tiers=view.tiers,
     )
-    row |= scaling_of(job, decisions)
+    row |= plain(scaling_of(job, decisions))
     row["expected"] = to_expected(job.expected_json)
-    row["decisions"] = [decision_to_plain(one) for one in words[-SHOWN:]]
-    if words:
-        whole = explain_decision(decisions, words[-1], None).to_plain()
-        row["last"] = whole | {"scaling": tale_of(decisions, words[-1])}
+    row["decisions"] = [plain(line_of(one)) for one in words[-SHOWN:]]
+    last = detail_of(log, decisions, words[-1]) if words else None
+    row["last"] = plain(last)
     if output == "table":
-        write(_job_text(row))
+        write(_job_text(row, last))
     else:
         show_value(row, output)
     return Code.OK
@@ -263,12 +272,11 @@ def to_expected(text: str) -> Row:
     return found
 
 
-def _job_text(row: Row) -> str:
+def _job_text(row: Row, last: DecisionDetail | None) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts
-    from turbine.scaled import size_of
+    from turbine.read.answers.scaling import size_of
 
-    last = row["last"]
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
@@ -280,8 +288,8 @@ def _job_text(row: Row) -> str:
         ),
     ]
     if last is None:
-        return "\n\n".join([*parts, silence(row)])
-    head = f"{last['kind']}, {show_time(last['at_ms'])} ({last['id']})"
+        return "\n\n".join([*parts, silence(alive=row["alive"], mode=row["mode"])])
+    head = f"{last.kind}, {show_time(last.at_ms)} ({last.id})"
     parts += [decisions_text(row["decisions"]), f"the last of them: {head}", text_of(last)]
     return "\n\n".join(parts)
 
@@ -303,11 +311,11 @@ def _standing(row: Row) -> list[tuple[str, object]]:
     return pairs
 
 
-def silence(row: Row) -> str:
+def silence(*, alive: bool, mode: str) -> str:
     """Why nothing was said."""
-    if not row["alive"]:
+    if not alive:
         return "nothing was said about its size"
-    if row["mode"] == "off":
+    if mode == "off":
         return "nobody decides about its size: its policy is off"
     return "nothing was said about its size yet; is the auto scaler running?"
 

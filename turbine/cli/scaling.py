@@ -89,9 +89,9 @@ def rollback(
     It ends with the last temporary change of the layer, if one holds, or as --expires says.
     """
     from turbine.cli.changes import Terms
-    from turbine.cli.differences import change_through, differences
     from turbine.cli.documents import Wish
     from turbine.cli.moments import now_ms, parse_span
+    from turbine.read.differences import change_through, differences
 
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")

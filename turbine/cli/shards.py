@@ -1,4 +1,4 @@
-"""`why shard N`, and `why ID` of a decision about a tier: where a shard is, and why there."""
+"""`why shard N`: where a shard is, and why there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import typer
 
     from turbine.cli.containers import Looked
-    from turbine.log import Log, Standing
+    from turbine.log import Standing
 
 Row = dict[str, Any]
 
@@ -73,32 +73,17 @@ def _last_move(looked: Looked, shard: int) -> Row | None:
 
 
 def _last_decision(chain: list[Standing], shard: int) -> Row | None:
+    from turbine.read.plain import plain
+    from turbine.read.answers.journal import line_of
+
     about = [
         one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard
     ]
-    return decision_to_plain(about[-1]) if about else None
-
-
-def decision_to_plain(one: Standing) -> Row:
-    """A decision about a tier as JSON."""
-    from events.sentences import sentence
-
-    read, record = one.read, one.read.record
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "tier": record.key.partition("/")[0],
-        "stands": one.stands,
-        "position": f"{read.place}:{read.offset}",
-        "at_ms": read.at_ms,
-        "parent": record.parent,
-        "evidence": dict(sorted(record.evidence.items())),
-        "tick_ms": record.tick_ms,
-        "source": record.source,
-        "logic": record.logic,
-        "summary": sentence(record.body),
-        "body": None if record.body is None else record.body.to_plain(),
-    }
+    if not about:
+        return None
+    record = about[-1].read.record
+    line: Row = plain(line_of(about[-1]))
+    return line | {"evidence": dict(sorted(record.evidence.items()))}
 
 
 def _shard_text(row: Row, *, every: bool) -> str:
@@ -186,55 +171,3 @@ def _left_out(judged: list[Row], more: int) -> list[str]:
         what = f" {resource}" if verdict == "ceiling" else ""
         told.append(f"{count} {REFUSALS[verdict]}{what}")
     return [f"not shown: {', '.join(told)}; --all lists them"] if told else []
-
-
-# --- a decision of a tier's chain
-
-
-def why_decided(log: Log, name: str, output: str) -> int | None:
-    """Says on what a decision about a tier was made; None where no tier has that decision."""
-    from turbine.cli.output import show_value, write
-    from turbine.cli.tree import tree_text
-    from turbine.evidence import tree_of_tier
-    from turbine.tiers import decision_in
-
-    found = decision_in(log, name)
-    if found is None:
-        return None
-    tier = found.read.record.key.partition("/")[0]
-    tree = tree_of_tier(log.chain(tier), found)
-    row = decision_to_plain(found) | {"tree": tree.to_plain()}
-    if output == "table":
-        write(f"{_decision_text(row)}\n\n{tree_text(tree)}")
-    else:
-        show_value(row, output)
-    return Code.OK
-
-
-def _decision_text(row: Row) -> str:
-    from turbine.cli.moments import show_time
-    from turbine.cli.output import facts
-
-    evidence = [f"{place}:{offset}" for place, offset in row["evidence"].items()]
-    body = row["body"] or {}
-    said = [
-        (key.replace("_", " "), value)
-        for key, value in body.items()
-        if key not in ("tier", "moves_json", "measures_json", "traceparent") and value is not None
-    ]
-    stands = "yes" if row["stands"] else "no, void: another decision came first on its parent"
-    about = facts(
-        [
-            ("decision", row["id"]),
-            ("kind", row["kind"]),
-            ("says", row["summary"]),
-            ("tier", row["tier"]),
-            ("stands", stands),
-            ("position", f"{row['position']}, at {show_time(row['at_ms'])}"),
-            ("parent", "none: it is the first" if row["parent"] == "root" else row["parent"]),
-            ("decided by", ", logic ".join(filter(None, (row["source"], row["logic"])))),
-            ("at the tick", show_time(row["tick_ms"])),
-            *(("evidence" if at == 0 else "", one) for at, one in enumerate(evidence)),
-        ]
-    )
-    return about + "\n\n" + facts(said) if said else about

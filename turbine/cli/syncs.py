@@ -187,9 +187,9 @@ def running_config(sync: Sync) -> Row:
 
 def section(row: Row) -> str:
     """What `describe job` says of running, plan, quarantine and failures."""
-    from turbine.cli.differences import differences
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, indented, table_text
+    from turbine.read.differences import differences
 
     sync = row["sync"]
     pairs: list[tuple[str, object]] = [

@@ -14,9 +14,9 @@ from turbine.cli.moments import show_time
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.lines import JobLine
+from turbine.read.answers.scaling import count_text
 from turbine.read.answers.tiers import Container
 from turbine.read.filters import GRAMMAR
-from turbine.scaled import count_text
 from turbine.top import Look
 
 BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"

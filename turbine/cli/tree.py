@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from turbine.evidence import Node
+    from collections.abc import Iterator
+
+    from turbine.read.answers.evidence import Node
 
 LEAVES = 6
 """Records of one minute that are shown; the JSON has all."""
@@ -14,11 +16,22 @@ CELL_CHARS = 160
 
 def tree_text(root: Node) -> str:
     """A line for each node."""
-    from turbine.evidence import lines_of
-
     return "\n".join(
         ["EVIDENCE", *(before + _line(node) for before, node in lines_of(_folded(root)))]
     )
+
+
+def lines_of(node: Node) -> Iterator[tuple[str, Node]]:
+    """Each with the branches that lead to it, the root first."""
+    yield "", node
+    yield from _below(node, "")
+
+
+def _below(node: Node, before: str) -> Iterator[tuple[str, Node]]:
+    for at, one in enumerate(node.nodes):
+        last = at == len(node.nodes) - 1
+        yield f"{before}{'└─ ' if last else '├─ '}", one
+        yield from _below(one, before + ("   " if last else "│  "))
 
 
 def _folded(node: Node) -> Node:

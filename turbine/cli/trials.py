@@ -67,7 +67,7 @@ def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
 
 def _row_of_change(trial: Trial, terms: Terms) -> Row:
     from events.records import JobConfigRejected
-    from turbine.cli.differences import differences
+    from turbine.read.differences import differences
 
     refused = isinstance(trial.verdict, JobConfigRejected)
     plain = trial.verdict.to_plain()

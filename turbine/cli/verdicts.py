@@ -94,8 +94,8 @@ def _sentence(row: Row, would: str) -> str:
 def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
     from events.strict_json import printable
-    from turbine.cli.differences import ABSENT, Difference
     from turbine.costs import sentences
+    from turbine.read.differences import ABSENT, Difference
 
     for one in row.get("findings", ()):
         yield printable(one["sentence"])

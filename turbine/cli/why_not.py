@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,11 +11,7 @@ from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.scaled import silence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turbine.log import Log, Standing
-
-Row = dict[str, Any]
+    from turbine.read.answers.why_not import AskedAgain, WhyNot
 
 
 def why_not(
@@ -38,8 +34,8 @@ def why_not(
     from turbine.cli.jobs import existing
     from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_value, write
-    from turbine.scaled import SHOWN, scaling_of, words_of
-    from turbine.scaled import why_not as reasons_of
+    from turbine.read.plain import plain
+    from turbine.read.answers.why_not import why_not as answer_to
 
     check_job(name)
     _check_action(action)
@@ -47,21 +43,17 @@ def why_not(
     log = open_log(context)
     end = None if moment is None else position_at(log, moment, [JOURNAL])
     job = existing(log.job(name, end=end), name, at)
-    decisions = log.decisions(job=name, end=end)
-    words = words_of(decisions)
-    row = {"job": name, "alive": job.alive, "action": action, **scaling_of(job, decisions)}
-    row["reasons"] = reasons_of(words, action)[:SHOWN]
-    row["asked"] = asked_again(log, words, action)
+    answer = answer_to(log, job, log.decisions(job=name, end=end), action)
     if output == "table":
-        write(_text(row))
+        write(_text(answer))
     else:
-        show_value(row, output)
+        show_value(plain(answer), output)
     return Code.OK
 
 
 def _check_action(action: str) -> None:
     from events.strict_json import shorten
-    from turbine.scaled import ACTIONS
+    from turbine.read.answers.scaling import ACTIONS
 
     if action not in ACTIONS:
         raise Failed(
@@ -70,82 +62,49 @@ def _check_action(action: str) -> None:
         )
 
 
-def asked_again(log: Log, words: Sequence[Standing], action: str) -> Row | None:
-    """The last verdict asked again, as JSON; None where there is none."""
-    from turbine.flips import flips
-    from turbine.knobs import knobs_of
-    from turbine.looks import comes_to, hindered, last_verdict, rebuild
-
-    word = last_verdict(words)
-    if word is None:
-        return None
-    read = word.read
-    row: Row = {
-        "word": read.record.id,
-        "kind": read.record.kind,
-        "position": f"{read.place}:{read.offset}",
-        "at_ms": read.at_ms,
-        "rebuilt": False,
-    }
-    found = rebuild(log, word)
-    if found is None:
-        return row
-    already = comes_to(found.look, action)
-    return row | {
-        "rebuilt": True,
-        "same": found.same,
-        "policy": found.look.facts.policy,
-        "verdict": found.verdict.action,
-        "explanation": found.verdict.explanation,
-        "already": already,
-        "hindered": hindered(found.look, action) if already else "",
-        "tried": sum(1 for _ in knobs_of(found.look)),
-        "flips": [] if already else [one.to_plain() for one in flips(found.look, action)],
-    }
-
-
 # --- told
 
 
-def _text(row: Row) -> str:
+def _text(answer: WhyNot) -> str:
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
 
-    head = f"{row['job']}: policy {row['policy']}, mode {row['mode']}"
-    if not row["reasons"]:
-        return f"{head}\n{silence(row)}"
-    newest = row["reasons"][0]
-    verdict = "it was taken" if newest["taken"] else f"no {row['action']}"
+    head = f"{answer.job}: policy {answer.policy}, mode {answer.mode}"
+    if not answer.reasons:
+        return f"{head}\n{silence(alive=answer.alive, mode=answer.mode)}"
+    newest = answer.reasons[0]
+    verdict = "it was taken" if newest.taken else f"no {answer.action}"
     columns = [
-        Column("WHEN", lambda one: show_time(one["at_ms"])),
-        Column("WHY", lambda one: one["text"]),
-        Column("UNTIL", lambda one: show_time(one["until_ms"])),
-        Column("ID", lambda one: one["id"]),
+        Column("WHEN", lambda one: show_time(one.at_ms)),
+        Column("WHY", lambda one: one.text),
+        Column("UNTIL", lambda one: show_time(one.until_ms)),
+        Column("ID", lambda one: one.id),
     ]
-    answer = f"{verdict}, {show_time(newest['at_ms'])}: {newest['text']}"
-    parts = [head, answer, "", table_text(row["reasons"], columns)]
-    return "\n".join([*parts, *_flips(row["asked"], row["action"])])
+    told = f"{verdict}, {show_time(newest.at_ms)}: {newest.text}"
+    parts = [head, told, "", table_text(answer.reasons, columns)]
+    return "\n".join([*parts, *_asked_again(answer.asked, answer.action)])
 
 
-def _flips(asked: Row | None, action: str) -> list[str]:
+def _asked_again(asked: AskedAgain | None, action: str) -> list[str]:
     """What would have made it, the nearest first."""
     from turbine.cli.moments import show_time
-    from turbine.scaled import SHOWN
+    from turbine.read.answers.scaling import SHOWN
 
     if asked is None:
         return []
-    head = f"the last verdict, {show_time(asked['at_ms'])} ({asked['position']})"
-    if not asked["rebuilt"]:
+    head = f"the last verdict, {show_time(asked.at_ms)} ({asked.position})"
+    if not asked.rebuilt:
         return ["", f"{head}: the log does not tell any more what it was made on"]
-    lines = ["", f"{head}: {asked['verdict']}, {asked['explanation']}"]
-    if not asked["same"]:
+    lines = ["", f"{head}: {asked.verdict}, {asked.explanation}"]
+    if not asked.same:
         lines.append("this build comes to another word on the same evidence; what follows is its")
-    if asked["already"]:
-        still = f"; what stood against it: {asked['hindered']}" if asked["hindered"] else ""
+    if asked.already:
+        still = f"; what stood against it: {asked.hindered}" if asked.hindered else ""
         return [*lines, f"the policy came to {action} itself{still}"]
-    if not asked["flips"]:
-        none = f"no single change of its {asked['tried']} inputs and settings makes it {action}"
+    enough = asked.counterfactuals or ()
+    if not enough:
+        none = f"no single change of its {asked.tried} inputs and settings makes it {action}"
         return [*lines, none]
-    lines += [f"  {one['text']}" for one in asked["flips"][:SHOWN]]
-    hidden = len(asked["flips"]) - SHOWN
+    lines += [f"  {one.text}" for one in enough[:SHOWN]]
+    hidden = len(enough) - SHOWN
     return [*lines, *([f"  and {hidden} more; -o json has all"] if hidden > 0 else [])]

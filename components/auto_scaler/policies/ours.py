@@ -71,6 +71,7 @@ class Ours(Policy[Known]):
     """The policy `turbine`."""
 
     name: ClassVar[str] = "turbine"
+    replayed: ClassVar[bool] = False  # the row holds what it learnt and what it did
 
     def __init__(self, settings: OurSettings) -> None:
         self.settings = settings

@@ -13,7 +13,8 @@ from events.identity import change_id, decision_id
 from events.records import Body, ConfigChangeProposed, JobDeleteRequested
 from events.topics import CHANGES, JOURNAL, OPERATOR, place
 from projections.jobs import Job, fold
-from turbine.log import Standing
+from tests.unit.turbine.logs import log_of_reads
+from turbine.log import Log, Standing
 
 NOW = 1_800_000_000_000
 CLICKS: Mapping[str, Any] = {
@@ -57,12 +58,17 @@ class Journal:
 
     def _ask(self, topic: str, name: str, body: Body, now: int) -> Standing:
         record = Record("clicks", name, type(body).__name__, encode(body), body)
-        read = read_of(topic, len(self.asked), record, now)
+        offset = sum(one.topic == topic for one in self.asked)
+        read = read_of(topic, offset, record, now)
         self.asked.append(read)
         self.job = fold(self.job, read)
         for said in decide(self.job, now):
             found = self.say(said, self.last, stands=True)
         return found
+
+    def log(self) -> Log:
+        """A log with all of it."""
+        return log_of_reads([*self.asked, *(one.read for one in self.decisions)])
 
     def say(self, body: Body, parent: str, *, stands: bool) -> Standing:
         """A decision on that parent."""
@@ -75,13 +81,14 @@ class Journal:
             value,
             body,
             parent=parent,
-            evidence={place(CHANGES["base"], 0): len(self.asked)},
+            evidence={one.place: one.offset + 1 for one in self.asked},
             tick_ms=NOW,
             logic=component.logic,
             source=component.name,
             cause=getattr(body, "change_id", None) or "",
         )
-        one = Standing(read_of(JOURNAL, len(self.decisions), record), stands)
+        at_ms = max([NOW, *(one.at_ms for one in self.asked)])
+        one = Standing(read_of(JOURNAL, len(self.decisions), record, at_ms), stands)
         self.decisions.append(one)
         if stands:
             self.job, self.last = fold(self.job, one.read), name

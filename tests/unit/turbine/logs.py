@@ -7,11 +7,13 @@ from functools import cache
 from pathlib import Path
 
 from components.runtime.intake import Message
-from events.codec import headers_of
+from events.codec import Read, headers_of
 from events.topics import BY_SHORT, CLOCK, JOURNAL, place
 from simulation.world import World
 from turbine.cli.records import to_export
+from turbine.log import Log
 from turbine.log_lines import Head, Writing
+from turbine.views.source import HeldSource
 
 SEED = 53
 """Of jobs with an auto scaler, whose usual bounds hold."""
@@ -44,6 +46,23 @@ def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
         for line in world.log.lines[place(topic, 0)]
     ]
     return tuple(sorted(found, key=lambda one: one.at_ms))
+
+
+def log_of_reads(reads: Iterable[Read]) -> Log:
+    """A log in memory of what was read, one partition a topic."""
+    messages = [
+        Message(
+            one.topic,
+            0,
+            one.offset,
+            one.at_ms,
+            one.record.key.encode(),
+            one.record.value,
+            [*headers_of(one.record, one.topic)],
+        )
+        for one in reads
+    ]
+    return Log(source=HeldSource(messages, dict.fromkeys(BY_SHORT, 1)))
 
 
 def write(path: Path, messages: Iterable[Message]) -> Path:

@@ -14,9 +14,10 @@ from events.codec import Read
 from simulation.plant.backtest import Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
+from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Standing
+from turbine.read.answers.scaling import words_of
 from turbine.recorded import Recorded
-from turbine.scaled import words_of
 
 JOB = "clicks"
 
@@ -55,7 +56,7 @@ def words(log: Recorded) -> Sequence[Standing]:
 
 def serve(monkeypatch: pytest.MonkeyPatch, log: Recorded) -> Recorded:
     """From now on the commands read it."""
-    for module in ("reasons", "why_not", "whatif"):
+    for module in ("why_not", "whatif"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
-    monkeypatch.setattr("turbine.cli.shards.why_decided", lambda *_: None)
+    monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(log.reads))
     return log

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
-from components.runtime.component import Component
-from events.codec import Read
 from events.identity import change_id
 from events.records import (
     Alternative,
@@ -21,8 +18,6 @@ from events.records import (
     ScalingVerified,
     SyncCommitted,
 )
-from events.topics import JOURNAL
-from projections.jobs import INGRESS_TOPICS, Job
 from projections.syncs import Listed
 from projections.syncs import fold as fold_sync
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
@@ -69,50 +64,12 @@ VERIFIED = ScalingVerified(
 REVERTED = ScalingReverted("clicks", CHANGE, "nothing was gained", '{"gained": 0}', BACK)
 
 
-class Shelf:
-    """Stands in for a Log of one job."""
-
-    counts = dict.fromkeys((*INGRESS_TOPICS, JOURNAL), 1)
-
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
-
-    def held(self) -> None:
-        """Nobody follows it."""
-
-    def job(self, name: str, **_: Any) -> Job | None:
-        return self.journal.job if name == "clicks" and self.journal.decisions else None
-
-    def jobs(self, **_: Any) -> dict[str, Job]:
-        return {"clicks": self.journal.job}
-
-    def syncs(self, **_: Any) -> dict[str, Any]:
-        return {}
-
-    def read(self, topics: Sequence[str], **_: Any) -> Iterator[Read]:
-        said = [one.read for one in self.journal.decisions]
-        return iter([one for one in (*self.journal.asked, *said) if one.topic in topics])
-
-    def heard(
-        self, component: Component[Any], job: str, heed: Callable[[Read, bool], None], **_: Any
-    ) -> None:
-        """The words of people alone: what is made by hand rests on nothing."""
-        for one in self.journal.asked:
-            if one.topic in component.inputs and one.record.key == job:
-                heed(one, True)
-
-    def decisions(self, **_: Any) -> list[Standing]:
-        # Made anew at each reading, as a log's are.
-        return [Standing(one.read, one.stands) for one in self.journal.decisions]
-
-
 def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     """A journal with one job, which the commands take for the log."""
     one = Journal()
     one.propose(CLICKS)
     for module in ("reasons", "why_not", "jobs"):
-        monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, one=one: Shelf(one))
-    monkeypatch.setattr("turbine.cli.shards.why_decided", lambda *_: None)
+        monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: one.log())
     monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view_of(one))
     return one
 
@@ -130,7 +87,8 @@ def view_of(journal: Journal) -> View:
 
 def say(journal: Journal, body: Body, *, stands: bool = True) -> Standing:
     """A word of the scaler, or of the syncer."""
-    return journal.say(body, journal.last, stands=stands)
+    parent = journal.last if stands else "another"
+    return journal.say(body, parent, stands=stands)
 
 
 def synced(journal: Journal, tasks: int = 8) -> SyncCommitted:

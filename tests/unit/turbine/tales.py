@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from components.runtime.settings import Settings
+from components.runtime.step import ROOT
 from events.codec import Read, Record
 from events.topics import OPERATOR, TIERS, place
 from projections.fleet import Fleet
 from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
+from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Standing
 
 
@@ -84,11 +87,23 @@ class TaleLog:
             self.tale.settle()
 
 
+def chained(tale: Tale | None) -> Iterator[Read]:
+    """All that a tale's log has, each decision on the one before it."""
+    last = ROOT
+    for one in tale.log if tale is not None else ():
+        if one.place == CHAIN:
+            yield replace(one, record=replace(one.record, parent=last))
+            last = one.record.id
+        else:
+            yield one
+
+
 def serve(monkeypatch: pytest.MonkeyPatch, tale: Tale | None, *, deaf: bool = False) -> TaleLog:
     """From now on the commands read this tale, and write into it."""
     log = TaleLog(tale, deaf=deaf)
-    for module in ("containers", "placement", "reasons", "tiers"):
+    for module in ("containers", "placement", "tiers"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
+    monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(chained(log.tale)))
     monkeypatch.setattr("turbine.tiers._write", log.take)
     monkeypatch.setattr("turbine.tiers.new_id", lambda: log.tale.next_id() if log.tale else "1.x")
     return log

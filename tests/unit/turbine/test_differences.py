@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from events.merge import change_layer
 from events.strict_json import canonical_json
-from turbine.cli.differences import change_between, change_through, differences
+from turbine.read.differences import change_between, change_through, differences
 
 NESTED = {"a": {"b": 1, "c": [1]}, "d": "x"}
 

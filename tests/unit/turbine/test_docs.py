@@ -22,7 +22,7 @@ from turbine.cli.failures import MEANINGS
 from turbine.cli.naming import spelled
 from turbine.cli.table import ENTRIES
 from turbine.policies import document, rows_of
-from turbine.scaled import KINDS
+from turbine.read.answers.scaling import KINDS
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"

@@ -8,12 +8,14 @@ from components.auto_scaler import ring
 from events.codec import encode
 from events.records import ScalingDecided, TaskLoadReported
 from tests.unit.turbine.recordings import JOB, recorded, words
-from turbine.evidence import MINUTES, Node, lines_of, tree_of
+from turbine.cli.tree import lines_of
 from turbine.hearing import minutes_to, row_at
 from turbine.log import Standing
-from turbine.looks import asked, is_verdict, rebuild
+from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of
+from turbine.read.answers.evidence import MINUTES, Node, tree_of
+from turbine.read.answers.journal import body_of
+from turbine.read.answers.scaling import consequences
 from turbine.recorded import Recorded
-from turbine.scaled import body_of
 
 
 @pytest.mark.parametrize(("scenario", "disturbed"), [("spike", False), ("step", True)])
@@ -45,7 +47,7 @@ def test_every_verdict_is_made_again_on_what_it_was_made_on() -> None:
             found = rebuild(log, one)
             assert found is not None
             assert found.same
-            assert asked(found.look).action == found.verdict.action
+            assert verdict_of(found.evaluation).action == found.verdict.action
             body = body_of(one)
             if isinstance(body, ScalingDecided):
                 assert found.verdict.action == body.action
@@ -61,7 +63,8 @@ def test_nothing_is_rebuilt_of_a_log_that_has_expired() -> None:
 
 
 def tree(log: Recorded, decision: Standing) -> Node:
-    return tree_of(log, log.decisions(job=JOB), decision, None)
+    chain = log.decisions(job=JOB)
+    return tree_of(log, chain, decision, None, became=consequences(chain, decision))
 
 
 def find(node: Node, name: str) -> list[Node]:

@@ -14,9 +14,10 @@ from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale, calm, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
 from turbine.cli.failures import Code
-from turbine.evidence import tree_of_tier
 from turbine.log import Standing
 from turbine.placing import draft_of
+from turbine.read.answers.evidence import tree_of
+from turbine.recorded import Recorded
 
 BUDGET = '{"load_max":1000,"moves_max":1000}'
 
@@ -270,7 +271,7 @@ def test_a_decision_about_a_tier_says_what_was_read_since_the_last(
 
     first = known(before, "root", {LIVES: 4, CHAIN: 2})
     second = known(last, first.read.record.id, {LIVES: 9, CHAIN: 2})
-    nodes = tree_of_tier([first, second], second).nodes
+    nodes = tree_of(Recorded([]), [first, second], second, None).nodes
     assert [(one.name, one.positions) for one in nodes] == [
         ("read", (f"{LIVES}:4", f"{LIVES}:8")),
         ("previous decision", (f"{first.read.place}:{first.read.offset}",)),
@@ -320,7 +321,6 @@ def test_a_decision_about_a_tier_says_on_what_it_was_made(
 ) -> None:
     tale = calm(2, 4, BUDGET)
     serve(monkeypatch, tale)
-    monkeypatch.setattr("turbine.why.explain", lambda *_: None)
     name = told("why", "shard", "1")["decision"]["id"]
     plain = told("why", name)
     assert (plain["kind"], plain["tier"], plain["stands"]) == ("ShardAddRequested", "default", True)
@@ -336,7 +336,6 @@ def test_a_decision_about_a_tier_says_on_what_it_was_made(
 def test_a_request_for_a_plan_is_answered_by_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     tale = lopsided()
     log = serve(monkeypatch, tale)
-    monkeypatch.setattr("turbine.why.explain", lambda *_: None)
     plan = told("placement", "plan")["plan"]
     run("placement", "apply", plan, "--reason", "now")
     plain = told("why", log.written[0].id)

@@ -30,7 +30,9 @@ from tests.unit.turbine.scalings import (
     told,
     whole,
 )
-from turbine.scaled import EVIDENCE_ROWS, flat, parsed, tale_of
+from turbine.cli.scaled import EVIDENCE_ROWS
+from turbine.read.answers.journal import parsed
+from turbine.read.answers.scaling import consequences, flat
 
 
 @pytest.fixture
@@ -69,9 +71,9 @@ def test_a_decision_says_all_that_it_looked_at(journal: Journal) -> None:
 
 def test_what_became_of_it_is_told_in_order(journal: Journal) -> None:
     decision = whole(journal)
-    scaling = told("why", decision.read.record.id)["scaling"]
-    events = scaling["became"]
-    assert scaling["decided"] is None, "it is the decision itself"
+    found = told("why", decision.read.record.id)
+    events = found["became"]
+    assert found["scaling"]["decided"] is None, "it is the decision itself"
     assert [(one["kind"], one["text"]) for one in events] == [
         ("JobConfigChanged", "accepted: version 1 of scaler by auto-scaler, which sets tasks 8"),
         ("SyncCommitted", "runs 8 tasks with version 1.0.1.0"),
@@ -98,7 +100,7 @@ def test_a_sync_of_other_versions_is_not_its_own(journal: Journal) -> None:
     say(journal, JobQuarantined("clicks", "p", "s", now, 1, "start", "x", "again", 3))
     say(journal, synced(journal))
     say(journal, synced(journal, tasks=9))
-    assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
+    assert [one.text for one in consequences(journal.decisions, decision)] == [
         "accepted: version 1 of scaler by ana, which sets tasks 8",
         "failed at step start on the way to version 1.0.1.0, failure 1: a task failed",
         "quarantined after 3 failures of version 1.0.1.0 at step start: again",
@@ -111,7 +113,7 @@ def test_a_refused_change_and_the_word_that_gives_it_up(journal: Journal) -> Non
     journal.propose({"tasks": 99}, "scaler", name=CHANGE)
     given_up = ScalingDeclined("clicks", "rejected", "the change was refused", CHANGE, "scale-up")
     closed = say(journal, given_up)
-    texts = [one["text"] for one in told("why", decision.read.record.id)["scaling"]["became"]]
+    texts = [one["text"] for one in told("why", decision.read.record.id)["became"]]
     assert texts[0].startswith("rejected as invalid, asked by ana: tasks: ")
     assert texts[1:] == ["gave up its change, rejected: the change was refused"]
     found = lines(run("why", closed.read.record.id))
@@ -127,7 +129,7 @@ def test_what_is_taken_back_is_followed_to_its_end(journal: Journal) -> None:
     reverted = say(journal, REVERTED)
     journal.propose({"tasks": 2}, "scaler", name=BACK)
     say(journal, synced(journal, tasks=2))
-    assert [one["text"] for one in tale_of(journal.decisions, decision)["became"]] == [
+    assert [one.text for one in consequences(journal.decisions, decision)] == [
         "accepted: version 1 of scaler by ana, which sets tasks 8",
         "runs 8 tasks with version 1.0.1.0",
         "taken back: nothing was gained",
@@ -180,7 +182,7 @@ def test_a_void_decision_came_to_nothing(journal: Journal) -> None:
     other = ScalingDecided.from_plain(UP.to_plain() | {"change_id": CHANGE, "final_tasks": 9})
     lost = journal.say(other, stands.read.record.parent, stands=False)
     found = told("why", lost.read.record.id)
-    assert (found["stands"], found["scaling"]["became"]) == (False, [])
+    assert (found["stands"], found["became"]) == (False, [])
     assert found["instead"] == stands.read.record.id
 
 

@@ -17,8 +17,8 @@ from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, word
 from turbine.cli.whatif import text_of
 from turbine.honesty import hold, matched, near
 from turbine.plot import draw_beside
+from turbine.read.answers.journal import body_of
 from turbine.recorded import Recorded
-from turbine.scaled import body_of
 from turbine.sides import picture_of
 from turbine.whatif import BadWhatIf, what_if
 

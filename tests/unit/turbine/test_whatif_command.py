@@ -12,8 +12,8 @@ from events.records import ScalingDecided
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.recordings import JOB, reads_of, recorded, serve, words
 from turbine.cli.failures import Code
+from turbine.read.answers.journal import body_of
 from turbine.recorded import Recorded
-from turbine.scaled import body_of
 
 
 @pytest.fixture
@@ -110,10 +110,10 @@ def test_why_not_tells_the_nearest_change_that_would_have_made_it(log: Recorded)
     asked = row["asked"]
     assert asked["rebuilt"]
     assert asked["same"]
-    assert asked["flips"]
+    assert asked["counterfactuals"]
     found = run("why-not", JOB, "--action", "scale-up").out
-    assert f"  {asked['flips'][0]['text']}" in found
-    assert asked["flips"][0]["text"].startswith("it would have scaled up ")
+    assert f"  {asked['counterfactuals'][0]['text']}" in found
+    assert asked["counterfactuals"][0]["text"].startswith("it would have scaled up ")
     assert f"({asked['position']})" in found
     assert log.reads
 
@@ -121,7 +121,7 @@ def test_why_not_tells_the_nearest_change_that_would_have_made_it(log: Recorded)
 def test_why_not_says_so_where_nothing_single_makes_it(log: Recorded) -> None:
     del log
     row = told("why-not", JOB, "--action", "revert")
-    assert row["asked"]["flips"] == []
+    assert row["asked"]["counterfactuals"] == []
     tried = row["asked"]["tried"]
     none = f"no single change of its {tried} inputs and settings makes it revert"
     assert none in run("why-not", JOB, "--action", "revert").out

@@ -3,45 +3,33 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from dataclasses import replace
 
 import pytest
 
-from events.codec import Read, Record, encode
+from events.codec import Record, encode
 from events.identity import change_id
 from events.records import ConfigChangeProposed, ScalingDecided
 from events.topics import CHANGES, JOURNAL
 from projections.ingress import KNOWN
-from projections.jobs import INGRESS_TOPICS
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
-from turbine.cli.differences import differences
 from turbine.cli.jobs import to_plain
-from turbine.log import Log, Standing
-from turbine.why import Why, explain, pick, uncounted, verdict_on
+from turbine.read.answers.decision import (
+    Explanation,
+    OpenRequest,
+    decision,
+    pick,
+    plain,
+    uncounted,
+    verdict_on,
+)
+from turbine.read.differences import Difference
 
 
-class FakeLog:
-    """The log of a test: what is asked of a `Log` by `why`."""
-
-    counts = dict.fromkeys((*INGRESS_TOPICS, JOURNAL), 1)
-
-    def __init__(self, journal: Journal) -> None:
-        self.journal = journal
-
-    def read(self, topics: Sequence[str], **_: Any) -> Iterator[Read]:
-        said = [one.read for one in self.journal.decisions]
-        return iter([one for one in (*self.journal.asked, *said) if one.topic in topics])
-
-    def at(self, *_: Any) -> dict[str, int]:
-        return {}
-
-    def decisions(self, **_: Any) -> list[Standing]:
-        return self.journal.decisions
-
-
-def why(journal: Journal, name: str) -> Why | None:
-    return explain(cast("Log", FakeLog(journal)), name)
+def why(journal: Journal, name: str) -> Explanation:
+    found = decision(journal.log(), name)
+    assert isinstance(found, Explanation)
+    return found
 
 
 @pytest.fixture
@@ -51,43 +39,41 @@ def journal() -> Journal:
     return one
 
 
-def changed(found: Why | None) -> list[str]:
-    assert found is not None
-    return [str(one) for one in differences(found.before, found.after)]
+def changed(found: Explanation) -> list[str]:
+    return [str(Difference.from_plain(one)) for one in found.differences]
 
 
 def test_an_accepted_change(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 4}, reason="more")
-    found = why(journal, decision.read.record.id)
-    assert found is not None
-    plain = found.to_plain()
+    decided = journal.propose({"tasks": 4}, reason="more")
+    found = why(journal, decided.read.record.id)
+    row = plain(found)
     assert changed(found) == ["~ tasks: 2 -> 4"]
-    assert {name: plain[name] for name in ("kind", "job", "stands", "position", "logic")} == {
+    assert {name: row[name] for name in ("kind", "job", "stands", "position", "logic")} == {
         "kind": "JobConfigChanged",
         "job": "clicks",
         "stands": True,
         "position": f"{JOURNAL}/0:1",
         "logic": "job-service/2",
     }
-    assert plain["parent"] == journal.decisions[0].read.record.id
-    assert plain["evidence"] == {"changes.base.v1/0": 2}
-    assert plain["request"]["author"] == "ana"
-    assert plain["request"]["reason"] == "more"
-    assert plain["request"]["position"] == "changes.base.v1/0:1"
-    json.dumps(plain)
+    assert row["parent"] == journal.decisions[0].read.record.id
+    assert row["evidence"] == {"changes.base.v1/0": 2}
+    assert row["request"]["author"] == "ana"
+    assert row["request"]["reason"] == "more"
+    assert row["request"]["position"] == "changes.base.v1/0:1"
+    json.dumps(row)
 
 
 def test_the_change_leads_to_the_same(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 4})
-    assert why(journal, decision.read.record.cause) == why(journal, decision.read.record.id)
+    decided = journal.propose({"tasks": 4})
+    assert why(journal, decided.read.record.cause) == why(journal, decided.read.record.id)
 
 
 def test_a_rejection_changes_nothing(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 99})
-    found = why(journal, decision.read.record.id)
+    decided = journal.propose({"tasks": 99})
+    found = why(journal, decided.read.record.id)
     assert changed(found) == []
-    assert found is not None
-    assert found.to_plain()["body"]["path"] == "tasks"
+    assert found.body is not None
+    assert found.body["path"] == "tasks"
 
 
 def test_a_deletion_takes_all(journal: Journal) -> None:
@@ -105,36 +91,35 @@ def test_a_void_decision_names_what_stands_instead(journal: Journal) -> None:
     assert lost_body is not None
     lost = journal.say(lost_body, won.read.record.parent, stands=False)
     found = why(journal, lost.read.record.id)
-    assert found is not None
     assert (found.instead, changed(found)) == (won.read.record.id, [])
 
 
 def test_a_duplicate_is_explained_as_what_stands(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 4})
-    record = decision.read.record
+    decided = journal.propose({"tasks": 4})
+    record = decided.read.record
     assert record.body is not None
     journal.say(record.body, record.parent, stands=False)
-    assert pick(journal.decisions, record.id) is decision
-    assert pick(journal.decisions, record.cause) is decision
+    assert pick(journal.decisions, record.id) is decided
+    assert pick(journal.decisions, record.cause) is decided
 
 
 def test_of_a_decision_whose_evidence_is_not_there_nobody_can_say_whether_it_stands(
-    journal: Journal, monkeypatch: pytest.MonkeyPatch
+    journal: Journal,
 ) -> None:
-    decision = journal.propose({"tasks": 4}).read.record
+    journal.propose({"tasks": 4})
     # The journal has it, and no fold has come as far.
-    monkeypatch.setattr(FakeLog, "decisions", lambda *_, **__: journal.decisions[:-1])
-    assert why(journal, decision.id) is None
+    last = journal.decisions[-1]
+    record = replace(last.read.record, evidence={f"{CHANGES['base']}/0": 99})
+    journal.decisions[-1] = replace(last, read=replace(last.read, record=record))
+    assert decision(journal.log(), record.id) is None
 
 
 def test_a_request_without_a_verdict(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 4})
-    journal.decisions.remove(decision)
-    found = why(journal, decision.read.record.cause)
-    assert found is not None
-    assert found.decision is None
-    request = found.to_plain()["request"]
-    assert request["valid_until_ms"] == NOW + 60_000
+    decided = journal.propose({"tasks": 4})
+    journal.decisions.remove(decided)
+    found = decision(journal.log(), decided.read.record.cause)
+    assert isinstance(found, OpenRequest)
+    assert (found.request.valid_until_ms, found.void) == (NOW + 60_000, None)
 
 
 @pytest.mark.parametrize("more", [-1, 0])
@@ -144,7 +129,7 @@ def test_one_beyond_those_that_are_known_is_told_that_no_verdict_comes(more: int
         body = ConfigChangeProposed(change_id(NOW + 60_000, f"c{n}"), "clicks", "ana")
         record = Record("clicks", body.change_id, "ConfigChangeProposed", encode(body), body)
         journal.asked.append(read_of(CHANGES["base"], n, record, NOW))
-    log = cast("Log", FakeLog(journal))
+    log = journal.log()
     assert uncounted(log, journal.asked[0].record.id, "clicks") == ""
     said = uncounted(log, record.id, "clicks")
     assert said.startswith("no verdict will come of it: as it came, 1,024 changes") is (more == 0)
@@ -153,7 +138,7 @@ def test_one_beyond_those_that_are_known_is_told_that_no_verdict_comes(more: int
 
 
 def test_an_unknown_id(journal: Journal) -> None:
-    assert why(journal, "nope") is None
+    assert decision(journal.log(), "nope") is None
 
 
 def test_an_expiry_names_the_request_that_it_takes_back(journal: Journal) -> None:
@@ -161,16 +146,15 @@ def test_an_expiry_names_the_request_that_it_takes_back(journal: Journal) -> Non
     journal.propose({"priority": 7}, now=NOW + 10_000)
     [expired] = [one for one in journal.decisions if one.read.record.kind == "OverrideExpired"]
     found = why(journal, expired.read.record.id)
-    assert found is not None
     assert found.request is not None
-    assert found.request.record.id == asked.read.record.cause
+    assert found.request.change_id == asked.read.record.cause
     assert changed(found) == ["~ tasks: 8 -> 2"]
 
 
 def test_the_verdict_on_a_change(journal: Journal) -> None:
-    decision = journal.propose({"tasks": 4})
-    log = cast("Log", FakeLog(journal))
-    assert verdict_on(log, "clicks", decision.read.record.cause) is decision
+    decided = journal.propose({"tasks": 4})
+    log = journal.log()
+    assert verdict_on(log, "clicks", decided.read.record.cause) == decided
     assert verdict_on(log, "clicks", "nope") is None
 
 
@@ -179,10 +163,9 @@ def test_who_owes_a_change_does_not_answer_it(journal: Journal) -> None:
     name = change_id(NOW + 60_000, "owed")
     owed = ScalingDecided("clicks", name, 0, '{"tasks":8}', "lag", "under-capacity", 8, 8)
     journal.say(owed, journal.last, stands=True)
-    log = cast("Log", FakeLog(journal))
-    assert verdict_on(log, "clicks", name) is None
+    assert verdict_on(journal.log(), "clicks", name) is None
     answered = journal.propose({"tasks": 8}, "scaler", name=name)
-    assert verdict_on(log, "clicks", name) is answered
+    assert verdict_on(journal.log(), "clicks", name) == answered
 
 
 def test_a_job_as_json_says_which_layer_each_key_is_from(journal: Journal) -> None:

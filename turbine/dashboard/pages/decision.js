@@ -1,14 +1,16 @@
-// Shows one decision as a tree: the samples, what was made of them, each clamp, the number in the end,
-// what was not chosen, and what became of it. Every leaf says where in the log it lies.
+// Shows one decision: what it says, what became of it, and the tree of what it rests on. Every leaf
+// says where in the log it lies.
 
 import { useAnswer } from "../app/api.js";
-import { Differences, between } from "../app/differences.js";
+import { Differences } from "../app/differences.js";
 import { link } from "../app/place.js";
 import { Copies, Facts, Head, JobLink, Nothing, Section, Shown, Table, Time, Whole } from "../app/parts.js";
 import { html } from "../app/ui.js";
 import { clockName, leaves, number, parsed, plural, time, value } from "../app/words.js";
 
 const EPOCH_MS = 10 ** 12; // less is a length of time and no instant of any log
+const SHOWN = 24; // values of one object, unfolded
+const FEW = 6; // records of one minute, unfolded
 
 export function DecisionPage({ id }) {
   const answer = useAnswer(["decisions", id], { at: "" });
@@ -16,8 +18,8 @@ export function DecisionPage({ id }) {
 }
 
 /** Somebody asked, and nobody has answered. */
-const Request = ({ of }) => html`<${Head} title=${of.request?.kind || "A request"} />
-  <${Nothing}>Nothing has answered this request yet; it is valid until ${time(of.request?.valid_until_ms)} ${clockName()}.<//>
+const Request = ({ of }) => html`<${Head} title=${of.request.kind} />
+  <${Nothing}>${of.void || `Nothing has answered this request yet; it is valid until ${time(of.request.valid_until_ms)} ${clockName()}.`}<//>
   <${Whole} value=${of} />`;
 
 function Decision({ of }) {
@@ -32,34 +34,17 @@ function Decision({ of }) {
     ${body === null
       ? html`<${Nothing}>This build cannot read what it says; a newer one can.<//>`
       : html`<p class="lead says"><bdi>${of.summary}</bdi></p>
-          <${Tree} of=${of} />`}
+          <${Numbers} body=${body} />
+          <${Section} id="says" title="What it says"><${Facts} pairs=${plainPairs(body)} /><//>`}
+    <${Became} of=${of} />
+    <${Tree} of=${of.tree.nodes} />
     <div class="halves"><${Asked} of=${of.request} /><${Changed} of=${of} /></div>
     <${Where} of=${of} />`;
 }
 
-/** From what was seen to what was decided, a step a line. */
-function Tree({ of }) {
-  const { body, scaling } = of;
-  const samples = scaling?.evidence || parsed(body.evidence_json || body.details_json);
+/** What each constraint made of the number of tasks, as bars of one scale. */
+function Numbers({ body }) {
   const steps = body.constraints || [];
-  const became = scaling?.became || [];
-  const has = body.symptom !== undefined || steps.length || Object.keys(samples).length || became.length;
-  if (!has) return html`<${Section} id="says" title="What it says"><${Facts} pairs=${plainPairs(body)} /><//>`;
-  return html`<ol class="tree" aria-label="How it was decided">
-    <${Step} title="Seen" said=${body.symptom} none="nothing unusual"><${Samples} of=${samples} /><//>
-    <${Step} title="Cause" said=${body.diagnosis} none="none was found">${body.policy && html`<p class="quiet small">policy ${body.policy}, mode ${body.mode}</p>`}<//>
-    <${Numbers} body=${body} steps=${steps} />
-    ${body.alternatives?.length ? html`<${Step} title="Not chosen" said=${plural(body.alternatives.length, "alternative")}><${Alternatives} of=${body.alternatives} /><//>` : null}
-    <${Outcome} of=${of} became=${became} measures=${scaling?.measures} decided=${scaling?.decided} />
-  </ol>`;
-}
-
-const Step = ({ title, said, none, children, mood }) => html`<li class=${mood}>
-  <h2><span class="quiet">${title}</span> ${said || html`<span class="quiet">${none}</span>`}</h2>${children}
-</li>`;
-
-/** The number before any constraint, what each made of it, and the number after all, as bars of one scale. */
-function Numbers({ body, steps }) {
   const all = [body.raw_tasks, body.final_tasks, ...steps.flatMap((one) => [one.before, one.after])].filter((one) => typeof one === "number");
   if (!all.length) return null;
   const most = Math.max(...all);
@@ -68,8 +53,7 @@ function Numbers({ body, steps }) {
     ...steps.map((one) => [one.name, one.after, one.note || `from ${number(one.before)}`]),
     body.final_tasks !== undefined && ["final", body.final_tasks, body.action ? `${body.action}${body.mode === "act" ? "" : `, ${body.mode} only`}` : ""],
   ].filter(Boolean);
-  const title = body.final_tasks === undefined ? "no change" : plural(body.final_tasks, "task");
-  return html`<${Step} title=${steps.length ? "Clamped to" : "Decided"} said=${title} mood="main-step">
+  return html`<${Section} id="numbers" title=${body.final_tasks === undefined ? "No change" : plural(body.final_tasks, "task")}>
     <table class="clamps">
       <tbody>${rows.map(([name, found, note]) => html`<tr key=${name} class=${name === "final" ? "strong" : ""}>
         <th scope="row">${name}</th><td class="num">${number(found)}</td>
@@ -84,32 +68,46 @@ const shown = (path, found) => (path.endsWith("_ms") && typeof found === "number
 function Samples({ of }) {
   const rows = leaves(of);
   if (!rows.length) return null;
-  return html`<details open=${rows.length <= 24}>
-    <summary class="small quiet">${plural(rows.length, "sample")}</summary>
+  return html`<details open=${rows.length <= SHOWN}>
+    <summary class="small quiet">${plural(rows.length, "value")}</summary>
     <dl class="samples">${rows.map(([path, found]) => html`<div key=${path}><dt>${path}</dt><dd><bdi>${shown(path, found)}</bdi></dd></div>`)}</dl>
   </details>`;
 }
 
-const Alternatives = ({ of }) => html`<ul class="alternatives">${of.map((one) => html`<li key=${one.action}><b>${one.action}</b> <bdi class="soft">${one.reason}</bdi></li>`)}</ul>`;
+/** What it rests on, as the answer has it: each leaf a record, by its position. */
+const Tree = ({ of }) => html`<${Section} id="tree" title="What it rests on">
+  <ul class="tree" aria-label="Evidence">${of.map((node, at) => html`<${Branch} key=${at} of=${node} />`)}</ul>
+<//>`;
 
-function Outcome({ of, became, measures, decided }) {
-  const { body } = of;
-  const promised = body.verify_ms && of.body.mode === "act" ? `held against what is seen at ${time(body.verify_ms)} ${clockName()}` : "";
-  if (of.kind === "ScalingDeclined") {
-    return html`<${Step} title="Not done" said=${body.reason}>${body.until_ms && html`<p class="quiet small">at least until ${time(body.until_ms)} ${clockName()}</p>`}<//>`;
-  }
-  if (!became.length && !promised && !measures && !decided) return null;
-  const last = became.at(-1);
-  const mood = last && /Reverted|Rejected|Failed|Quarantined/.test(last.kind) ? "is-bad" : "";
-  return html`<${Step} title="Became" said=${last ? last.text : "not known yet"} mood=${mood}>
+function Branch({ of }) {
+  const { name, positions, nodes } = of;
+  const plain = of.value === null || typeof of.value !== "object";
+  const bare = nodes.length > FEW && nodes.every((one) => one.value === null && !one.nodes.length);
+  const below = nodes.length ? html`<ul>${nodes.map((node, at) => html`<${Branch} key=${at} of=${node} />`)}</ul>` : null;
+  return html`<li>
+    <span>${name}</span>${plain && of.value !== null ? html` <bdi class="break">${shown(name, of.value)}</bdi>` : null}
+    ${positions.map((one) => html` <code key=${one} class="break quiet">${one}</code>`)}
+    ${plain ? null : html`<${Samples} of=${of.value} />`}
+    ${bare ? html`<details><summary class="small quiet">${plural(nodes.length, "record")}</summary>${below}</details>` : below}
+  </li>`;
+}
+
+function Became({ of }) {
+  const promised = of.body?.verify_ms && of.body.mode === "act" ? `Held against what is seen at ${time(of.body.verify_ms)} ${clockName()}.` : "";
+  const decided = of.scaling?.decided;
+  const none = of.kind === "ScalingDecided" && of.stands;
+  if (!of.became.length && !promised && !decided && !none) return null;
+  return html`<${Section} id="became" title="What became of it">
     ${promised && html`<p class="quiet small">${promised}</p>`}
     ${decided && html`<p class="small">of <a href=${link(["decisions", decided.id])}>${decided.kind}</a></p>`}
-    ${became.length ? html`<ul class="became">${became.map((one) => html`<li key=${one.id}><${Time} ms=${one.at_ms} /> <a href=${link(["decisions", one.id])}>${one.kind}</a> <bdi class="soft">${one.text}</bdi></li>`)}</ul>` : null}
-    <${Samples} of=${measures || {}} />
+    ${of.became.length
+      ? html`<ul class="became">${of.became.map((one) => html`<li key=${one.id}><${Time} ms=${one.at_ms} /> <a href=${link(["decisions", one.id])}>${one.kind}</a> <bdi class="soft">${one.text}</bdi></li>`)}</ul>`
+      : none && html`<${Nothing}>Nothing yet.<//>`}
   <//>`;
 }
 
-const HIDDEN = new Set(["layer_json", "expected_json", "config_json", "traceparent", "moves_json", "measures_json"]);
+// Of the body: what the tree tells, or what is for programs.
+const HIDDEN = new Set(["layer_json", "expected_json", "config_json", "traceparent", "moves_json", "measures_json", "evidence_json", "constraints", "alternatives"]);
 function plainPairs(body) {
   return Object.entries(body)
     .filter(([key, found]) => !HIDDEN.has(key) && found !== null && found !== "" && !(Array.isArray(found) && !found.length))
@@ -132,9 +130,8 @@ function Asked({ of }) {
 }
 
 function Changed({ of }) {
-  const found = of.differences || (of.before && of.after ? between(of.before, of.after) : []);
-  if (!found.length) return null;
-  return html`<${Section} id="changed" title="What it changed"><${Differences} of=${found} /><//>`;
+  if (!of.differences.length) return null;
+  return html`<${Section} id="changed" title="What it changed"><${Differences} of=${of.differences} /><//>`;
 }
 
 function Where({ of }) {

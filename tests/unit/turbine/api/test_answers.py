@@ -30,7 +30,6 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks", shapes.JobAnswer),
     ("/jobs/clicks/series", shapes.SeriesAnswer),
     ("/jobs/clicks/decisions", shapes.DecisionsAnswer),
-    ("/jobs/clicks/why-not?action=scale-down", shapes.WhyNotAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
     ("/tiers/default/moves", shapes_more.MovesAnswer),

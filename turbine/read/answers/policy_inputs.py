@@ -1,7 +1,7 @@
 """What a verdict of the auto scaler can be asked about again: each input and each setting. Pure.
 
-A knob has the value of the look, the bounds within which another one makes sense, and the look that
-another value makes. Nothing but the one thing is changed.
+An input has the value of the evaluation, the bounds within which another one makes sense, and the
+evaluation that another value makes. Nothing but the one thing is changed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from components.auto_scaler import ring
+from components.auto_scaler.catalogue import POLICIES
 from components.auto_scaler.looking import job_of
-from components.auto_scaler.policies.ours import Ours
 from components.auto_scaler.policies.shapes import reads
 from components.auto_scaler.seen import Minute
 from events.config import TASKS_MAX
 from events.policies.table import SETTINGS, trouble_in
 from events.strict_json import canonical_json
-from turbine.looks import Look
+from turbine.read.answers.evaluation import Evaluation
 
 Value = float | int | bool | str | None
 TIMES = 50.0
@@ -34,13 +34,13 @@ INPUT, SETTING = "input", "setting"
 
 
 @dataclass(frozen=True, slots=True)
-class Knob:
+class PolicyInput:
     """One thing that may have been otherwise."""
 
     kind: str  # input or setting
     name: str
     value: Value  # as it was
-    change: Callable[[Value], Look | None]  # None: that value is no value of it
+    change: Callable[[Value], Evaluation | None]  # None: that value is no value of it
     least: float = 0.0
     most: float = 0.0
     whole: bool = False
@@ -50,100 +50,105 @@ class Knob:
     unit: str = ""
 
 
-def knobs_of(look: Look) -> Iterator[Knob]:
-    """All of a look; what was not measured, or has no part in it, is left out."""
-    yield from _measured(look)
-    yield from _limits(look)
-    yield from _times(look)
-    yield from _settings(look)
+def inputs_of(given: Evaluation) -> Iterator[PolicyInput]:
+    """All of an evaluation; what was not measured, or has no part in it, is left out."""
+    yield from _measured(given)
+    yield from _limits(given)
+    yield from _times(given)
+    yield from _settings(given)
 
 
 # --- what was measured
 
 
-def _measured(look: Look) -> Iterator[Knob]:
-    newest = look.row.learnt.known.seen.newest
+def _measured(given: Evaluation) -> Iterator[PolicyInput]:
+    newest = given.row.learnt.known.seen.newest
     if newest is None:
         return
     came = newest.rate if newest.arrived is None else newest.arrived
     if came > 0:
-        yield _times_of(look, ("rate", "what came in", "records/s"), came, _with_rate)
+        yield _times_of(given, ("rate", "what came in", "records/s"), came, _with_rate)
     if newest.lag_s is not None:
-        yield Knob(
-            INPUT, "lag_seconds", newest.lag_s, lambda lag_s: _with_lag(look, _number(lag_s)),
+        yield PolicyInput(
+            INPUT, "lag_seconds", newest.lag_s, lambda lag_s: _with_lag(given, _number(lag_s)),
             0.0, max(LAG_MOST_S, 2 * newest.lag_s),
-            scale=newest.lag_s or look.facts.slo_s, what="the lag", unit="s",
+            scale=newest.lag_s or given.facts.slo_s, what="the lag", unit="s",
         )  # fmt: skip
-    can = _reads(look, newest)
+    can = _reads(given, newest)
     if can is not None:
-        yield _times_of(look, ("capacity", "what it can read", "records/s"), can, _with_capacity)
-    used = look.row.learnt.known.used_mb
+        yield _times_of(given, ("capacity", "what it can read", "records/s"), can, _with_capacity)
+    used = given.row.learnt.known.used_mb
     if used:
-        yield _times_of(look, ("memory", "the memory of a task", "MiB"), used, _with_memory)
-    yield _flag(look, "oom", newest.oom, "out_of_memory", "a task had run out of memory")
+        yield _times_of(given, ("memory", "the memory of a task", "MiB"), used, _with_memory)
+    yield _flag(given, "oom", newest.oom, "out_of_memory", "a task had run out of memory")
     stuck = "nothing had been read of a partition that has records"
-    yield _flag(look, "stuck", newest.stuck > 0, "stuck_partition", stuck)
-    if look.row.days.days:
-        yield _times_of(look, ("usual_days", "what usual days say", "times that"), 1.0, _with_days)
+    yield _flag(given, "stuck", newest.stuck > 0, "stuck_partition", stuck)
+    if given.row.days.days:
+        yield _times_of(given, ("usual_days", "what usual days say", "times that"), 1.0, _with_days)
 
 
 def _times_of(
-    look: Look, told: tuple[str, str, str], base: float, make: Callable[[Look, float], Look]
-) -> Knob:
+    given: Evaluation,
+    told: tuple[str, str, str],
+    base: float,
+    make: Callable[[Evaluation, float], Evaluation],
+) -> PolicyInput:
     name, what, unit = told
 
-    def change(value: Value) -> Look:
-        return make(look, _number(value) / base)
+    def change(value: Value) -> Evaluation:
+        return make(given, _number(value) / base)
 
-    return Knob(
+    return PolicyInput(
         INPUT, name, base, change, base / TIMES, base * TIMES, scale=base, what=what, unit=unit
     )  # fmt: skip
 
 
-def _flag(look: Look, field: str, value: bool, name: str, what: str) -> Knob:
+def _flag(given: Evaluation, field: str, value: bool, name: str, what: str) -> PolicyInput:
     kind = {"oom": bool, "stuck": int}[field]
-    return Knob(
-        INPUT, name, value, lambda other: _newest(look, **{field: kind(bool(other))}),
+    return PolicyInput(
+        INPUT, name, value, lambda other: _newest(given, **{field: kind(bool(other))}),
         choices=(not value,), what=what,
     )  # fmt: skip
 
 
 def _number(value: Value) -> float:
-    assert isinstance(value, float | int), "a knob with bounds has a number"
+    assert isinstance(value, float | int), "a varied with bounds has a number"
     return float(value)
 
 
-def _reads(look: Look, newest: Minute) -> float | None:
+def _reads(given: Evaluation, newest: Minute) -> float | None:
     """Records a second, as the policy has them: by its curve, or by how busy it was."""
-    curve = look.row.learnt.known.curve
-    if look.facts.policy == Ours.name:
-        return reads(curve, job_of(look.row, look.facts, look.now_ms)) if curve.known else None
+    curve = given.row.learnt.known.curve
+    if not POLICIES[given.facts.policy].replayed:
+        return reads(curve, job_of(given.row, given.facts, given.now_ms)) if curve.known else None
     return newest.rate / newest.busy if newest.busy and newest.rate else None
 
 
-def _mapped(look: Look, make: Callable[[Minute], Minute], *, last: bool = False) -> Look:
+def _mapped(
+    given: Evaluation, make: Callable[[Minute], Minute], *, last: bool = False
+) -> Evaluation:
     """Each minute that the row remembers becomes another one, or the last alone."""
-    learnt = look.row.learnt
+    learnt = given.row.learnt
     kept, packed = list(ring.minutes(learnt.ring)), b""
     for at, minute in enumerate(kept):
         packed = ring.kept(packed, make(minute) if not last or at == len(kept) - 1 else minute)
     seen = learnt.known.seen
     newest = None if seen.newest is None else make(seen.newest)
     known = learnt.known._replace(seen=seen._replace(newest=newest))
-    return look._replace(row=look.row._replace(learnt=learnt._replace(known=known, ring=packed)))
+    return given._replace(row=given.row._replace(learnt=learnt._replace(known=known, ring=packed)))
 
 
-def _newest(look: Look, **more: Any) -> Look:
-    return _mapped(look, lambda minute: minute._replace(**more), last=True)
+def _newest(given: Evaluation, **more: Any) -> Evaluation:
+    return _mapped(given, lambda minute: minute._replace(**more), last=True)
 
 
-def _known(look: Look, **more: Any) -> Look:
-    learnt = look.row.learnt
+def _known(given: Evaluation, **more: Any) -> Evaluation:
+    learnt = given.row.learnt
     known = learnt.known._replace(**more)
-    return look._replace(row=look.row._replace(learnt=learnt._replace(known=known)))
+    return given._replace(row=given.row._replace(learnt=learnt._replace(known=known)))
 
 
-def _with_rate(look: Look, times: float) -> Look:
+def _with_rate(given: Evaluation, times: float) -> Evaluation:
     """So many times as much came in, in each minute; it was read as far as the tasks had time."""
 
     def more(minute: Minute) -> Minute:
@@ -156,24 +161,24 @@ def _with_rate(look: Look, times: float) -> Look:
             busy_most=None if minute.busy_most is None else min(1.0, minute.busy_most * read),
         )
 
-    came = tuple([one * times for one in look.row.learnt.known.arrived])
-    return _known(_mapped(look, more), arrived=came)
+    came = tuple([one * times for one in given.row.learnt.known.arrived])
+    return _known(_mapped(given, more), arrived=came)
 
 
-def _with_lag(look: Look, lag_s: float) -> Look:
+def _with_lag(given: Evaluation, lag_s: float) -> Evaluation:
     """The oldest record was so old, and as many more were left."""
-    known = look.row.learnt.known
+    known = given.row.learnt.known
     newest = known.seen.newest
     assert newest is not None, "a lag was measured in some minute"
     came = newest.rate if newest.arrived is None else newest.arrived
     held = bool(newest.lag and newest.lag_s)
     lag = (newest.lag or 0.0) * lag_s / (newest.lag_s or 1.0) if held else lag_s * came
     lows = (*known.lows[:-1], (newest.at_ms, lag_s)) if known.lows else known.lows
-    changed = _newest(look, lag=lag, lag_s=lag_s)
+    changed = _newest(given, lag=lag, lag_s=lag_s)
     return _known(changed, lag=lag, lags_s=(*known.lags_s[:-1], lag_s), lows=lows)
 
 
-def _with_capacity(look: Look, times: float) -> Look:
+def _with_capacity(given: Evaluation, times: float) -> Evaluation:
     """Each thread reads so many times as much; what came in was read with as much less of its
     time."""
 
@@ -182,68 +187,68 @@ def _with_capacity(look: Look, times: float) -> Look:
         most = None if minute.busy_most is None else min(1.0, minute.busy_most / times)
         return minute._replace(busy=busy, busy_most=most)
 
-    curve = look.row.learnt.known.curve
+    curve = given.row.learnt.known.curve
     more = log(times)
     curve = curve._replace(y=curve.y + curve.weight * more, xy=curve.xy + curve.x * more)
-    return _known(_mapped(look, faster), curve=curve)
+    return _known(_mapped(given, faster), curve=curve)
 
 
-def _with_memory(look: Look, times: float) -> Look:
-    used = look.row.learnt.known.used_mb
+def _with_memory(given: Evaluation, times: float) -> Evaluation:
+    used = given.row.learnt.known.used_mb
 
     def larger(minute: Minute) -> Minute:
         known = minute.memory_mb
         return minute._replace(memory_mb=None if known is None else known * times)
 
-    return _known(_mapped(look, larger), used_mb=None if used is None else used * times)
+    return _known(_mapped(given, larger), used_mb=None if used is None else used * times)
 
 
-def _with_days(look: Look, times: float) -> Look:
-    days = look.row.days
+def _with_days(given: Evaluation, times: float) -> Evaluation:
+    days = given.row.days
     mean, peak = (
         array("f", [one * times for one in array("f", packed)]).tobytes()
         for packed in (days.mean, days.peak)
     )
-    return look._replace(row=look.row._replace(days=days._replace(mean=mean, peak=peak)))
+    return given._replace(row=given.row._replace(days=days._replace(mean=mean, peak=peak)))
 
 
 # --- limits and times
 
 
-def _limits(look: Look) -> Iterator[Knob]:
-    facts, grant = look.facts, look.row.grant
-    yield Knob(
+def _limits(given: Evaluation) -> Iterator[PolicyInput]:
+    facts, grant = given.facts, given.row.grant
+    yield PolicyInput(
         INPUT, "limits.tasks", facts.tasks_max,
-        lambda most: look._replace(facts=facts._replace(tasks_max=int(_number(most)))),
+        lambda most: given._replace(facts=facts._replace(tasks_max=int(_number(most)))),
         1, TASKS_MAX, whole=True, scale=facts.tasks_max, what="the limit of its tasks",
     )  # fmt: skip
-    if grant.holds(look.now_ms) and grant.tasks_max is not None:
-        yield Knob(
+    if grant.holds(given.now_ms) and grant.tasks_max is not None:
+        yield PolicyInput(
             INPUT, "granted", grant.tasks_max,
-            lambda most: look._replace(
-                row=look.row._replace(grant=grant._replace(tasks_max=int(_number(most))))
+            lambda most: given._replace(
+                row=given.row._replace(grant=grant._replace(tasks_max=int(_number(most))))
             ),
             1, TASKS_MAX, whole=True, scale=max(1, grant.tasks_max), what="the tasks granted",
         )  # fmt: skip
-    yield Knob(
+    yield PolicyInput(
         INPUT, "slo.lag_seconds", facts.slo_s,
-        lambda slo_s: look._replace(facts=facts._replace(slo_s=_number(slo_s))),
+        lambda slo_s: given._replace(facts=facts._replace(slo_s=_number(slo_s))),
         1.0, LAG_MOST_S, scale=facts.slo_s, what="the lag that its SLO allows", unit="s",
     )  # fmt: skip
 
 
-def _times(look: Look) -> Iterator[Knob]:
+def _times(given: Evaluation) -> Iterator[PolicyInput]:
     """How long it waited since its last change, and how long a failed one holds it."""
-    done, now_ms = look.row.done, look.now_ms
-    if look.facts.policy != Ours.name:
-        return  # the others play what they remember again, by their minutes
+    done, now_ms = given.row.done, given.now_ms
+    if POLICIES[given.facts.policy].replayed:
+        return  # what it remembers is made again of its minutes
 
-    def changed(**more: Any) -> Look:
-        return look._replace(row=look.row._replace(done=done._replace(**more)))
+    def changed(**more: Any) -> Evaluation:
+        return given._replace(row=given.row._replace(done=done._replace(**more)))
 
     if done.acted_ms is not None:
         waited_s = (now_ms - done.acted_ms) / 1000
-        yield Knob(
+        yield PolicyInput(
             INPUT, "waited_seconds", waited_s,
             lambda other: changed(acted_ms=now_ms - round(_number(other) * 1000)),
             0.0, WAIT_MOST_S, scale=max(60.0, waited_s),
@@ -251,7 +256,7 @@ def _times(look: Look) -> Iterator[Knob]:
         )  # fmt: skip
     if done.held_ms > now_ms:
         left_s = (done.held_ms - now_ms) / 1000
-        yield Knob(
+        yield PolicyInput(
             INPUT, "held_seconds", left_s,
             lambda other: changed(held_ms=now_ms + round(_number(other) * 1000)),
             0.0, left_s, scale=left_s, what="the time for which it is still held", unit="s",
@@ -261,29 +266,29 @@ def _times(look: Look) -> Iterator[Knob]:
 # --- settings
 
 
-def _settings(look: Look) -> Iterator[Knob]:
+def _settings(given: Evaluation) -> Iterator[PolicyInput]:
     """Of the policy; lists and parts of settings are left to people."""
-    name, said = look.facts.policy, json.loads(look.facts.settings_json)
+    name, said = given.facts.policy, json.loads(given.facts.settings_json)
     model = SETTINGS[name]
     in_force = model.model_validate(said).model_dump(mode="json")
     for setting, field in model.model_fields.items():
         kinds = _kinds(field.annotation)
         value = in_force[setting]
 
-        def change(other: Value, setting: str = setting) -> Look | None:
+        def change(other: Value, setting: str = setting) -> Evaluation | None:
             made = said | {setting: other}
             if trouble_in(name, made) is not None:
                 return None
-            return look._replace(facts=look.facts._replace(settings_json=canonical_json(made)))
+            return given._replace(facts=given.facts._replace(settings_json=canonical_json(made)))
 
         if get_origin(kinds[0]) is Literal or kinds[0] is bool:
             ones = get_args(kinds[0]) or (True, False)
             others = tuple(one for one in ones if one != value)
-            yield Knob(SETTING, setting, value, change, choices=others)
+            yield PolicyInput(SETTING, setting, value, change, choices=others)
         elif kinds[0] in (int, float) and value is not None:
             least, most, whole = _bounds(field.metadata, whole=kinds[0] is int)
             scale = abs(value) or min(1.0, most)
-            yield Knob(SETTING, setting, value, change, least, most, whole, scale)
+            yield PolicyInput(SETTING, setting, value, change, least, most, whole, scale)
 
 
 def _kinds(annotation: Any) -> list[Any]:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, JsonValue
 
 from components.runtime.component import Component
 from events.codec import Read
@@ -26,12 +28,20 @@ from events.records import (
     TaskLoadReported,
     WorkloadProfiled,
 )
+from events.topics import JOURNAL
 from turbine.hearing import Heard, Hears, Minutes
 from turbine.log import Standing
 from turbine.logics import NEWEST
-from turbine.scaled import Word, body_of, parsed, tale_of
+from turbine.read.answers.journal import (
+    DOCUMENTED,
+    DecisionHead,
+    Json,
+    body_of,
+    parsed,
+    position_of,
+)
+from turbine.read.answers.scaling import Consequence, Word
 
-Row = dict[str, Any]
 BY_NAME: Mapping[str, Component[Any]] = {one.name: one for one in NEWEST}
 
 MINUTES = 10
@@ -52,42 +62,49 @@ SOURCES = (
 class Node:
     """One step from a decision towards what it rests on."""
 
-    name: str
-    value: Any = None
-    positions: tuple[str, ...] = ()
-    nodes: tuple[Node, ...] = ()
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {
-            "name": self.name,
-            "value": self.value,
-            "positions": list(self.positions),
-            "nodes": [one.to_plain() for one in self.nodes],
-        }
+    name: str
+    """What it is: request, constraint, measured, minute, read, previous decision, and others."""
+    value: JsonValue = None
+    """What it said; null where its position is all that is told."""
+    positions: tuple[str, ...] = ()
+    """The records that it is made of, each by its place and offset."""
+    nodes: tuple[Node, ...] = ()
+    """What it rests on itself."""
 
 
 def tree_of(
-    log: Hears, decisions: Sequence[Standing], decision: Standing, request: Read | None
+    log: Hears,
+    decisions: Sequence[Standing],
+    decision: Standing,
+    request: Read | None,
+    *,
+    decided: DecisionHead | None = None,
+    became: Sequence[Consequence] = (),
 ) -> Node:
-    """All that a decision rests on."""
+    """All that a decision rests on. `decisions` are those of its chain; `decided` is the one that
+    a word which closes a change goes back to, and `became` is what came of it."""
     record, body = decision.read.record, body_of(decision)
+    component = BY_NAME.get(record.source)
     nodes = list(_asked(request))
     if isinstance(body, Word):
-        nodes += _of_word(log, decisions, decision, body)
+        nodes += _of_word(log, decision, body)
+        if decided is not None and isinstance(body, ScalingVerified | ScalingReverted):
+            because = None if decided.body is None else decided.body["explanation"]
+            nodes.append(Node("of", because, (decided.position,)))
+        nodes += [Node(f"then: {one.kind}", one.text, (one.position,)) for one in became]
+    elif component is None or component.key_of is not None or decision.read.topic != JOURNAL:
+        nodes += _stretches(decisions, decision)
     else:
-        nodes += _read_since(log, decisions, decision, request)
+        nodes += _read_since(log, component, decisions, decision, request)
     nodes += _previous(decisions, decision)
-    return Node(record.kind, None, (_position(decision.read),), tuple(nodes))
-
-
-def _position(read: Read) -> str:
-    return f"{read.place}:{read.offset}"
+    return Node(record.kind, None, (position_of(decision.read),), tuple(nodes))
 
 
 def _asked(request: Read | None) -> Iterator[Node]:
     if request is not None:
-        yield Node("request", request.record.kind, (_position(request),))
+        yield Node("request", request.record.kind, (position_of(request),))
 
 
 def _previous(decisions: Sequence[Standing], decision: Standing) -> Iterator[Node]:
@@ -95,15 +112,13 @@ def _previous(decisions: Sequence[Standing], decision: Standing) -> Iterator[Nod
     parent = decision.read.record.parent
     for one in decisions:
         if one.stands and one.read.record.id == parent:
-            yield Node("previous decision", one.read.record.kind, (_position(one.read),))
+            yield Node("previous decision", one.read.record.kind, (position_of(one.read),))
 
 
 # --- the auto scaler's
 
 
-def _of_word(
-    log: Hears, decisions: Sequence[Standing], decision: Standing, body: Word
-) -> Iterator[Node]:
+def _of_word(log: Hears, decision: Standing, body: Word) -> Iterator[Node]:
     heard = _heard(log, decision)
     if isinstance(body, ScalingDecided | ScalingDeclined):
         yield _number(body, heard)
@@ -112,14 +127,11 @@ def _of_word(
     else:
         yield Node("measured", parsed(body.measures_json), (), heard)
     if isinstance(body, ScalingDecided):
-        expected = {"records_per_s": body.expected_records_per_s, "by_ms": body.verify_ms}
+        expected: JsonValue = {
+            "records_per_s": body.expected_records_per_s,
+            "by_ms": body.verify_ms,
+        }
         yield Node("expected", expected)
-    tale = tale_of(decisions, decision)
-    if tale["decided"] is not None and isinstance(body, ScalingVerified | ScalingReverted):
-        first = tale["decided"]
-        yield Node("of", first["body"]["explanation"], (first["position"],))
-    for one in tale["became"]:
-        yield Node(f"then: {one['kind']}", one["text"], (one["position"],))
 
 
 def _number(body: ScalingDecided | ScalingDeclined, heard: tuple[Node, ...]) -> Node:
@@ -128,14 +140,14 @@ def _number(body: ScalingDecided | ScalingDeclined, heard: tuple[Node, ...]) -> 
     groups = [Node(f"measured: {name}", value) for name, value in evidence.items()]
     if isinstance(body, ScalingDecided):
         node = Node("raw number", {"tasks": body.raw_tasks}, (), (*groups, *heard))
-        name, value = "decided", {"tasks": body.final_tasks, "set": parsed(body.set_json)}
+        value: Json = {"tasks": body.final_tasks, "set": parsed(body.set_json)}
     else:
         node = Node("cause", body.diagnosis or body.symptom or "none", (), (*groups, *heard))
-        name, value = "decided", {"reason": body.reason}
+        value = {"reason": body.reason}
     for one in body.constraints:
-        told = {"before": one.before, "after": one.after, "note": one.note}
+        told: Json = {"before": one.before, "after": one.after, "note": one.note}
         node = Node(f"constraint: {one.name}", told, (), (node,))
-    return Node(name, value | {"because": body.explanation}, (), (node,))
+    return Node("decided", value | {"because": body.explanation}, (), (node,))
 
 
 def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
@@ -159,7 +171,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     if len(minutes) > MINUTES:
         nodes.append(_stretch(minutes[:-MINUTES]))
     for name, read in last.items():
-        nodes.append(Node(name, _short(read.record.body), (_position(read),)))
+        nodes.append(Node(name, _short(read.record.body), (position_of(read),)))
     return tuple(nodes)
 
 
@@ -178,7 +190,7 @@ def _stretch(minutes: Sequence[Heard]) -> Node:
     """Minutes of which the policy remembers what they add up to."""
     first, last = minutes[0], minutes[-1]
     ends = [one.reports[at] for one, at in ((first, 0), (last, -1)) if one.reports]
-    value = {
+    value: JsonValue = {
         "minutes": len(minutes),
         "from_ms": first.minute.at_ms,
         "to_ms": last.minute.at_ms,
@@ -186,7 +198,7 @@ def _stretch(minutes: Sequence[Heard]) -> Node:
     return Node("minutes before", value, tuple(f"{one.place}:{one.offset}" for one in ends))
 
 
-def _short(body: Body | None) -> Any:
+def _short(body: Body | None) -> JsonValue:
     match body:
         case JobConfigChanged():
             return {"version": body.version, "author": body.author}
@@ -204,51 +216,45 @@ def _short(body: Body | None) -> Any:
 
 
 def _read_since(
-    log: Hears, decisions: Sequence[Standing], decision: Standing, request: Read | None
+    log: Hears,
+    component: Component[Any],
+    decisions: Sequence[Standing],
+    decision: Standing,
+    request: Read | None,
 ) -> Iterator[Node]:
     """What its author had read since it last spoke about the job."""
-    record = decision.read.record
-    component = BY_NAME.get(record.source)
-    if component is None or component.key_of is not None:
-        return
-    since = _evidence_before(decisions, decision)
+    record, since = decision.read.record, _evidence_before(decisions, decision)
+    asked = None if request is None else position_of(request)
     reads = list[Read]()
 
     def heed(read: Read, stands: bool) -> None:
         own = read.record.source == record.source
         new = read.offset >= since.get(read.place, 0)
-        if stands and new and not own and read.record.kind in component.folds:
+        folded = stands and new and not own and read.record.kind in component.folds
+        if folded and position_of(read) != asked:
             reads.append(read)
 
     log.heard(component, record.key, heed, end=record.evidence)
-    asked = None if request is None else _position(request)
-    told = [one for one in reads if _position(one) != asked]
-    for one in told[-INPUTS:]:
-        yield Node("read", one.record.kind, (_position(one),))
-    if len(told) > INPUTS:
-        yield Node("read before", {"records": len(told) - INPUTS}, (_position(told[0]),))
+    for one in reads[-INPUTS:]:
+        yield Node("read", one.record.kind, (position_of(one),))
+    if len(reads) > INPUTS:
+        yield Node("read before", {"records": len(reads) - INPUTS}, (position_of(reads[0]),))
 
 
-def tree_of_tier(chain: Sequence[Standing], decision: Standing) -> Node:
-    """Of a decision about a tier, whose author reads all that its containers say: the stretches of
-    the log that it had read since it spoke last."""
-    record = decision.read.record
-    since = _evidence_before(chain, decision)
-    spans = [
-        (place, since.get(place, 0), end)
-        for place, end in sorted(record.evidence.items())
-        if end > since.get(place, 0)
-    ]
-    reads = [
-        Node("read", {"offsets": end - first}, (f"{place}:{first}", f"{place}:{end - 1}"))
-        for place, first, end in spans
-    ]
-    nodes = (*reads, *_previous(chain, decision))
-    return Node(record.kind, None, (_position(decision.read),), nodes)
+def _stretches(decisions: Sequence[Standing], decision: Standing) -> Iterator[Node]:
+    """Of a decision whose author reads what all containers of a tier say, or is none of this
+    build's: the stretches of the log that it had read since it spoke last."""
+    since = _evidence_before(decisions, decision)
+    for place, end in sorted(decision.read.record.evidence.items()):
+        first = since.get(place, 0)
+        if end > first:
+            ends = (f"{place}:{first}", f"{place}:{end - 1}")
+            yield Node("read", {"offsets": end - first}, ends)
 
 
 def _evidence_before(decisions: Sequence[Standing], decision: Standing) -> Mapping[str, int]:
-    """Of its author's last words about the job that were not said in the same breath."""
+    """The evidence of its author's last words about the key that were not said in the same
+    breath."""
     record = decision.read.record
     found: Mapping[str, int] = {}
     for one in decisions:
@@ -258,19 +264,3 @@ def _evidence_before(decisions: Sequence[Standing], decision: Standing) -> Mappi
         if one.stands and other.source == record.source and other.evidence != record.evidence:
             found = other.evidence
     return found
-
-
-# --- told
-
-
-def lines_of(node: Node) -> Iterator[tuple[str, Node]]:
-    """Each with the branches that lead to it, the root first."""
-    yield "", node
-    yield from _below(node, "")
-
-
-def _below(node: Node, before: str) -> Iterator[tuple[str, Node]]:
-    for at, one in enumerate(node.nodes):
-        last = at == len(node.nodes) - 1
-        yield f"{before}{'└─ ' if last else '├─ '}", one
-        yield from _below(one, before + ("   " if last else "│  "))

@@ -1,4 +1,4 @@
-"""The look at a job that a verdict of the auto scaler was made on, rebuilt from the log. Pure.
+"""An evaluation of a job by its policy, rebuilt from the log: what a verdict was made on. Pure.
 
 A decision names all that it rests on. The component's own fold makes the row of it again, and the
 job's policy can be asked once more: the same, or with something changed.
@@ -20,11 +20,12 @@ from events.codec import encode
 from events.records import Body, ScalingDecided, ScalingDeclined
 from turbine.hearing import Hears, row_at
 from turbine.log import Standing
-from turbine.scaled import ACTIONS, body_of
+from turbine.read.answers.journal import body_of
+from turbine.read.answers.scaling import ACTIONS
 
 
-class Look(NamedTuple):
-    """What the policy saw."""
+class Evaluation(NamedTuple):
+    """What the policy was given."""
 
     row: Scale
     facts: Facts
@@ -32,17 +33,17 @@ class Look(NamedTuple):
 
 
 class Rebuilt(NamedTuple):
-    """A look, and the word that came of it."""
+    """An evaluation, and the word that came of it."""
 
     word: Standing
-    look: Look
+    evaluation: Evaluation
     verdict: Verdict
     same: bool  # the component says the same word again
 
 
 def is_verdict(body: Body | None) -> bool:
-    """Is it what came of a policy's look? Orders of the capacity manager, and proposals that are
-    given up, are none."""
+    """Is it what a policy came to? Orders of the capacity manager, and proposals that are given up,
+    are none."""
     match body:
         case ScalingDecided():
             return body.action in ACTIONS and body.symptom != "tier-short"
@@ -53,12 +54,12 @@ def is_verdict(body: Body | None) -> bool:
 
 
 def last_verdict(words: Sequence[Standing]) -> Standing | None:
-    """The newest word that came of a policy's look."""
+    """The newest word that a policy came to."""
     return next((one for one in reversed(words) if is_verdict(body_of(one))), None)
 
 
 def rebuild(log: Hears, word: Standing) -> Rebuilt | None:
-    """The look that a word was made on; None where this build makes nothing of the job's config."""
+    """The evaluation behind a word; None where this build makes nothing of the job's config."""
     record = word.read.record
     row = row_at(log, record.key, record.evidence)
     if row is None:
@@ -66,8 +67,8 @@ def rebuild(log: Hears, word: Standing) -> Rebuilt | None:
     row, same = _before(row, word, record.tick_ms)
     if row.config.facts is None:
         return None
-    look = Look(row, row.config.facts, record.tick_ms)
-    return Rebuilt(word, look, asked(look), same)
+    given = Evaluation(row, row.config.facts, record.tick_ms)
+    return Rebuilt(word, given, verdict_of(given), same)
 
 
 def _before(row: Scale, word: Standing, now_ms: int) -> tuple[Scale, bool]:
@@ -81,28 +82,28 @@ def _before(row: Scale, word: Standing, now_ms: int) -> tuple[Scale, bool]:
     return row, False
 
 
-def asked(look: Look) -> Verdict:
-    """What the job's policy says of it."""
-    return looked(look.row, look.facts, look.now_ms).verdict
+def verdict_of(given: Evaluation) -> Verdict:
+    """The verdict of the job's policy."""
+    return looked(given.row, given.facts, given.now_ms).verdict
 
 
-def comes_to(look: Look, action: str) -> bool:
+def comes_to(given: Evaluation, action: str) -> bool:
     """Is that the verdict?"""
     if action == REVERT:
-        closed = outcome(look.row, look.facts, look.now_ms)
+        closed = outcome(given.row, given.facts, given.now_ms)
         return closed is not None and closed.action == REVERT
-    verdict = asked(look)
-    return verdict.action == action and (verdict.size is None or verdict.size != look.facts.size)
+    verdict = verdict_of(given)
+    return verdict.action == action and (verdict.size is None or verdict.size != given.facts.size)
 
 
-def hindered(look: Look, action: str) -> str:
+def hindered(given: Evaluation, action: str) -> str:
     """What would still stand between that verdict and a change; "" for nothing."""
     if action == REVERT:
         return ""
-    if look.facts.mode != "act":
-        return f"mode {look.facts.mode} changes nothing"
-    found: Looked = looked(look.row, look.facts, look.now_ms)
-    for body in act(look.row, found, look.facts, look.now_ms):
+    if given.facts.mode != "act":
+        return f"mode {given.facts.mode} changes nothing"
+    found: Looked = looked(given.row, given.facts, given.now_ms)
+    for body in act(given.row, found, given.facts, given.now_ms):
         if isinstance(body, ScalingDeclined) and body.action == action:
             return "" if action in {"alert", "move"} else f"{body.reason}: {body.explanation}"
     return ""

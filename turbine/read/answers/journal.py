@@ -1,0 +1,123 @@
+"""What is told of a decision wherever decisions are listed. Pure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from pydantic import ConfigDict, JsonValue
+
+from events.codec import SKIPPED, Read
+from events.records import Body, PlacementPlanned, PlacementRejected
+from events.sentences import sentence
+from events.topics import JOURNAL
+from turbine.log import Standing
+
+Json = dict[str, JsonValue]
+DOCUMENTED = ConfigDict(use_attribute_docstrings=True)
+"""The texts below the fields of an answer are what the API's document says of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionHead:
+    """A decision without its circumstances."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
+
+    id: str
+    kind: str
+    """The name of the record, such as JobConfigChanged."""
+    position: str
+    """Place and offset in the log."""
+    at_ms: int
+    """When the broker appended it."""
+    summary: str
+    """What it says, in one sentence."""
+    body: Json | None
+    """The record; null where this build cannot read it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionLine(DecisionHead):
+    """A decision in a list."""
+
+    job: str
+    """The job that it is about; empty where it is about a tier."""
+    tier: str | None
+    """The tier that it is about; null where it is about a job."""
+    component: str
+    """Who decided it."""
+    stands: bool
+    """False of one that is void."""
+    change_id: str
+    """The change that it answers or makes; empty where it does neither."""
+
+
+def head_of(one: Standing) -> DecisionHead:
+    """The decision as it is named within another answer."""
+    return DecisionHead(**head_fields(one))
+
+
+def line_of(one: Standing) -> DecisionLine:
+    """The decision as a list tells it."""
+    record = one.read.record
+    return DecisionLine(
+        **head_fields(one),
+        **subject_fields(one),
+        component=record.source,
+        stands=one.stands,
+        change_id=record.change_id,
+    )
+
+
+def head_fields(one: Standing) -> dict[str, Any]:
+    """The fields of a `DecisionHead`."""
+    read, record = one.read, one.read.record
+    return {
+        "id": record.id,
+        "kind": record.kind,
+        "position": position_of(read),
+        "at_ms": read.at_ms,
+        "summary": sentence(record.body),
+        "body": None if record.body is None else record.body.to_plain(),
+    }
+
+
+def subject_fields(one: Standing) -> dict[str, Any]:
+    """The job or the tier that a decision is about."""
+    key = one.read.record.key
+    if one.read.topic == JOURNAL:
+        return {"job": key, "tier": None}
+    return {"job": "", "tier": key.partition("/")[0]}
+
+
+def position_of(read: Read) -> str:
+    """The position of a record, as it is shown."""
+    return f"{read.place}:{read.offset}"
+
+
+def body_of(one: Standing) -> Body | None:
+    """What a decision says, where this build can read it."""
+    body = one.read.record.body
+    return None if body is SKIPPED else body
+
+
+def request_of(body: Body | None) -> str:
+    """The request that a decision about a tier answers; "" where it answers none."""
+    match body:
+        case PlacementRejected():
+            return body.change_id
+        case PlacementPlanned() if body.part == 1:
+            return str(parsed(body.measures_json).get("change_id") or "")
+        case _:
+            return ""
+
+
+def parsed(text: str) -> Json:
+    """An object that a record holds as text; whatever else it is stands under no name."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        found = text
+    return found if isinstance(found, dict) else {"": found}
