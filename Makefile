@@ -43,7 +43,8 @@ check: setup  ## all that needs no broker: form, types, arrows between rooms, un
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/laws tests/golden tests/contracts -q
+	$(BIN)/pytest -q -n 2 --dist loadfile --hypothesis-profile=check \
+	    tests/unit tests/laws tests/golden tests/contracts
 
 test: setup  ## every test; those that need Kafka start a broker of their own
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder

@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as laws
 
 from components.runtime.settings import Settings
 from events.topics import TOPICS
 from infra.kafka.engine import broker_for_tests
 from infra.topics import apply_topics
+from tests.kit.examples import CHECK, EXAMPLES
 from tests.simulation.seeds import FOLDER, begin
 from turbine.cli.moments import set_now
 from turbine.fleet import Process, held, lives, spawner
@@ -32,6 +34,7 @@ MEMBERS = (
     Member(("publisher",)),
     Member(("job-service",), "job-service-0"),
 )
+laws.register_profile(CHECK, max_examples=EXAMPLES)
 
 
 @pytest.fixture(autouse=True)

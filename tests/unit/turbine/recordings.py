@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from events.codec import Read
 from simulation.plant.backtest import Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
+from tests.kit.played import played_once
 from turbine.log import Standing
 from turbine.recorded import Recorded
 from turbine.scaled import words_of
@@ -27,7 +27,7 @@ def case_of(scenario: str, minutes: int | None = None) -> Case:
     return case if minutes is None else replace(case, rates=case.rates[:minutes])
 
 
-@cache
+@played_once
 def reads_of(
     scenario: str,
     policy: str = "turbine",
