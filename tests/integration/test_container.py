@@ -30,8 +30,9 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import CONTAINERS, LOADS, TASKS, place
+from infra.waiting import until
 from projections.syncs import RUNNING
-from tests.integration.processes import lives, processes_in, stands_still, until
+from tests.integration.processes import lives, processes_in, stands_still
 from turbine.log import Log
 from turbine.publish import Publisher
 
