@@ -30,9 +30,8 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import CONTAINERS, LOADS, TASKS, place
-from infra.waiting import until
 from projections.syncs import RUNNING
-from tests.integration.processes import lives, processes_in, stands_still
+from tests.integration.processes import lives, processes_in, stands_still, until
 from turbine.log import Log
 from turbine.publish import Publisher
 

@@ -25,10 +25,9 @@ from components.runtime.inputs import committed_of
 from events.records import PartitionLag, TaskLoadReported
 from events.reserved import group_of
 from events.topics import LOADS
-from infra.waiting import until
 from spark_streaming.lag import LOOK_S
 from tests.integration.kafka_tools import describe_group
-from tests.integration.processes import processes_in
+from tests.integration.processes import processes_in, until
 from tests.unit.turbine.lines import run
 from turbine.log import Log
 

@@ -64,7 +64,7 @@ def _digest(places: tuple[Path, ...]) -> str:
 def digest(places: Iterable[Path]) -> str:
     """The hash of all files there, and of the Python that plays them."""
     hasher = hashlib.sha256(sys.version.encode())
-    for place in places:
+    for place in filter(Path.exists, places):  # a copy of the tree may be a part of it
         files = place.rglob("*") if place.is_dir() else [place]
         for path in sorted(one for one in files if one.suffix in (".py", ".avsc", ".json", ".txt")):
             content = path.read_bytes()
