@@ -21,7 +21,7 @@ from simulation.run import Outcome, run_seed
 SEEDS: tuple[int, ...] = tuple(
     json.loads(Path(__file__).with_name("covering_seeds.json").read_text())
 )
-"""Few that together meet all that 400 meet (`python -m simulation 400 --cover FILE`); `make
+"""Few that together meet all that 150 meet (`python -m simulation 150 --cover FILE`); `make
 simulate` plays 600."""
 FOLDER = "SEEDS_OF_THIS_TEST_RUN"
 """The variable in which the run tells all of its workers where the outcomes come to lie."""

@@ -19,7 +19,7 @@ from tests.simulation.seeds import outcomes
 ROOT = Path(__file__).parents[2]
 LEAST = 2
 """Of seeds that meet each thing; more of them were chosen."""
-AGAIN = "choose anew: python -m simulation 400 --cover tests/simulation/covering_seeds.json"
+AGAIN = "choose anew: python -m simulation 150 --cover tests/simulation/covering_seeds.json"
 
 
 @pytest.mark.slow
