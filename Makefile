@@ -9,7 +9,7 @@ RUNS := .venv/.runs
 PIP = $(BIN)/pip install $$(test -t 1 || echo --quiet) -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test demo demo-stop bench simulate mutants clean
+.PHONY: help setup check test chaos demo demo-stop bench simulate mutants clean
 
 help:  ## show this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -43,10 +43,14 @@ check: setup  ## all that needs no broker: form, types, arrows between rooms, un
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/pytest -n 2 --dist loadfile tests/unit tests/laws tests/golden tests/contracts -q
+	$(BIN)/pytest -q -n 2 --dist loadfile --hypothesis-profile=check \
+	    tests/unit tests/laws tests/golden tests/contracts
 
-test: setup  ## every test; those that need Kafka start a broker of their own
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+test: setup  ## every test but chaos; those that need Kafka start a broker of their own
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not chaos"
+
+chaos: setup  ## workers, engines and brokers killed again and again: what test has in small
+	$(BIN)/pytest -n 2 --dist loadfile -m chaos tests/integration
 
 demo: $(RUNS)  ## start a local fleet to look at; TRACE=site.csv.gz plays a recorded day
 	@$(BIN)/python -m turbine.demo start $(if $(TRACE),--trace "$(TRACE)")
@@ -57,7 +61,7 @@ demo-stop: $(RUNS)  ## stop it
 bench: setup  ## figures, each beside a peer or a limit
 	$(BIN)/python -m benchmarks all
 
-simulate: setup  ## the fleet on a virtual clock, with faults, under the checkers
+simulate: setup  ## 600 seeds of the fleet on a virtual clock, with faults, under the checkers
 	$(BIN)/python -m simulation
 
 mutants: setup  ## see the checkers catch what is broken on purpose

@@ -42,12 +42,15 @@ MODULES = {
     "contract": "benchmarks.contract",
     "first-hour": "benchmarks.first_hour",
     "volume": "benchmarks.volume",
+    "house": "benchmarks.house",
 }
 """Each has `measure(quick)`. Loaded when it runs: one benchmark must not weigh on another."""
 REPEATED = frozenset({"windows"})
 """These have `measure(quick, runs)`."""
 PLAYED = frozenset({"scoreboard", "whatif"})
 """These have `measure(quick, traces, days)`."""
+TIMED = frozenset({"house"})
+"""These have `measure(quick, targets)`."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -60,7 +63,11 @@ def main(arguments: list[str] | None = None) -> int:
     played = " and ".join(f"`{one}`" for one in sorted(PLAYED))
     parser.add_argument("--traces", type=Path, metavar="DIR", help=f"of CSV, of {played}")
     parser.add_argument("--days", type=int, metavar="N", help=f"of a trace, of {played}")
+    whole = "a target of make that `house` runs"
+    parser.add_argument("--timed", action="append", choices=["check", "test"], help=whole)
     given = parser.parse_args(arguments)
+    if given.timed and given.name not in TIMED:
+        parser.error(f"--timed is of {', '.join(sorted(TIMED))} alone")
     if given.runs is not None and (given.name not in REPEATED or given.runs < 1):
         parser.error(f"--runs is a number above 0, of {', '.join(sorted(REPEATED))} alone")
     if given.days is not None and (given.name not in PLAYED or given.days < 1):
@@ -72,6 +79,7 @@ def main(arguments: list[str] | None = None) -> int:
     before = load()
     try:
         asked = {"runs": given.runs, "traces": given.traces, "days": given.days}
+        asked["targets"] = given.timed
         more = {name: value for name, value in asked.items() if value is not None}
         result: Result = import_module(MODULES[given.name]).measure(given.quick, **more)
     except (BrokerFailed, Unavailable, ChildFailed, BadTrace) as failed:

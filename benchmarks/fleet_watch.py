@@ -6,7 +6,6 @@ between two looks it costs nothing, so that nobody pays for being watched while 
 
 from __future__ import annotations
 
-import time
 from array import array
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
@@ -30,6 +29,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, PREFIX, TASKS, TIERS, place
+from infra import waiting
 
 LOOK_S = 0.5
 _DECODED = frozenset(
@@ -206,13 +206,13 @@ class Watch:
 
     def until(self, done: Callable[[Told], bool], what: str, limit_s: float) -> Told:
         """Looks until it is so; ChildFailed where it is not so in time."""
-        limit = time.monotonic() + limit_s
-        while not done(self.look()):
-            if time.monotonic() > limit:
-                told = self.told
-                raise ChildFailed(
-                    f"not in {limit_s:g} s: {what}; {len(told.given)} shards were given,"
-                    f" {len(told.added)} added, {len(told.tasks)} tasks started"
-                )
-            time.sleep(LOOK_S)
+
+        def seen() -> str:
+            told = self.told
+            return (
+                f"{what}; {len(told.given)} shards were given, {len(told.added)} added,"
+                f" {len(told.tasks)} tasks started"
+            )
+
+        waiting.until(lambda: done(self.look()), seen, limit_s, LOOK_S, ChildFailed)
         return self.told

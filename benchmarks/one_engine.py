@@ -16,6 +16,7 @@ from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.engine import EngineProcess
 from components.task_manager.orders import Ended, Event, Loads, Started, Work
 from components.task_manager.place import hold
+from infra import waiting
 from turbine.local import ask_spark
 from turbine.members import ENGINES
 
@@ -88,12 +89,14 @@ class OneEngine:
 
     def until(self, holds: Callable[[], bool], what: str, wait_s: float = READY_S) -> None:
         """Hears until it is so."""
-        limit = time.monotonic() + wait_s
-        while not holds():
-            if time.monotonic() > limit:
-                raise ChildFailed(f"not within {wait_s:g} s: {what}")
+
+        def heard() -> bool:
+            if holds():
+                return True
             self.hear()
-            time.sleep(PAUSE_S)
+            return False
+
+        waiting.until(heard, what, wait_s, PAUSE_S, ChildFailed)
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from benchmarks.containers import TIER
 from benchmarks.figures import say
 from benchmarks.installation import Installation, install
 from events.topics import CONTAINERS
+from infra import waiting
 from projections.syncs import RUNNING
 from turbine.local import ask_spark
 from turbine.log import Log
@@ -149,12 +150,7 @@ def until(
     holds: Callable[[], object], what: str, wait_s: float = READY_S, pause_s: float = PAUSE_S
 ) -> float:
     """Waits until it is so; how long that took."""
-    began = time.monotonic()
-    while not holds():
-        if time.monotonic() - began > wait_s:
-            raise ChildFailed(f"not within {wait_s:g} s: {what}")
-        time.sleep(pause_s)
-    return time.monotonic() - began
+    return waiting.until(holds, what, wait_s, pause_s, ChildFailed)
 
 
 def make_topics(bootstrap: str, topics: Mapping[str, int]) -> None:

@@ -27,6 +27,12 @@ AUTO_SCALING: Cast = {**SYNCING, auto_scaler.name: auto_scaler}
 """The same with who sizes the jobs by what their tasks report."""
 PLACING: Cast = {shard_manager.name: shard_manager}
 """Containers that come and go, and who holds each shard."""
+CASTS: Mapping[str, Cast] = {
+    "scaling": SCALING,
+    "syncing": SYNCING,
+    "auto scaling": AUTO_SCALING,
+    "placing": PLACING,
+}
 COMPONENTS: Cast = {**SCALING, **AUTO_SCALING, **PLACING}
 
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}), folds=LAYER_KINDS)

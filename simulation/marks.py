@@ -5,12 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from events.records import JobConfigChanged, JobConfigRejected, JobDeleted, SyncPlanned
+from simulation.bounds import USUAL
+from simulation.casts import CASTS
 from simulation.checkers.history import History
 
 if TYPE_CHECKING:
     from simulation.world import World
 
 REACHED = (
+    *(f"cast: {name}" for name in CASTS),
+    "bounds: small",
+    "bounds: usual",
+    "over the wire",
     "as many as may be said at once",
     "deleted job created anew",
     "entries of a zombie",
@@ -73,6 +79,10 @@ REACHED = (
 def note_reached(world: World, history: History) -> None:
     """Adds to the world's counts what its history shows."""
     counts = world.counts
+    [cast] = (name for name, cast in CASTS.items() if cast is world.cast)
+    counts[f"cast: {cast}"] = 1
+    counts["bounds: usual" if world.swarm.bounds is USUAL else "bounds: small"] = 1
+    counts["over the wire"] = int(world.swarm.over_the_wire)
     counts["records"] = world.log.appended
     counts["decisions"] = len(history.log[history.journal])
     impossible = sum(history.impossible(read) for read in history.log[history.journal])

@@ -6,18 +6,20 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as laws
 
 from components.runtime.settings import Settings
 from events.topics import TOPICS
 from infra.kafka.engine import broker_for_tests
 from infra.topics import apply_topics
+from infra.waiting import until, within
+from tests.kit.examples import CHECK, EXAMPLES
 from tests.simulation.seeds import FOLDER, begin
 from turbine.cli.moments import set_now
 from turbine.fleet import Process, held, lives, spawner
@@ -26,12 +28,13 @@ from turbine.members import Member
 from turbine.publish import Accepted, Publisher
 
 PARTITIONS = 4
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 MEMBERS = (
     Member(("clock",)),
     Member(("publisher",)),
     Member(("job-service",), "job-service-0"),
 )
+laws.register_profile(CHECK, max_examples=EXAMPLES)
 
 
 @pytest.fixture(autouse=True)
@@ -123,10 +126,7 @@ def end(processes: list[Process], directory: Path) -> None:
     died = [one.pid for one in processes if one.poll() is not None]
     for one in processes:
         one.terminate()
-    limit = time.monotonic() + WAIT_S
-    while lives(directory):
-        assert time.monotonic() < limit, "a process of the fleet does not end"
-        time.sleep(0.02)
+    until(lambda: not lives(directory), "the processes of the fleet end")
     for one in processes:
         assert one.poll() is not None
     assert not died, f"of the fleet, these died during the tests: {died}; see {directory}"

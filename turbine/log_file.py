@@ -42,6 +42,7 @@ from turbine.log_lines import (
 
 R = TypeVar("R")
 
+LENGTH_BYTES = 4
 HELD_BYTES = 64 * 1024 * 1024
 """Of what is unpacked, in memory; a larger log goes to the disk's directory for such files."""
 
@@ -128,7 +129,8 @@ class LogFile:
             )
         spot = self._spool.tell()
         # Bytes that this process alone wrote and reads again.
-        marshal.dump(tuple(message), self._spool)
+        content = marshal.dumps(tuple(message))
+        self._spool.write(len(content).to_bytes(LENGTH_BYTES, "big") + content)
         self._places[message.place].add(message.offset, message.at_ms, spot)
 
     def _check(self, tail: Tail, digest: str) -> None:
@@ -227,8 +229,8 @@ class LogFile:
         for _, _, _, spot in rows:
             with self._reading:
                 self._spool.seek(spot)
-                found = marshal.load(self._spool)  # noqa: S302 - what _take put there
-            batch.append(Message(*found))
+                content = self._spool.read(int.from_bytes(self._spool.read(LENGTH_BYTES), "big"))
+            batch.append(Message(*marshal.loads(content)))  # noqa: S302 - what _take put there
             if len(batch) == BATCH:
                 yield batch
                 batch = []

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
 
+from infra.waiting import within
 from tests.browser.facts import Facts
 from tests.browser.fake_api import Fake, served
 
@@ -28,7 +29,7 @@ QUIET = (
     "--disable-component-update",
     "--disable-sync",
 )
-WAIT_MS = 60_000
+WAIT_MS = round(within(60) * 1000)
 WIDE = {"width": 1440, "height": 960}
 
 

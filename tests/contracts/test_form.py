@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +31,7 @@ SKIPPED = {"target", "__pycache__", "node_modules", "build", "dist"}
 
 
 def complaints(source: str, name: str = "module.py") -> list[str]:
-    """What is wrong with the form of a module, a line each."""
+    """What is wrong with the form of a module, each with its place and the remedy."""
     lines = source.splitlines()
     if not lines:
         return []  # an empty __init__.py knows and decides nothing
@@ -39,32 +39,38 @@ def complaints(source: str, name: str = "module.py") -> list[str]:
     found = list(_about_nodes(module))
     first = (ast.get_docstring(module, clean=False) or "").split("\n")[0].strip()
     if not (first and lines[0].startswith(('"""', 'r"""'))):
-        found.append("line 1 does not say what the module knows or decides")
+        found.append((1, "line 1 does not say what the module knows or decides: begin with it"))
     if len(lines) > FILE_LINES_MAX:
-        found.append(f"{len(lines)} lines, and a file has at most {FILE_LINES_MAX}")
+        many = f"{len(lines)} lines, and a file has at most {FILE_LINES_MAX}"
+        found.append((FILE_LINES_MAX + 1, f"{many}: divide it by what its parts know"))
     if Path(name).stem in VAGUE_FILES:
-        found.append("the file's name says nothing")
-    return found
+        found.append((1, "the file's name says nothing: name it after what it knows"))
+    return [f"{name}:{line}: {what}" for line, what in sorted(found)]
 
 
-def _about_nodes(module: ast.Module) -> Iterator[str]:
+def _about_nodes(module: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(module):
         match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef():
-                length = (node.end_lineno or node.lineno) - node.lineno + 1
+            case (
+                ast.FunctionDef(name=name, lineno=line)
+                | ast.AsyncFunctionDef(name=name, lineno=line)
+            ):
+                length = (node.end_lineno or line) - line + 1
                 if length > FUNCTION_LINES_MAX:
-                    yield f"{node.name} has {length} lines, and at most {FUNCTION_LINES_MAX} fit"
-            case ast.ClassDef(name=name):
+                    many = f"{name} has {length} lines, and at most {FUNCTION_LINES_MAX} fit"
+                    yield line, f"{many}: take a step of it out"
+            case ast.ClassDef(name=name, lineno=line):
                 if VAGUE.search(name) or ("Manager" in name and name not in MANAGERS):
-                    yield f"the name {name} says nothing"
-                cached = "cached_property" in ast.dump(node)  # it keeps its value in a __dict__
-                if not cached and any(map(_is_open_dataclass, node.decorator_list)):
-                    yield f"{name} is a dataclass without slots"
+                    yield line, f"the name {name} says nothing: name what it is"
+                is_open = any(map(_is_open_dataclass, node.decorator_list))
+                # What is a cached_property keeps its value in a __dict__.
+                if is_open and "cached_property" not in ast.dump(node):
+                    yield line, f"{name} is a dataclass without slots: say slots=True"
             case ast.ExceptHandler(type=kind, body=body, lineno=line):
                 if kind is None:
-                    yield f"line {line}: an except without a type"
-                if all(_is_nothing(one) for one in body):
-                    yield f"line {line}: an error is passed over in silence"
+                    yield line, "an except without a type: name what can be raised"
+                if all(map(_is_nothing, body)):
+                    yield line, "an error is passed over in silence: handle it, or suppress() it"
             case _:
                 continue
 
@@ -90,21 +96,21 @@ def _is_nothing(statement: ast.stmt) -> bool:
             return False
 
 
-def banned(text: str) -> list[str]:
+def banned(text: str, name: str) -> list[str]:
     """The lines that hold what no file of ours holds."""
-    return [
-        f"line {number}: {line.strip()}"
-        for number, line in enumerate(text.splitlines(), 1)
-        if BANNED.search(line)
-    ]
+    return _matching(BANNED, text, name, "finish it, or name what its reader has")
 
 
-def mute(source: str) -> list[str]:
+def mute(source: str, name: str) -> list[str]:
     """The lines that silence a tool and do not say why."""
+    return _matching(MUTE, source, name, "say why the tool is silenced, after ` - ` or `  # `")
+
+
+def _matching(pattern: re.Pattern[str], text: str, name: str, remedy: str) -> list[str]:
     return [
-        f"line {number}: {line.strip()}"
-        for number, line in enumerate(source.splitlines(), 1)
-        if MUTE.search(line)
+        f"{name}:{number}: {line.strip()}: {remedy}"
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
     ]
 
 
@@ -128,16 +134,49 @@ def texts() -> list[str]:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in modules() if name not in GENERATED])
-def test_every_module_has_the_form(name: str) -> None:
-    source = (ROOT / name).read_text()
-    assert complaints(source, name) == []
-    assert mute(source) == []
+def about_modules(root: Path, names: Iterable[str]) -> list[str]:
+    """All complaints about these modules."""
+    return [
+        complaint
+        for name in names
+        if name not in GENERATED
+        for source in [(root / name).read_text()]
+        for complaint in (*complaints(source, name), *mute(source, name))
+    ]
 
 
-@pytest.mark.parametrize("name", texts())
-def test_no_text_holds_what_is_banned(name: str) -> None:
-    assert banned((ROOT / name).read_text(errors="replace")) == []
+def about_texts(root: Path, names: Iterable[str]) -> list[str]:
+    """All complaints about these texts."""
+    return [
+        complaint
+        for name in names
+        for complaint in banned((root / name).read_text(errors="replace"), name)
+    ]
+
+
+def test_every_module_has_the_form() -> None:
+    found = about_modules(ROOT, modules())
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_no_text_holds_what_is_banned() -> None:
+    found = about_texts(ROOT, texts())
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_all_complaints_are_listed_with_their_places(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import os\nx = 1  # no" + "qa\n")
+    (tmp_path / "utils.py").write_text('"""Doc."""\n\n\nclass JobInfo: ...\n')
+    (tmp_path / "b.md").write_text("fine\n/wo" + "rk/x\n")
+    assert about_modules(tmp_path, ["a.py", "utils.py", *GENERATED]) == [
+        "a.py:1: line 1 does not say what the module knows or decides: begin with it",
+        "a.py:2: x = 1  # no" + "qa: say why the tool is silenced, after ` - ` or `  # `",
+        "utils.py:1: the file's name says nothing: name it after what it knows",
+        "utils.py:4: the name JobInfo says nothing: name what it is",
+    ]
+    assert about_texts(tmp_path, ["a.py", "b.md"]) == [
+        "b.md:2: /wo" + "rk/x: finish it, or name what its reader has"
+    ]
 
 
 def test_the_tree_is_found() -> None:
@@ -162,10 +201,19 @@ RED = [
     ('"""Doc."""\nclass QueueManager: ...\n', "QueueManager says nothing"),
     ('"""Doc."""\n@dataclass(frozen=True)\nclass Row: ...\n', "Row is a dataclass without slots"),
     ('"""Doc."""\n@dataclass\nclass Row: ...\n', "Row is a dataclass without slots"),
-    ('"""Doc."""\ntry:\n    f()\nexcept:\n    g()\n', "line 4: an except without a type"),
-    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    pass\n', "line 4: an error is passed over"),
-    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    ...\n', "line 4: an error is passed over"),
-    ('"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    "never"\n', "line 4: an error is passed"),
+    ('"""Doc."""\ntry:\n    f()\nexcept:\n    g()\n', "module.py:4: an except without a type"),
+    (
+        '"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    pass\n',
+        "module.py:4: an error is passed over",
+    ),
+    (
+        '"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    ...\n',
+        "module.py:4: an error is passed over",
+    ),
+    (
+        '"""Doc."""\ntry:\n    f()\nexcept KeyError:\n    "never"\n',
+        "module.py:4: an error is passed",
+    ),
 ]
 GREEN = [
     "",
@@ -190,7 +238,8 @@ def test_what_has_the_form_is_left_alone(source: str) -> None:
 
 
 def test_a_name_that_says_nothing_is_told() -> None:
-    assert complaints('"""Doc."""\n', "events/utils.py") == ["the file's name says nothing"]
+    (found,) = complaints('"""Doc."""\n', "events/utils.py")
+    assert found.startswith("events/utils.py:1: the file's name says nothing")
 
 
 @pytest.mark.parametrize(
@@ -198,7 +247,8 @@ def test_a_name_that_says_nothing_is_told() -> None:
     ["x = 1  # TO" + "DO: later", "see /wo" + "rk/x", "pip --index" + "-url x", "know" + "ledge/a"],
 )
 def test_a_banned_text_is_told(line: str) -> None:
-    assert banned(f"fine\n{line}\n") == [f"line 2: {line}"]
+    (found,) = banned(f"fine\n{line}\n", "x.md")
+    assert found.startswith(f"x.md:2: {line}: ")
 
 
 @pytest.mark.parametrize(
@@ -218,4 +268,4 @@ def test_a_banned_text_is_told(line: str) -> None:
 )
 def test_a_silenced_tool_says_why(line: str, is_mute: bool) -> None:
     # A `@` stands for the mark of a comment: this file must not silence anything itself.
-    assert bool(mute(line.replace("@", "# "))) is is_mute
+    assert bool(mute(line.replace("@", "# "), "x.py")) is is_mute

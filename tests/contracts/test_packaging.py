@@ -85,9 +85,25 @@ def test_the_python_is_one_that_is_supported() -> None:
     assert sys.version_info >= (int(least[1]), int(least[2]))
 
 
-@pytest.mark.parametrize("line", PINS)
-def test_every_pin_is_exact_and_names_no_address(line: str) -> None:
-    assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)
+def inexact(lines: list[str]) -> list[str]:
+    """The lines that pin no package to one version, or name an address."""
+    return [
+        f"constraints.txt:{number}: {line}: write NAME==VERSION"
+        for number, line in enumerate(lines, 1)
+        if not re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line)
+    ]
+
+
+def test_every_pin_is_exact_and_names_no_address() -> None:
+    assert PINS
+    assert inexact(PINS) == []
+
+
+def test_all_pins_that_are_not_exact_are_told() -> None:
+    bad = ["a>=1", "b @ https://elsewhere.example/b", "-i x", "c==1.*", ""]
+    found = inexact(["fine==1.0", *bad])
+    assert [one.split(":")[1] for one in found] == ["2", "3", "4", "5", "6"]
+    assert found[0] == "constraints.txt:2: a>=1: write NAME==VERSION"
 
 
 def test_every_direct_dependency_is_pinned() -> None:

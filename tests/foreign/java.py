@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from infra.waiting import within
 from tests.foreign.turns import alone
 
 PROJECT = Path(__file__).parent / "java"
-FETCH_S = 120
+FETCH_S = within(120)
 
 
 def fetch(project: Path = PROJECT) -> str:

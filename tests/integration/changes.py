@@ -19,7 +19,8 @@ from events.codec import encode
 from events.identity import change_id
 from events.records import ConfigChangeProposed
 from events.topics import BY_SHORT, CHANGES, OUTCOMES, partition_of, place
-from tests.integration.processes import PARTITIONS, until
+from infra.waiting import until
+from tests.integration.processes import PARTITIONS
 from turbine.log import Log, Standing
 
 SMALLEST: dict[str, Any] = {

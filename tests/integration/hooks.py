@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.integration.processes import ROOT, until
+from infra.waiting import until
+from tests.integration.processes import ROOT
 from tests.unit.webhooks.receiver import SECRET
 
 

@@ -7,9 +7,8 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import chain
@@ -20,25 +19,14 @@ from events.topics import TOPICS
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
+from infra.waiting import WAIT_S, until, within
 
 ROOT = Path(__file__).resolve().parents[2]
-WAIT_S = 60.0
 PARTITIONS = 4
 SESSION_MS, HEARTBEAT_MS = "10000", "600"
 """A machine that stands still for as long as a session has every worker evicted, and these are not
 started again; tests that wait for a session to run out wait this long. Heartbeats are how a member
 hears of a rebalance."""
-
-
-def until(
-    holds: Callable[[], object], what: str, wait_s: float = WAIT_S, pause_s: float = 0.02
-) -> float:
-    """Waits until it holds, and returns how long that took; a failed test at the deadline."""
-    began = time.monotonic()
-    while not holds():
-        assert time.monotonic() - began < wait_s, f"not within {wait_s:g} s: {what}"
-        time.sleep(pause_s)
-    return time.monotonic() - began
 
 
 @dataclass(slots=True)
@@ -95,9 +83,9 @@ class Process:
     def ends(self, wait_s: float = WAIT_S) -> int:
         """Its exit code, once it has ended by itself."""
         try:
-            return self.child.wait(wait_s)
+            return self.child.wait(within(wait_s))
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"{self.name} still runs after {wait_s:g} s") from None
+            raise AssertionError(f"{self.name} still runs after {within(wait_s):g} s") from None
 
     def stop(self, wait_s: float = WAIT_S) -> int:
         """Asks it to end; its exit code."""
@@ -123,7 +111,7 @@ class Process:
     def metric(self, name: str, **labels: str) -> float:
         """The sum of a metric over all label sets that have these labels."""
         url = f"http://127.0.0.1:{self.port}/metrics"
-        with urllib.request.urlopen(url, timeout=WAIT_S) as answer:
+        with urllib.request.urlopen(url, timeout=within(WAIT_S)) as answer:
             text = answer.read().decode()
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
         return sum(

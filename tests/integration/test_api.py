@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
@@ -16,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from infra.waiting import until as wait
 from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.members import ADDRESS
@@ -96,13 +96,15 @@ def found(process: subprocess.Popen[bytes], directory: Path, settings: Path) -> 
 
 def until(server: Server, target: str, holds: Any) -> Any:
     """The answer once it is as it should be."""
-    limit_s = time.monotonic() + WAIT_S
-    while True:
+    answers: list[tuple[int, Any]] = []
+
+    def answered() -> bool:
         status, told = server.ask("GET", target)
-        if status == 200 and holds(told):
-            return told
-        assert time.monotonic() < limit_s, (target, status, told)
-        time.sleep(0.05)
+        answers[:] = [(status, told)]
+        return status == 200 and bool(holds(told))
+
+    wait(answered, lambda: f"{target}: {answers}", pause_s=0.05)
+    return answers[0][1]
 
 
 @pytest.mark.broker
@@ -115,10 +117,8 @@ def test_a_change_is_planned_applied_read_and_heard(server: Server) -> None:
     assert (status, told["verdict"], told["version"]) == (200, "accepted", 1), told
     job = until(server, "/jobs/of-api", lambda told: told["alive"])
     assert job["expected"]["package"] == CONFIG["package"]
-    limit_s = time.monotonic() + WAIT_S
-    while not any(one["id"] == told["decision_id"] for one in server.heard):
-        assert time.monotonic() < limit_s, server.heard
-        time.sleep(0.05)
+    heard = server.heard
+    wait(lambda: any(one["id"] == told["decision_id"] for one in heard), lambda: f"in {heard}")
     status, why = server.ask("GET", f"/decisions/{told['decision_id']}")
     assert (status, why["request"]["change_id"]) == (200, told["change_id"])
     status, before = server.ask("GET", f"/jobs/of-api?at={plan['base']}")

@@ -21,8 +21,8 @@ from components.runtime.slices import read_slices
 from events.positions import format_vector
 from events.records import AlertRaised
 from events.topics import CHANGES, CLOCK, JOURNAL
+from infra.waiting import until
 from tests.conftest import PARTITIONS, Fleet
-from tests.integration.processes import until
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log

@@ -14,15 +14,16 @@ from components.runtime.settings import Settings
 from events.topics import BY_SHORT, CHANGES, OUTCOMES, TOPICS, place
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
+from infra.waiting import until, within
 from tests.integration.changes import SMALLEST
-from tests.integration.processes import PARTITIONS, Fleet, fleet_on, until
+from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.publish import Accepted, Publisher, Rejected, Unheard, Unknown
 
 pytestmark = pytest.mark.broker
 
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 ASKED = [place(CHANGES["base"], p) for p in range(PARTITIONS)]
 
 

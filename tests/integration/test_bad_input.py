@@ -21,6 +21,7 @@ from components.runtime.slices import read_slices
 from events.codec import Record, encode, headers_of
 from events.records import LayerVersions, OverrideExpired
 from events.topics import BY_SHORT, MIB, partition_of
+from infra.waiting import until
 from tests.integration.bad_input import BASE, TAKEN, VOID, Case, Senders, batch, cases, send
 from tests.integration.changes import (
     Author,
@@ -33,7 +34,7 @@ from tests.integration.changes import (
     verdict,
     verdicts,
 )
-from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from tests.integration.raw_produce import produce_raw
 from turbine.subscribe import Subscriber
 

@@ -6,7 +6,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,12 +30,13 @@ from infra.kafka.engine import broker_for_tests
 from infra.kafka.errors import BrokerFailed, BrokerInUse
 from infra.kafka.kept import keep_broker, kept_broker, kept_status, stop_kept, wipe
 from infra.topics import apply_topics
+from infra.waiting import until, within
 
 pytestmark = pytest.mark.broker
 
 StartFresh = Callable[..., Broker]
 
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 QUICK = {"linger.ms": 0, "reconnect.backoff.max.ms": 200, "log_level": 0}
 
 
@@ -81,15 +81,6 @@ def process_exists(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    return True
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    deadline = time.monotonic() + WAIT_S
-    while not holds():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.02)
     return True
 
 
@@ -268,7 +259,7 @@ def test_a_broker_dies_with_a_killed_parent(tmp_path: Path) -> None:
         pid = int(parent.stdout.readline())
         assert holder(tmp_path) == pid
         parent.kill()
-    assert eventually(lambda: holder(tmp_path) is None)
+    until(lambda: holder(tmp_path) is None, "nobody holds it")
 
 
 def test_a_kept_broker_outlives_its_command_and_is_stopped_by_another(tmp_path: Path) -> None:

@@ -15,27 +15,27 @@ from components.runtime.clients import consumer
 from components.runtime.settings import Settings
 from components.runtime.transactions import transactional
 from infra.kafka.broker import Broker
+from infra.waiting import until, within
 from tests.integration.conftest import StartFresh
-from tests.integration.processes import until
 
 pytestmark = pytest.mark.broker
 
-WAIT_S, CALL_S = 30.0, 1.0
-CRASHES = 3
+WAIT_S, CALL_S = within(30.0), 1.0
 COMMITS = 20
 GROUP, TRANSACTION_MS = "one", 60_000
 AT = TopicPartition("in", 0)
 
 
+@pytest.mark.parametrize("crashes", [1, pytest.param(5, marks=pytest.mark.chaos)])
 def test_what_is_committed_can_be_read_after_a_crash_amid_a_commit(
-    fresh_broker: StartFresh, monkeypatch: pytest.MonkeyPatch
+    fresh_broker: StartFresh, monkeypatch: pytest.MonkeyPatch, crashes: int
 ) -> None:
     """Where the former life ends as the commit is taken up, Kafka leaves it open for ever."""
     monkeypatch.setattr(reading, "PATIENCE_S", WAIT_S)
     broker = fresh_broker()
     admin = AdminClient({"bootstrap.servers": broker.bootstrap})
     admin.create_topics([NewTopic(AT.topic, 1)])[AT.topic].result()
-    for _ in range(CRASHES):
+    for _ in range(crashes):
         committing = Committing(broker)
         committing.start()
         until(lambda: committing.committed > COMMITS, "some are committed")  # noqa: B023 - now

@@ -12,8 +12,8 @@ from benchmarks.children import Supervised, python
 from benchmarks.installation import Installation, install
 from events.records import CapacityGranted, ContainerStarted
 from events.topics import CONTAINERS, GRANTS
+from infra.waiting import until
 from projections.fleet import Fleet
-from tests.integration.processes import until
 from turbine.capacity import tiers_in
 from turbine.log import Log
 from turbine.logics import TIERED

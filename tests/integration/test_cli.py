@@ -22,6 +22,7 @@ from components.runtime.reading import ends_now
 from events.framing import decode
 from events.records import RECORDS
 from events.topics import CHANGES, JOURNAL, place
+from infra.waiting import until, within
 from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
@@ -30,7 +31,7 @@ from turbine.publish import Publisher, Rejected, TooLarge
 
 pytestmark = pytest.mark.broker
 
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 JOB = """\
 job: {name}
 operator: clicks.count:run
@@ -64,13 +65,6 @@ def turbine(fleet: Fleet, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ende
 def create(turbine: Callable[..., Ended], name: str) -> None:
     Path(f"{name}.yaml").write_text(JOB.format(name=name))
     turbine("apply", "-f", f"{name}.yaml", "--author", "ana")
-
-
-def until(holds: Callable[[], object], what: str) -> None:
-    limit = time.monotonic() + WAIT_S
-    while not holds():
-        assert time.monotonic() < limit, f"not within {WAIT_S:g} s: {what}"
-        time.sleep(0.02)
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -32,6 +31,7 @@ from components.task_manager.orders import (
 )
 from components.task_manager.place import hold
 from events.reserved import group_of
+from infra.waiting import until
 from tests.integration.conftest import SharedBroker
 
 pytestmark = [pytest.mark.broker]
@@ -97,11 +97,13 @@ class Bench:
         return next(one for one in self.events if isinstance(one, Ended) and one.run == run)
 
     def until(self, holds: Callable[[], object], what: str) -> None:
-        limit = time.monotonic() + 60
-        while not holds():
-            assert time.monotonic() < limit, f"{what}: {self.events}"
+        def heard() -> bool:
+            if holds():
+                return True
             self.events += self.engine.hear()
-            time.sleep(0.01)
+            return False
+
+        until(heard, lambda: f"{what}: {self.events}", pause_s=0.01)
 
     def feed(self, records: int = 100) -> None:
         for at in range(records):

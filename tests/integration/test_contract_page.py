@@ -20,11 +20,12 @@ import pytest
 from events.codec import encode
 from events.records import AlertRaised
 from events.topics import CHANGES, partition_of
+from infra.waiting import until
 from tests.conftest import PARTITIONS
 from tests.foreign import java, node
 from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST, proposal
-from tests.integration.processes import ROOT, until
+from tests.integration.processes import ROOT
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.contract import FILE

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from infra.waiting import until
 from tests.integration.changes import Load, all_answered, all_derive, all_published
-from tests.integration.processes import PARTITIONS, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, Fleet, Process, fleet_on
 
 pytestmark = pytest.mark.broker
 
@@ -87,6 +88,7 @@ def test_the_broker_is_killed_for_three_seconds(fleet: Fleet) -> None:
     watch.sees_all_told(load, since, "killed, down 3 s")
 
 
+@pytest.mark.chaos
 def test_the_broker_is_stopped_in_order(fleet: Fleet) -> None:
     watch = Watch(fleet)
     with Load(fleet.settings, "stopped", every_s=EVERY_S) as load:
@@ -162,6 +164,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
+@pytest.mark.chaos
 def test_the_brokers_disk_is_full(small_disk: Path) -> None:
     with fleet_on(small_disk) as fleet:
         watch = Watch(fleet)

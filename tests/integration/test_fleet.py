@@ -9,8 +9,8 @@ import pytest
 from benchmarks.children import Supervised, python
 from benchmarks.containers import define_tier
 from benchmarks.installation import Installation, install
+from infra.waiting import until
 from projections.fleet import Fleet
-from tests.integration.processes import until
 from turbine.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]

@@ -13,7 +13,7 @@ import pytest
 from benchmarks.children import Supervised, python
 from benchmarks.installation import Installation, install
 from events.topics import CONTAINERS as CONTAINERS_TOPIC
-from tests.integration.processes import until
+from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.cli.moments import show_time

@@ -28,6 +28,7 @@ from events.codec import encode
 from events.records import ClockTicked, WorkloadProfiled
 from events.topics import BY_SHORT, JOURNAL, LOADS, PROFILES, partition_of
 from infra.kafka.directory import free_port
+from infra.waiting import within
 from spark_streaming.history.layout import (
     DAY_MS,
     Found,
@@ -46,7 +47,7 @@ from turbine.log import Log
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 PARTITIONS, EVERY_MS = 4, 12 * 60_000
-CHILD_S, PAUSE_S = 300.0, 0.25
+CHILD_S, PAUSE_S = within(300.0), 0.25
 WRITE, COMPACT = ("write", "--once"), ("compact",)
 TOPIC = BY_SHORT[LOADS].name
 LOAD = next(day_of_reports(0, random.Random(1), EVERY_MS)).load

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from events.topics import JOURNAL
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.kafka.kept import kept_status
+from infra.waiting import until, within
 from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
@@ -32,7 +32,7 @@ from turbine.fleet import lives, read_state
 
 pytestmark = pytest.mark.broker
 
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 JOB = """\
 job: job
 operator: clicks.count:run
@@ -48,13 +48,6 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith("TURBINE_")]:
         monkeypatch.delenv(name)
-
-
-def until(holds: Callable[[], object], what: str) -> None:
-    limit = time.monotonic() + WAIT_S
-    while not holds():
-        assert time.monotonic() < limit, f"not within {WAIT_S:g} s: {what}"
-        time.sleep(0.02)
 
 
 # --- a log without components

@@ -23,7 +23,7 @@ from components.runtime.topics import TopicsError
 from events.codec import encode
 from events.records import Generation, TaskLoadReported
 from events.topics import BY_SHORT, LOADS
-from tests.integration.processes import until
+from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.log import Log

@@ -20,9 +20,10 @@ from events.codec import Record, encode, headers_of
 from events.identity import decision_id
 from events.records import JobConfigRejected
 from events.topics import ALERTS, BY_SHORT, JOURNAL, partition_of, place
+from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import Load, all_answered, all_published, published
 from tests.integration.hooks import serving
-from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, fleet_on, until
+from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.webhooks.receiver import receiving
 from turbine.log import Log
 from turbine.tiers import define
@@ -91,7 +92,7 @@ def test_its_groups_offsets_are_deleted(fleet: Fleet) -> None:
     def forgotten() -> bool:
         # The last transaction was acknowledged, and may still be under way to the group.
         with suppress(KafkaException):  # a group that is gone cannot be deleted again
-            client.delete_consumer_groups([GROUP])[GROUP].result(WAIT_S)
+            client.delete_consumer_groups([GROUP])[GROUP].result(within(WAIT_S))
         return set(committed_now(fleet.settings, GROUP, PLACES).values()) == {0}
 
     until(forgotten, "the group's offsets are gone")

@@ -13,13 +13,14 @@ from collections.abc import Iterator
 
 import pytest
 
+from infra.waiting import within
 from tests.integration.processes import ROOT, Fleet, fleet_on
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 README = (ROOT / "README.md").read_text()
 PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-WAIT_S = 120
+WAIT_S = within(120)
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,8 @@ from events.records import (
     ScalingReverted,
     ScalingVerified,
 )
-from tests.integration.processes import processes_in, until
+from infra.waiting import until
+from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
 from turbine.log import Log
 

@@ -32,8 +32,9 @@ from events.topics import TOPICS, partition_of, place
 from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, free_port
 from infra.topics import apply_topics
+from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import SMALLEST
-from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, until
+from tests.integration.processes import PARTITIONS, Fleet
 from turbine import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
@@ -93,7 +94,7 @@ def _let_in(client: AdminClient) -> None:
     for user in RIGHTS:
         credential = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_256, 4096)
         asked = UserScramCredentialUpsertion(user, credential, SECRET.encode())
-        client.alter_user_scram_credentials([asked])[user].result(WAIT_S)
+        client.alter_user_scram_credentials([asked])[user].result(within(WAIT_S))
     prefixed, allow = ResourcePatternType.PREFIXED, AclPermissionType.ALLOW
     bindings = [
         AclBinding(kind, prefix, prefixed, f"User:{user}", "*", operation, allow)
@@ -101,7 +102,7 @@ def _let_in(client: AdminClient) -> None:
         for kind, prefix, operation in rights
     ]
     for made in client.create_acls(bindings).values():
-        made.result(WAIT_S)
+        made.result(within(WAIT_S))
 
 
 def file_of(fleet: Fleet, user: str, **more: str) -> Path:
@@ -141,7 +142,7 @@ def test_components_and_authors_work_with_a_login(running: Fleet) -> None:
 
 def test_the_workers_group_knows_the_client_by_its_name(running: Fleet) -> None:
     group, client = "turbine-job-service", admin(running.settings)
-    described = client.describe_consumer_groups([group])[group].result(WAIT_S)
+    described = client.describe_consumer_groups([group])[group].result(within(WAIT_S))
     assert [member.client_id for member in described.members] == ["ours"]
     assert [member.group_instance_id[:3] for member in described.members] == ["w0-"]
 

@@ -20,7 +20,8 @@ from components.runtime.intake import DeadLetter, take_in
 from components.runtime.reading import read_span
 from events.records import TaskFailed, TaskLoadReported, TaskStarted
 from events.topics import LOADS, TASKS, place
-from tests.integration.processes import processes_in, until
+from infra.waiting import until
+from tests.integration.processes import processes_in
 from turbine.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]

@@ -28,8 +28,9 @@ from components.runtime.reading import ends_now, read_span, starts_now
 from components.task_manager.reader import Reader
 from events.topics import BY_SHORT, CHANGES_BASE, JOURNAL, TOPICS, place
 from infra.topics import apply_topics
+from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import Author, job_in, proposal, verdict
-from tests.integration.processes import PARTITIONS, ROOT, WAIT_S, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.api.server import ADDRESS
 from turbine.log import Log
@@ -130,7 +131,7 @@ def expired(fleet: Fleet) -> None:
         )
         asked = ConfigResource(ResourceType.TOPIC, name, incremental_configs=[entry])
         for answer in client.incremental_alter_configs([asked]).values():
-            answer.result(WAIT_S)
+            answer.result(within(WAIT_S))
 
     keep("1")
     until(lambda: starts_now(fleet.settings, places) == last, "all of it has expired")
@@ -145,7 +146,7 @@ def deleted(fleet: Fleet, topic: str = CHANGES_BASE) -> None:
     cut = [TopicPartition(name, p, last[at]) for p, at in enumerate(places)]
     client = admin(fleet.settings)  # it has to outlive the question
     for answer in client.delete_records(cut).values():
-        answer.result(WAIT_S)
+        answer.result(within(WAIT_S))
 
 
 def test_who_starts_behind_what_has_expired_ends_until_somebody_decides(fleet: Fleet) -> None:
@@ -184,13 +185,13 @@ def replace_log(fleet: Fleet) -> None:
     places = [place(JOURNAL, p) for p in range(PARTITIONS)]
     old = [one for poll in read_span(settings, dict.fromkeys(places, (0, None))) for one in poll]
     for answer in client.delete_topics(names).values():
-        answer.result(WAIT_S)
+        answer.result(within(WAIT_S))
     until(lambda: not set(names) & set(client.list_topics(timeout=WAIT_S).topics), "they are gone")
     apply_topics({"bootstrap.servers": settings.bootstrap}, TOPICS, PARTITIONS, wait_s=WAIT_S)
     author = producer(settings)
     for one in [*old, *old]:
         author.produce(BY_SHORT[JOURNAL].name, one.value, one.key, one.partition)
-    assert author.flush(WAIT_S) == 0
+    assert author.flush(within(WAIT_S)) == 0
 
 
 class Receiver(BaseHTTPRequestHandler):

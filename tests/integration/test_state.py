@@ -29,8 +29,9 @@ from events.records import (
 )
 from events.reserved import group_of
 from events.topics import JOURNAL, TASKS
+from infra.waiting import until
 from projections.syncs import DELETED, PAUSED, RUNNING, Sync
-from tests.integration.processes import processes_in, until
+from tests.integration.processes import processes_in
 from turbine.log import Log
 from turbine.publish import Accepted, Publisher
 from turbine.verdicts import Rejected

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from events.records import AlertCleared, AlertRaised
+from infra.waiting import until
 from tests.conftest import Fleet
 from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST
-from tests.integration.processes import until
 from tests.unit.turbine.lines import Ended, run
 from turbine.bookmark import BadBookmark, Bookmark
 from turbine.cli.failures import Code

@@ -13,8 +13,8 @@ from benchmarks.sync import serve_all
 from components.runtime.clients import counts_of
 from events.records import SyncCommitted, TaskSpecsPublished
 from events.topics import CHANGES, OPERATOR, TIERS
+from infra.waiting import until
 from projections.syncs import PAUSED, RUNNING, Sync
-from tests.integration.processes import until
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log

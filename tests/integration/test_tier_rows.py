@@ -20,8 +20,9 @@ from components.runtime.reading import ends_now, read_span, starts_now
 from components.shard_manager.decide import component
 from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER, TIERS, place
 from infra.kafka.directory import free_port
+from infra.waiting import WAIT_S, until, within
 from projections.fleet import Fleet as Tier
-from tests.integration.processes import PARTITIONS, ROOT, WAIT_S, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from turbine.forgetting import forget, kept_of
 from turbine.log import Log
 
@@ -130,7 +131,7 @@ def bury(fleet: Fleet) -> None:
     before = len(letters(fleet))
     author = producer(fleet.settings)
     author.produce(BY_SHORT[CONTAINERS].name, key=b"nonsense", value=b"nonsense", partition=1)
-    assert author.flush(WAIT_S) == 0
+    assert author.flush(within(WAIT_S)) == 0
     until(lambda: len(letters(fleet)) > before, "its letter is written")
 
 
@@ -216,7 +217,7 @@ def test_what_expired_unread_ends_the_start_until_somebody_decides(fleet: Fleet)
     below = ends_now(fleet.settings, lives)
     cut = [TopicPartition(BY_SHORT[CONTAINERS].name, p, below[at]) for p, at in enumerate(lives)]
     for deleted in client.delete_records(cut).values():
-        deleted.result(WAIT_S)
+        deleted.result(within(WAIT_S))
     assert starts_now(fleet.settings, lives) == below
     command = [sys.executable, "-c", SERVE, fleet.settings.bootstrap, "60"]
     process = run(fleet, "shard-manager", command)

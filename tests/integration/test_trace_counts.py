@@ -7,7 +7,7 @@ import pytest
 from benchmarks.windows import play
 from benchmarks.windows_load import EVENTS, LATE_SHARE
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.slow]
 
 
 def test_counts_of_a_trace_are_a_brute_forces_through_kills_and_rescales() -> None:

@@ -12,7 +12,7 @@ from benchmarks.installation import install
 from benchmarks.verdicts import Size, play
 from infra.kafka.broker import Broker
 
-pytestmark = [pytest.mark.broker, pytest.mark.slow]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.slow]
 
 
 def test_every_change_gets_one_verdict_while_workers_are_killed(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from components.runtime.reading import Follower, Unreadably
 from components.runtime.store import Restored
 from events.codec import SKIPPED
 from events.topics import JOURNAL
+from infra.waiting import until, within
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import run
 from turbine.log import Log, journal_view
@@ -30,20 +30,13 @@ from turbine.views.view import JobView, View
 
 pytestmark = pytest.mark.broker
 
-WAIT_S = 60.0
+WAIT_S = within(60.0)
 CONFIG = {
     "operator": "views.views:run",
     "inputs": [{"topic": "views"}],
     "package": {"name": "views", "version": "1"},
     "checkpoint": {"root": "/checkpoints"},
 }
-
-
-def until(told: Callable[[], bool]) -> None:
-    limit = time.monotonic() + WAIT_S
-    while not told():
-        assert time.monotonic() < limit, "it is not told"
-        time.sleep(0.02)
 
 
 def changed(fleet: Fleet, job: str, config: dict[str, object]) -> int:
@@ -68,12 +61,12 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
         assert live.ready(WAIT_S)
         before = live.view()
         changed(fleet, "views-live", CONFIG)
-        until(lambda: "views-live" in live.view().jobs)
+        until(lambda: "views-live" in live.view().jobs, "it is told")
         view = live.wait(before.at, WAIT_S)
         assert view is not None
         log = Log(fleet.settings)
         job = log.job("views-live")
-        until(lambda: live.view().jobs["views-live"].job == job)
+        until(lambda: live.view().jobs["views-live"].job == job, "it is told")
         assert "views-live" not in live.at(before.at).jobs
         page = live.journal(Wanted(job="views-live"), 10)
         assert [one.read.record.kind for one in page.items] == ["JobConfigChanged"]
@@ -82,7 +75,7 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
         found = live.find(page.items[0].read.record.id)
         assert found is not None
         assert found.key == "views-live"
-        until(lambda: live.progress().behind is not None)
+        until(lambda: live.progress().behind is not None, "it is told")
         assert live.progress().trouble == ""
     finally:
         live.close()
@@ -99,7 +92,7 @@ def test_who_starts_again_goes_on_from_what_was_kept(fleet: Fleet, directory: Pa
     again = Live(fleet.settings, directory)
     try:
         assert again.cache.frames, "it was not thrown away"
-        until(lambda: "views-again" in again.view().jobs)
+        until(lambda: "views-again" in again.view().jobs, "it is told")
         assert set(again.at(kept.at).jobs) == set(kept.jobs)
         assert again.view().jobs["views-again"].job == Log(fleet.settings).job("views-again")
     finally:
@@ -112,7 +105,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     settings = replace(fleet.settings, directory=tmp_path)
     live = Live(settings)
     changed(fleet, "views-past", CONFIG)
-    until(lambda: "views-past" in live.view().jobs)
+    until(lambda: "views-past" in live.view().jobs, "it is told")
     live.close()
     changed(fleet, "views-past", {"tasks": 2})
     end = Log(settings).ends(Log(settings).places([JOURNAL]))
@@ -137,7 +130,7 @@ def test_a_command_says_the_same_from_a_frame(
     monkeypatch.setenv("TURBINE_DIRECTORY", str(tmp_path))
     live = Live(replace(fleet.settings, directory=tmp_path))
     changed(fleet, "views-line", CONFIG)
-    until(lambda: "views-line" in live.view().jobs)
+    until(lambda: "views-line" in live.view().jobs, "it is told")
     live.close()
     changed(fleet, "views-line", {"tasks": 2})
     then = datetime.fromtimestamp(time.time(), UTC).isoformat()  # all of the above lies before
@@ -175,12 +168,12 @@ def test_a_broker_that_is_away_is_told_of_and_waited_for(
     live = Live(fleet.settings, directory)
     try:
         assert live.ready(WAIT_S)
-        until(lambda: live.progress().trouble == "the broker is away")
+        until(lambda: live.progress().trouble == "the broker is away", "it is told")
         assert live.progress().since_ms > 0
         assert live.view().jobs, "what was read so far is still told"
         changed(fleet, "views-away", CONFIG)
         monkeypatch.undo()
-        until(lambda: "views-away" in live.view().jobs)
-        until(lambda: live.progress().trouble == "")
+        until(lambda: "views-away" in live.view().jobs, "it is told")
+        until(lambda: live.progress().trouble == "", "it is told")
     finally:
         live.close()

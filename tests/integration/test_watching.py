@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from infra.kafka.directory import free_port
+from infra.waiting import until
 from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.promql import Store
 from turbine.log import Log
@@ -31,16 +32,18 @@ CONFIG = {
 
 def scraped(port: int, process: subprocess.Popen[bytes]) -> str:
     """The exposition, as soon as the log has been read."""
-    limit_s = time.monotonic() + WAIT_S
-    while time.monotonic() < limit_s:
+    found: list[str] = []
+
+    def read() -> bool:
         assert process.poll() is None, "the exporter has ended"
-        try:
+        with suppress(urllib.error.URLError, ConnectionError):
             url = f"http://127.0.0.1:{port}/metrics"
             with urllib.request.urlopen(url, timeout=WAIT_S) as answer:
-                return str(answer.read().decode())
-        except (urllib.error.URLError, ConnectionError):
-            time.sleep(0.1)
-    raise AssertionError("the exporter is not ready in time")
+                found.append(answer.read().decode())
+        return bool(found)
+
+    until(read, "the exporter is ready", pause_s=0.1)
+    return found[0]
 
 
 def test_an_exporter_tells_what_the_log_says(fleet: Fleet, tmp_path: Path) -> None:

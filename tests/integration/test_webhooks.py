@@ -13,10 +13,10 @@ import pytest
 from components.webhooks.agents import REASON
 from events.records import AlertCleared, AlertRaised
 from events.topics import OUTCOMES
+from infra.waiting import until
 from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST
 from tests.integration.hooks import Server, serving
-from tests.integration.processes import until
 from tests.unit.turbine.lines import run
 from tests.unit.webhooks.receiver import HANG, Request, receiving
 from turbine.cli.failures import Code

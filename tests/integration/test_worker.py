@@ -20,6 +20,7 @@ from components.runtime.store import CLAIM
 from events.codec import encode
 from events.topics import BY_SHORT, TOPICS, place
 from infra.topics import apply_topics
+from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import (
     Author,
     Load,
@@ -30,7 +31,7 @@ from tests.integration.changes import (
     proposal,
     verdict,
 )
-from tests.integration.processes import PARTITIONS, WAIT_S, Fleet, Process, fleet_on, until
+from tests.integration.processes import PARTITIONS, Fleet, Process, fleet_on
 
 pytestmark = pytest.mark.broker
 
@@ -52,16 +53,18 @@ def fleet(shared: Fleet) -> Iterator[Fleet]:
     shared.end("job-service")
 
 
-def test_a_worker_is_killed_in_mid_flight_and_comes_back(fleet: Fleet) -> None:
-    one, two = fleet.workers("w0", "w1")
-    with Load(fleet.settings, "killed") as load:
+@pytest.mark.parametrize("kills", [1, pytest.param(6, marks=pytest.mark.chaos)])
+def test_a_worker_is_killed_in_mid_flight_and_comes_back(fleet: Fleet, kills: int) -> None:
+    again, two = fleet.workers("w0", "w1")
+    with Load(fleet.settings, f"killed-{kills}") as load:
         until(lambda: load.sent > 200, "load")
-        one.kill()
-        at = load.sent
-        until(lambda: load.sent > at + 200, "load beside a dead worker")
-        again = fleet.worker("w0")
-        at = load.sent
-        until(lambda: load.sent > at + 200, "load on both")
+        for _ in range(kills):
+            again.kill()
+            at = load.sent
+            until(lambda: load.sent > at + 200, "load beside a dead worker")  # noqa: B023 - now
+            again = fleet.worker("w0")
+            at = load.sent
+            until(lambda: load.sent > at + 200, "load on both")  # noqa: B023 - now
     all_answered(fleet.settings, load.author.taken)
     assert again.alive
     assert two.alive
@@ -194,7 +197,7 @@ def _set_policy(fleet: Fleet, policy: str) -> None:
     until(is_so, f"cleanup.policy is {policy}")
 
 
-@pytest.mark.parametrize("share", [0.5, 1.0])
+@pytest.mark.parametrize("share", [0.5, pytest.param(1.0, marks=pytest.mark.chaos)])
 def test_kept_rows_are_deleted_and_folded_again_from_the_log(fleet: Fleet, share: float) -> None:
     """Half of them is worse than all: what is left looks like a whole."""
     prefix = f"deleted-{share:g}"
@@ -235,7 +238,7 @@ def test_kept_rows_of_another_form_are_left_aside(fleet: Fleet) -> None:
         key, headers = job_in(p, "unfit").encode(), [("claim", str(claim).encode())]
         forger.produce(name, key=key, value=b'{"row": 7}', partition=p, headers=headers)
         forger.produce(name, key=b"\xff", value=b"?", partition=p)
-    assert forger.flush(WAIT_S) == 0
+    assert forger.flush(within(WAIT_S)) == 0
     _goes_on(fleet, "unfit", said)
     assert fleet.processes[-1].said("kept rows left aside") == PARTITIONS
 

@@ -22,10 +22,11 @@ from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import turbine.cli
+from infra.waiting import within
 from turbine.cli import main
 
 AT_ONCE = 3
-PATIENCE_S = 90
+PATIENCE_S = within(90)
 LOADED = ("log", "publish", "subscribe", "whatif", "backtest", "replaying", "exporting", "digest")
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from components.runtime.intake import Message
 from events.codec import headers_of
 from events.topics import BY_SHORT, CLOCK
 from simulation.bounds import bounded
 from simulation.log import PARTITION, PARTITIONS
 from simulation.world import World
+from tests.kit.played import played_once
 from turbine.log import Log
 from turbine.views.source import HeldSource
 
@@ -18,7 +17,7 @@ SEEDS = (2, 3, 4, 5)
 """Jobs that sync, jobs with a scaler of the simulator's, a fleet, and jobs with the auto scaler."""
 
 
-@cache
+@played_once
 def messages_of(seed: int, minutes: int = MINUTES) -> tuple[Message, ...]:
     """All records of a seed, each place in its order."""
     world = World(seed, minutes * 60_000)

@@ -30,6 +30,7 @@ from events.records import (
     WorkloadProfiled,
 )
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
+from tests.kit.examples import at_most
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, split
 
 POLICIES = ("turbine", "reactive", "proactive", "flink", "keda")
@@ -334,7 +335,7 @@ def test_what_people_have_set_is_never_fought(acted: list[tuple[str, Any]]) -> N
                 assert not keys_of(owed.set_json) & theirs
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=at_most(60))
 @given(
     st.integers(1_000, 8_000),
     st.sampled_from([0.3, 0.6, 0.9]),
@@ -353,7 +354,7 @@ def test_more_input_never_gives_fewer_threads(rate: int, busy: float, lags: list
     assert found == sorted(found)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=at_most(60))
 @given(
     st.lists(st.integers(500, 6_000), min_size=20, max_size=40),
     st.sampled_from([2, 4, 12]),

@@ -32,6 +32,7 @@ from projections.amounts import NOTHING, plus, total
 from projections.capacity import PLENTY, SHORT, TIGHT, Capacity
 from projections.capacity_folds import fold
 from projections.demands import demand_of
+from tests.kit.examples import at_most
 from tests.laws.orders import in_any_order
 from tests.unit.capacity_manager.tiers import CHAIN, NO_HEADROOM, STEP_MS, TOLD, Tale
 
@@ -122,7 +123,7 @@ def a_story(table: str, story: list[tuple[Any, ...]]) -> Tale:
 
 
 stories = st.builds(a_story, tables, st.lists(steps, max_size=18))
-told = settings(deadline=None, max_examples=60)
+told = settings(deadline=None, max_examples=at_most(60))
 
 
 def reordered(log: list[Read], data: Any) -> list[Read]:
@@ -130,7 +131,7 @@ def reordered(log: list[Read], data: Any) -> list[Read]:
     return in_any_order(log, data, CHAIN, lambda read: read.place == TOLD)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=at_most(40))
 @given(stories, st.data())
 def test_a_story_may_be_read_in_any_order_that_its_evidence_allows(tale: Tale, data: Any) -> None:
     for tier in TIERS:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from projections.capacity_folds import fold
+from tests.kit.examples import at_most
 from tests.laws.test_capacity import TIERS, a_story, reordered
 from tests.unit.capacity_manager.tiers import NO_HEADROOM, Tale
 
@@ -30,7 +31,7 @@ tales = st.builds(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=at_most(200))
 @given(tales, st.data())
 def test_what_is_known_does_not_hang_on_which_tier_is_read_first(tale: Tale, data: Any) -> None:
     for tier in TIERS:

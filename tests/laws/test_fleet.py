@@ -34,6 +34,7 @@ from projections.fleet import Fleet
 from projections.fleet_folds import MASS_FAILURE, apply, fold
 from projections.plans import Planned, write_moves
 from projections.shards import mask_of_shard
+from tests.kit.examples import at_most
 from tests.laws.orders import in_any_order
 from tests.unit.shard_manager.fleets import Tale
 
@@ -251,7 +252,7 @@ def a_story(tier: tuple[int, tuple[str, ...], str], story: list[tuple[Any, ...]]
 
 
 stories = st.builds(a_story, tiers, st.lists(steps, max_size=14))
-told = settings(deadline=None, max_examples=40)
+told = settings(deadline=None, max_examples=at_most(40))
 
 
 TELLS = (ShardAdded, ShardDropped, ContainerFailedOver)

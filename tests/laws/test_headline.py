@@ -25,6 +25,7 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import CONTAINERS, JOURNAL, LOADS, TASKS
+from tests.kit.examples import some_of
 from tests.laws.fleets import SEEDS, fleet_log
 from tests.laws.played import log_of
 from tests.unit.turbine import logs
@@ -146,7 +147,7 @@ FLEETS = [(seed, number) for seed in SEEDS for number in range(2 * INSTANTS)]
 ALL = [(seed, number) for seed in (*SEEDS, *OTHERS) for number in range(2 * INSTANTS)]
 
 
-@pytest.mark.parametrize(("seed", "number"), FLEETS)
+@pytest.mark.parametrize(("seed", "number"), some_of(FLEETS, 8))
 def test_nobody_says_that_a_task_runs_in_a_life_that_is_over(seed: int, number: int) -> None:
     log, end = desk_of(seed).log, position(seed, number)
     rows = said(seed, end, "get", "tasks")
@@ -195,7 +196,7 @@ def percent(share: float) -> float:
     return round(100 * share, 3)
 
 
-@pytest.mark.parametrize(("seed", "number"), ALL)
+@pytest.mark.parametrize(("seed", "number"), some_of(ALL, 12))
 def test_all_who_count_come_to_the_same_digits(seed: int, number: int) -> None:
     log, end = desk_of(seed).log, position(seed, number)
     digits = of_totals(got(seed, end, "/fleet")["totals"])
@@ -237,7 +238,7 @@ def test_all_who_count_come_to_the_same_digits(seed: int, number: int) -> None:
     assert {p: n for (p,), n in phases.items() if n and p != "deleted"} == digits["phases"]
 
 
-@pytest.mark.parametrize(("seed", "number"), ALL)
+@pytest.mark.parametrize(("seed", "number"), some_of(ALL, 12))
 def test_what_runs_and_what_does_not_is_all_that_is_wanted(seed: int, number: int) -> None:
     digits = of_totals(got(seed, position(seed, number), "/fleet")["totals"])
     count, share = digits["not_running"]

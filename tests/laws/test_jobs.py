@@ -22,6 +22,7 @@ from events.records import (
 from events.strict_json import canonical_json
 from events.topics import JOURNAL, LAYERS
 from projections.jobs import Job, apply, dump, fold, load
+from tests.kit.examples import at_most
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 
 wishes = st.one_of(
@@ -153,7 +154,7 @@ def test_what_is_expected_is_what_the_layers_add_up_to_and_it_is_sound(
     assert job.alive or merged == {}
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=at_most(50), deadline=None)
 @given(lives)
 def test_nothing_that_expires_is_left_and_the_next_look_is_later(
     acted: list[tuple[str, dict[str, Any]]],

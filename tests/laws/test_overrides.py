@@ -13,6 +13,7 @@ from components.job_service.overrides import change_ends
 from events.merge import change_layer
 from events.strict_json import canonical_json
 from projections.jobs import End, Layer
+from tests.kit.examples import at_most
 from tests.laws.test_merge import Layer as Config
 from tests.laws.test_merge import change_naively
 
@@ -86,7 +87,7 @@ def ended(layer: Layer, now: int) -> Layer:
     return layer
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=at_most(300))
 @given(lives)
 def test_a_layer_is_always_what_those_changes_make_that_hold(acted: list[tuple[Any, ...]]) -> None:
     layer, twin, now = live(acted)
@@ -96,7 +97,7 @@ def test_a_layer_is_always_what_those_changes_make_that_hold(acted: list[tuple[A
     assert layer.ends == ()
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=at_most(200))
 @given(lives)
 def test_each_end_lies_ahead_in_order_and_takes_something_back(
     acted: list[tuple[Any, ...]],

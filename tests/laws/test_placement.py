@@ -14,10 +14,13 @@ from components.shard_manager.problem import Problem, Settings
 from components.shard_manager.scale import Scale, scale_of
 from components.shard_manager.solve import place_orphans, solve
 from components.shard_manager.static import static_target
+from tests.kit.examples import at_most
 
 REGIONS = 3
 seeds = st.integers(0, 2**64 - 1)
-bounded = settings(deadline=None, max_examples=80)  # a tier that cannot be in band takes longest
+bounded = settings(
+    deadline=None, max_examples=at_most(80)
+)  # a tier that cannot be in band takes longest
 
 
 @st.composite

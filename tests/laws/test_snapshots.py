@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.runtime.snapshots import Piece, Slots, Snapshot, keepable, restored, take
+from tests.kit.examples import at_most
 from tests.laws.test_step import Line, hears, held, in_order, logs, write
 from tests.unit.runtime.bench import BASE, toy
 
@@ -79,7 +80,7 @@ def test_who_dies_while_keeping_leaves_what_was_kept_before(seed: int) -> None:
     assert last is None or topic.slots().whole()[0].seen == last.seen
 
 
-@settings(max_examples=300)
+@settings(max_examples=at_most(300))
 @given(seeds)
 def test_who_writes_beside_another_never_yields_a_mixture(seed: int) -> None:
     random, topic = Random(seed), Topic()
@@ -137,7 +138,7 @@ def test_chunks_of_longer_snapshots_do_not_stay(seed: int) -> None:
 readable = logs.map(lambda lines: [replace(line, build=1) for line in lines])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=at_most(200), deadline=None)
 @given(readable, seeds)
 def test_what_was_kept_is_what_was_held_and_is_folded_on_alike(
     lines: list[Line], seed: int

@@ -13,6 +13,7 @@ from components.runtime.component import places_of
 from components.runtime.step import LOST_MS, ROOT, SKEW_MS, Held, Owner
 from events.topics import ALERTS, CHANGES_BASE, JOURNAL, OPERATOR
 from simulation.log import PARTITION, TICKS
+from tests.kit.examples import at_most
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, Toy, alert, toy
 
 KEYS = ("clicks", "orders")
@@ -136,7 +137,7 @@ def test_the_order_of_topics_does_not_matter(drawn: list[Line], random: Any) -> 
     assert held(hears(bench, random.choice)) == first
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_most(300), deadline=None)
 @given(forged, st.randoms(use_true_random=False))
 def test_forgeries_that_name_each_other_do_not_split_readers(
     drawn: list[Line], random: Any
@@ -241,7 +242,7 @@ def test_nothing_is_folded_before_what_its_author_knew(drawn: list[Line], data: 
     bench.owner.flush()
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=at_most(50), deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30), st.randoms(use_true_random=False))
 def test_rivals_answer_each_wish_once(wishes: int, polls: int, random: Any) -> None:
     """Two instances speak whenever they like; what stands answers every wish, each once."""

@@ -12,6 +12,7 @@ from components.runtime.step import Owner
 from components.runtime.store import KEEP_MOST, KEEP_MS, Keeper, dump_held, restore
 from events.topics import CLOCK
 from simulation.log import TICKS, Keep
+from tests.kit.examples import at_most
 from tests.laws.test_step import Line, backwards, hears, held, logs, write
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, Toy, toy
 
@@ -64,7 +65,7 @@ readable = logs.map(lambda drawn: [replace(line, build=1) for line in drawn])
 """Logs of one build: what another could not read is a matter of builds, not of keeping."""
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=at_most(300), deadline=None)
 @given(readable, st.integers(0, 2**32))
 def test_whoever_dies_no_record_is_lost(drawn: list[Line], seed: int) -> None:
     random = Random(seed)

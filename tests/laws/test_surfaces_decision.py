@@ -24,8 +24,8 @@ from tests.unit.turbine.logs import told
 from turbine.cli.reasons import _is_id
 from turbine.log import Log
 from turbine.read.answers.decision import Explanation, decision
-from turbine.read.plain import plain
 from turbine.read.answers.scaling import ACTIONS
+from turbine.read.plain import plain
 from turbine.source import UpTo
 from turbine.views.source import HeldSource
 

@@ -18,6 +18,7 @@ from events.codec import Read
 from events.records import TierDefined
 from events.topics import LOADS
 from projections.fleet import Fleet
+from tests.kit.examples import at_most
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
 from turbine.headline import lives_of
 from turbine.lag import Listings, Loads, behind_of
@@ -147,7 +148,7 @@ def kept(seed: int) -> Cache:
     return found
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=at_most(30))
 @given(seeds, st.data())
 def test_a_view_from_frames_is_the_fold_from_the_first_record(seed: int, data: Any) -> None:
     log, found = log_of(seed), kept(seed)

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.jobs import Layer
-from turbine.read.answers.lines import JobLine
 from turbine.read.answers.journal import DecisionLine
+from turbine.read.answers.lines import JobLine
 from turbine.read.answers.scaling import Sizing
 
 Json = dict[str, Any]

@@ -21,8 +21,8 @@ from turbine.api.asking import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import Refusal, told
 from turbine.log import Standing
-from turbine.read.plain import plain
 from turbine.read.answers.journal import line_of
+from turbine.read.plain import plain
 
 BATCH = 200
 GAP_MOST = 1000

@@ -144,8 +144,8 @@ def _summary(found: Replay, seconds: float) -> Row:
 
 
 def _to_plain(one: Happening) -> Row:
-    from turbine.read.plain import plain
     from turbine.read.answers.journal import line_of
+    from turbine.read.plain import plain
 
     row: Row = plain(line_of(one.read_standing()))
     if row["job"].count("/"):

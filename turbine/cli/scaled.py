@@ -233,9 +233,9 @@ def why_job(log: Log, name: str, output: str) -> int | None:
     from turbine.cli.viewing import jobs_view, lines_of
     from turbine.hindrance import hindrance
     from turbine.read.answers.decision import detail_of, find_request
-    from turbine.read.plain import plain
     from turbine.read.answers.journal import line_of
     from turbine.read.answers.scaling import SHOWN, scaling_of, words_of
+    from turbine.read.plain import plain
 
     job = log.job(name)
     if job is None or not existed(job):

@@ -73,8 +73,8 @@ def _last_move(looked: Looked, shard: int) -> Row | None:
 
 
 def _last_decision(chain: list[Standing], shard: int) -> Row | None:
-    from turbine.read.plain import plain
     from turbine.read.answers.journal import line_of
+    from turbine.read.plain import plain
 
     about = [
         one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard

@@ -34,8 +34,8 @@ def why_not(
     from turbine.cli.jobs import existing
     from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_value, write
-    from turbine.read.plain import plain
     from turbine.read.answers.why_not import why_not as answer_to
+    from turbine.read.plain import plain
 
     check_job(name)
     _check_action(action)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 
 from components.runtime.intake import Message
 from events.codec import Read, headers_of
 from events.topics import BY_SHORT, CLOCK, JOURNAL, place
 from simulation.world import World
+from tests.kit.played import played_once
 from turbine.cli.records import to_export
 from turbine.log import Log
 from turbine.log_lines import Head, Writing
@@ -26,7 +26,7 @@ TIER_SEED = 28
 HORIZON_MS = 20 * 60_000
 
 
-@cache
+@played_once
 def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
     """All messages of one seed, in the order of their times."""
     world = World(seed, horizon_ms)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import Any
 
 import pytest
@@ -15,6 +14,7 @@ from simulation.plant.backtest import Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
 from tests.unit.turbine.logs import log_of_reads
+from tests.kit.played import played_once
 from turbine.log import Standing
 from turbine.read.answers.scaling import words_of
 from turbine.recorded import Recorded
@@ -28,7 +28,7 @@ def case_of(scenario: str, minutes: int | None = None) -> Case:
     return case if minutes is None else replace(case, rates=case.rates[:minutes])
 
 
-@cache
+@played_once
 def reads_of(
     scenario: str,
     policy: str = "turbine",

@@ -16,7 +16,7 @@ import pytest
 from components.runtime.settings import BadSettings
 from components.task_manager.task_logs import file_of, older
 from events.records import ContainerStarted
-from tests.integration.processes import until
+from infra.waiting import until
 from tests.unit.turbine.test_task_lines import container, line, put
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door

@@ -61,10 +61,10 @@ def wrong(line: str) -> str:
     return "" if given <= most else f"it takes {most} arguments and gets {given}"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_its_commands_can_be_typed(path: Path) -> None:
-    found = {line: why for line in commands(path.read_text()) if (why := wrong(line))}
-    assert found == {}
+def test_its_commands_can_be_typed() -> None:
+    lines = [(page.name, line) for page in PAGES for line in commands(page.read_text())]
+    assert len(lines) > 50
+    assert [(*one, why) for one in lines if (why := wrong(one[1]))] == []
 
 
 @pytest.mark.parametrize(
@@ -87,12 +87,25 @@ def test_a_command_that_cannot_be_typed_is_found(line: str, why: str) -> None:
     assert wrong(line) == why
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
-def test_it_says_what_to_look_at_what_to_do_and_how_it_ends(path: Path) -> None:
-    text = path.read_text()
-    assert len(commands(text)) >= 2 or path.stem in ("no-task-specs", "scaling-advised")
-    assert "what to do" in text.lower()
-    assert re.search(r"alert (is|clears|goes)|by itself|cleared", text), "how does it end?"
+def lacks(name: str, text: str) -> list[str]:
+    """What a reader would not find in a runbook."""
+    found = []
+    if len(commands(text)) < 2 and name not in ("no-task-specs", "scaling-advised"):
+        found.append(f"{name}: what to look at: name two commands and more")
+    if "what to do" not in text.lower():
+        found.append(f"{name}: what to do: say it under these words")
+    if not re.search(r"alert (is|clears|goes)|by itself|cleared", text):
+        found.append(f"{name}: how it ends: say when the alert clears")
+    return found
+
+
+def test_it_says_what_to_look_at_what_to_do_and_how_it_ends() -> None:
+    assert [one for page in PAGES for one in lacks(page.stem, page.read_text())] == []
+    assert [one.split(":")[1] for one in lacks("empty", "# empty")] == [
+        " what to look at",
+        " what to do",
+        " how it ends",
+    ]
 
 
 def names_in(source: str) -> set[str]:

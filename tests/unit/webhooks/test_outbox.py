@@ -19,6 +19,7 @@ from components.webhooks.outbox import (
     Outbox,
     Refusal,
 )
+from tests.kit.examples import at_most
 
 PLACES = ("outcomes.v1/0", "outcomes.v1/1")
 TAKEN, GONE, REFUSED = Answer(204, "204"), Answer(410, "410 Gone"), Answer(400, "400 Bad")
@@ -212,7 +213,7 @@ def test_an_answer_to_what_was_not_sent_is_impossible() -> None:
         one.answered(delivery(0), TAKEN, 1)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=at_most(150), deadline=None)
 @given(
     lanes=st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(PLACES)), max_size=30),
     answers=st.lists(st.sampled_from([TAKEN, TAKEN, DOWN, REFUSED, GONE]), max_size=120),

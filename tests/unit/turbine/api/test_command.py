@@ -13,6 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from events.topics import JOURNAL
+from tests.kit.examples import some_of
 from tests.unit.turbine import logs
 from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.world import CONFIG, NOW, world_of
@@ -67,7 +68,7 @@ LINES = {
 }
 SHOWN_MS = 11 * 60_000
 """Long enough for fail-overs and alerts."""
-FORMS = ("table", "wide", "json", "yaml", "jsonl", "name")
+FORMS = some_of(("table", "jsonl", "wide", "json", "yaml", "name"), 2)
 
 
 @pytest.fixture(scope="module", params=[logs.SEED, logs.TIER_SEED])
