@@ -95,6 +95,13 @@ def test_what_a_page_links_to_is_there(page: str) -> None:
     assert missing(re.findall(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)", text)) == []
 
 
+@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "STYLE.md", "docs/walks.md"])
+def test_a_file_of_the_code_that_a_page_names_is_there(page: str) -> None:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    rooms = "|".join(path.parent.name for path in ROOT.glob("*/__init__.py"))
+    assert missing(re.findall(rf"`((?:{rooms}|tests)/[\w/.]+)`", text)) == []
+
+
 @pytest.mark.parametrize("page", LENGTHS)
 def test_a_page_that_is_read_first_is_short(page: str) -> None:
     assert len((ROOT / page).read_text(encoding="utf-8").split()) <= LENGTHS[page]
