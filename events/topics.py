@@ -200,7 +200,7 @@ TOPICS: tuple[Topic, ...] = (
     _topic(
         JOURNAL,
         "job",
-        "job service, state syncer, task service, auto scaler",
+        "job service, state syncer, task service, auto scaler, auditor",
         "journal",
         "All decisions about jobs: each names its parent, and the first valid child stands.",
         *_OUTCOMES[:5],
@@ -214,7 +214,7 @@ TOPICS: tuple[Topic, ...] = (
     _topic(
         TIERS,
         "tier/placement or tier/capacity",
-        "shard manager, capacity manager",
+        "shard manager, capacity manager; operators (TierDefined only)",
         "tiers",
         "All decisions about tiers, chained as in the journal.",
         "TierDefined",
@@ -257,8 +257,8 @@ TOPICS: tuple[Topic, ...] = (
     _topic(
         CONTAINERS,
         "container",
-        "task managers; the clock; shard manager (ContainerFailedOver only); capacity manager"
-        " (ContainerReassigned only)",
+        "task managers; clock (ClockTicked only); shard manager (ContainerFailedOver only);"
+        " capacity manager (ContainerReassigned only)",
         "facts",
         "Lives of containers, with ticks and fail-overs in the partition that decides.",
         "ContainerStarted",

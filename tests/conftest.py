@@ -54,7 +54,7 @@ class Fleet:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Transcripts are recorded again on demand; what differs is to be understood, then kept. So is
-    the picture in the README, which would differ with each run."""
+    the picture that the README links to, which would differ with each run."""
     parser.addoption("--rewrite", action="store_true", help="record the scenarios' transcripts")
     parser.addoption("--picture", action="store_true", help="write docs/dashboard.png")
 

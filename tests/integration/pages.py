@@ -16,7 +16,7 @@ from turbine.cli.table import ENTRIES
 EXCEPTIONS = ROOT / "tests" / "README.md"
 HEAD = "## Not typed, and why"
 PAGES = [
-    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "STYLE.md")),
+    *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "STYLE.md")),
     EXCEPTIONS,
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
