@@ -159,6 +159,15 @@ def test_what_fails_while_others_are_taken_has_its_attempts_and_no_more() -> Non
     assert (refusal.delivery.lane, attempts) == ("bad", 4)  # the first says nothing of whose fault
 
 
+def test_a_first_failure_says_nothing_of_whose_fault_it_is() -> None:
+    """Also where others were taken before: the receiver may have gone down since."""
+    one = outbox("good", "bad", limits=Limits(parallel=1, attempts=1))
+    [head] = one.due(1)
+    one.answered(head, TAKEN, 1)
+    [head] = one.due(1)
+    assert one.answered(head, DOWN, 1) is None
+
+
 def test_it_may_ask_us_to_wait_but_not_for_ever() -> None:
     one = outbox("a", "b", limits=Limits(parallel=1))
     [head] = one.due(1)
