@@ -255,12 +255,14 @@ def test_what_a_record_says_is_its_one_sentence(shift: Shift) -> None:
 
 
 def test_jobs_stand_the_worst_first() -> None:
-    names = {"fine": NEEDS, "a": LOOK, "z": FINE}
+    names = {"fine": NEEDS, "a": LOOK, "z": FINE, "b": FINE}
     found: list[Standing] = []
     for name, stands in names.items():
         one = Shift()
         one.synced(0.1)
         one.change({"priority": 1}, 2)
+        if name == "z":  # more has happened to it than to b
+            one.change({"priority": 2}, 2.5)
         if stands != LOOK:
             one.synced(3)
         if stands == NEEDS:

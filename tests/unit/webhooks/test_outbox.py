@@ -91,7 +91,9 @@ def test_what_is_refused_is_given_up_after_its_attempts_and_the_next_one_goes() 
         now_ms += 60_000
     assert given_up == Refusal(delivery(0), 3, "400 Bad")
     assert one.positions == {PLACES[0]: 1}
-    assert [each.offset for each in one.due(now_ms)] == [1]
+    [head] = one.due(now_ms)
+    assert head.offset == 1
+    assert one.answered(head, REFUSED, now_ms) is None, "it has attempts of its own"
 
 
 def test_gone_is_given_up_at_once() -> None:
