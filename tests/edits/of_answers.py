@@ -174,13 +174,6 @@ ANSWERS = (
         test="turbine/test_publish.py",
     ),
     edit(
-        "one job's subscriber hears all",
-        "turbine/subscribe.py",
-        "if self._job is not None and record.key != self._job:",
-        "if self._job is None and record.key != self._job:",
-        test="turbine/test_bookmark.py",
-    ),
-    edit(
         "decisions stand before their requests",
         "turbine/cli/following.py",
         "key=lambda one: (one.at_ms, order[one.topic], one.partition, one.offset),",
