@@ -64,7 +64,8 @@ bench: setup  ## figures, each beside a peer or a limit
 simulate: setup  ## 600 seeds of the fleet on a virtual clock, with faults, under the checkers
 	$(BIN)/python -m simulation
 
-mutants: setup  ## see the checkers catch what is broken on purpose
+mutants: setup  ## see the checkers, and the tests, catch what is broken on purpose
+	$(BIN)/python -m tests.mutants
 	$(BIN)/python -m simulation.mutants
 
 clean:  ## remove the environment, what was built, and all caches but the jars of Kafka

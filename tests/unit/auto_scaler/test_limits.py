@@ -101,6 +101,18 @@ def test_a_job_has_so_many_changes_an_hour() -> None:
     assert len(desk.owed()) == 1, "one that breaks its promise is not left there"
 
 
+def test_who_has_spent_more_than_its_budget_waits_until_less_is_spent() -> None:
+    """As one that was late, and had more then, and is not late any more."""
+    desk = Desk().runs()
+    desk.minutes(12, 4_000.0, busy_share=0.9)
+    spent = tuple(desk.now_ms - at * MINUTE_MS for at in range(BUDGET + 2, 0, -1))
+    desk.row = desk.row._replace(restarts=spent)
+    desk.minutes(1, 4_400.0, busy_share=1.0, lag_records=200_000, lag_ms=60_000)
+    said = declines(desk)[-1]
+    assert said.reason == "budget"
+    assert said.until_ms == spent[2] + 60 * MINUTE_MS
+
+
 def test_even_who_breaks_its_promise_has_a_budget() -> None:
     desk = Desk().runs()
     desk.minutes(12, 4_000.0, busy_share=0.9)

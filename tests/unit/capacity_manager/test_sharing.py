@@ -126,6 +126,9 @@ def test_what_was_granted_and_is_not_used_yet_is_not_taken_back_by_a_report_of_l
     assert tale.grants()["b"] == 10  # 90 are usable
     tale.use("c0", 86.0)  # 4 are left of what is usable, and 14 of all
     assert of(CapacityShared, tale.wait(5)) == []
+    tale.wish("b", 7, 2)
+    tale.later()
+    assert tale.grants()["b"] == 7, "what is not wanted any more is not kept"
     tale.job("a", 97)  # nothing is left at all
     tale.later()
     assert tale.grants()["b"] == 3

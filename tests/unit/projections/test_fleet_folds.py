@@ -206,6 +206,16 @@ def test_news_is_what_calls_for_another_plan() -> None:
     assert tale.fleet.news_ms == tale.now_ms
 
 
+def test_news_that_was_told_earlier_and_is_read_later_makes_no_news_older() -> None:
+    """Containers lie in other places than the tier's record, and brokers' clocks differ."""
+    tale = placed(2, 2)
+    tale.start("c2")
+    newest_ms = tale.fleet.news_ms
+    tale.now_ms -= 1_000
+    tale.start("c3")
+    assert tale.fleet.news_ms == newest_ms
+
+
 def test_news_does_not_depend_on_when_the_tiers_record_is_read() -> None:
     """Heartbeats and the tier's record lie in different places, and neither waits."""
 

@@ -98,6 +98,17 @@ def test_topics_that_are_not_read_need_not_be_waited_for(bench: Bench) -> None:
     assert bench.row.folded == ("a",)
 
 
+def test_what_is_no_record_below_the_ends_is_passed_and_nothing_beyond_them(bench: Bench) -> None:
+    """As it is with the marker of a transaction, or with a beginning that has expired."""
+    bench.wish("expired")
+    bench.assign()
+    bench.owner.pass_ends()
+    assert bench.owner.seen == {BASE: 1, TICKS: 1}
+    bench.wish("next")
+    bench.read(BASE)
+    assert bench.row.folded == ("next",)
+
+
 # --- impossible evidence
 
 
@@ -198,6 +209,17 @@ def test_evidence_that_never_comes_is_void_once_time_has_shown_it(bench: Bench) 
     bench.owner.flush()
     assert not bench.owner.blocked
     assert bench.owner.counts.impossible == 1
+
+
+def test_of_two_that_wait_the_older_is_looked_at_in_its_own_time(bench: Bench) -> None:
+    bench.decision("old", evidence={BASE: 10**9})
+    bench.read(DECISIONS)
+    bench.tick(SKEW_MS)
+    bench.other("new", evidence={BASE: 10**9})
+    bench.read(ASKED)
+    bench.tick(SKEW_MS + 1)
+    bench.owner.flush()
+    assert list(bench.held.early) == [ASKED]
 
 
 def test_an_old_forgery_behind_a_new_one_is_void_at_its_own_time(bench: Bench) -> None:

@@ -152,6 +152,18 @@ def test_what_was_said_before_something_that_came_back_is_lost_sooner(bench: Ben
     assert [record.id for _, record in bench.owner.flush()] == [lost.id]
 
 
+def test_what_was_said_together_with_something_that_came_back_may_still_come(bench: Bench) -> None:
+    bench.wish()
+    bench.wish(key="clicks")
+    (_, ours), (_, theirs) = sorted(bench.say(), key=lambda one: one[1].key, reverse=True)
+    bench.land([(JOURNAL, theirs)])
+    bench.say()
+    bench.tick(LOST_MS)
+    assert ours.id not in {record.id for _, record in bench.owner.flush()}
+    bench.tick(UNREAD_MS)
+    assert ours.id in {record.id for _, record in bench.owner.flush()}
+
+
 def test_a_reader_with_a_backlog_takes_nothing_for_lost(bench: Bench) -> None:
     """It would have the more to read, and fall behind for good."""
     bench.wish()
@@ -264,6 +276,16 @@ def test_effects_come_before_further_decisions(bench: Bench) -> None:
     assert [topic for topic, _ in bench.say()] == [ALERTS, JOURNAL]
 
 
+def test_what_is_owed_is_waited_for_whoever_decides_meanwhile(bench: Bench) -> None:
+    bench.wish()
+    bench.land(bench.say())
+    owed = bench.say()
+    bench.decision("rival", bench.held.last[JOURNAL])
+    assert bench.say() == []
+    bench.land(owed)
+    assert not {one.id for _, one in owed} & {one.id for _, one in bench.say()}
+
+
 # --- time
 
 
@@ -373,3 +395,4 @@ def test_a_frozen_key_goes_on_folding(bench: Bench) -> None:
     bench.read(build=2)
     assert bench.row.folded == ("a",)
     assert bench.held.last == {JOURNAL: "a"}
+    assert bench.held.frozen

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -141,3 +143,21 @@ def test_a_tasks_threads_are_shared_by_its_lines_and_are_no_more_than_cores(
     asked: int, lines: int, pieces: int
 ) -> None:
     assert threads_of(asked, lines, cores=4) == pieces
+
+
+def test_what_spark_tells_again_counts_once() -> None:
+    told, progress = list[dict[str, Any]](), Progress(TOPICS)
+    words = SimpleNamespace(recentProgress=lambda: [Word(one) for one in told])
+    query: Any = SimpleNamespace(_jsq=words)
+    for number, news in enumerate((1, 2, 3)):
+        told += [batch(len(told) + at, 2) for at in range(news)]
+        for _ in range(2 + number):
+            progress.take(query, "read")
+        assert progress.counts()["records_in"] == 2 * len(told)
+
+
+class Word(dict[str, Any]):
+    """What Spark says of a batch."""
+
+    def json(self) -> str:
+        return json.dumps(self)

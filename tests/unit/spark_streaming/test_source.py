@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from spark_streaming import source
 from spark_streaming.context import BadOperator, Source, sources_of
-from spark_streaming.source import by_topic, java_options, read_offsets
+from spark_streaming.source import (
+    FETCH_WAIT_MS,
+    READ,
+    by_topic,
+    java_options,
+    read_kafka,
+    read_offsets,
+)
 
 
 def test_what_tunes_our_client_means_nothing_to_javas() -> None:
@@ -63,3 +73,56 @@ def test_an_input_without_a_partition_for_the_task_is_empty_and_there() -> None:
         Source("users", (), "json"),
         Source("clicks", (3, 7)),
     )
+
+
+class Recorder:
+    """Stands in for Spark: keeps what it is told, call by call."""
+
+    def __init__(self) -> None:
+        self.told: dict[str, list[object]] = {}
+
+    @property
+    def readStream(self) -> Recorder:  # noqa: N802 - as Spark calls it
+        return self
+
+    def option(self, name: str, value: str) -> Recorder:
+        return self.options(**{name: value})
+
+    def options(self, **some: str) -> Recorder:
+        for name, value in some.items():
+            self.told.setdefault(name, []).append(value)
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        def call(*given: object) -> Recorder:
+            self.told.setdefault(name, []).extend(given)
+            return self
+
+        return call
+
+
+@pytest.mark.parametrize(
+    ("threads", "cut"),
+    [(None, {}), (1, {"coalesce": [1]}), (2, {"minPartitions": ["2"], "coalesce": [2]})],
+)
+def test_a_task_reads_what_it_is_assigned_and_jumps_over_nothing(
+    monkeypatch: pytest.MonkeyPatch, threads: int | None, cut: dict[str, list[object]]
+) -> None:
+    monkeypatch.setattr(source, "counted", sorted)
+    spark: Any = Recorder()
+    sources = (Source("users", ()), Source("clicks", (3, 7)))
+    read_kafka(spark, {"a": "b"}, sources, {("clicks", 3): 5, ("clicks", 7): 0}, 9, threads=threads)
+    assert spark.told == {
+        "format": ["kafka"],
+        "a": ["b"],
+        "assign": ['{"clicks": [3, 7]}'],
+        "startingOffsets": ['{"clicks": {"3": 5, "7": 0}}'],
+        "kafka.isolation.level": ["read_committed"],
+        "kafka.fetch.max.wait.ms": [str(FETCH_WAIT_MS)],
+        "failOnDataLoss": ["true"],
+        "maxOffsetsPerTrigger": ["9"],
+        "includeHeaders": ["true"],
+        "load": [],
+        "observe": [READ, "clicks"],
+        **cut,
+    }

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from components.state_syncer import logic_1
-from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, component, wake_ms
+from components.state_syncer.decide import (
+    DEADLINES_MS,
+    QUARANTINED_AT,
+    component,
+    decide,
+    wake_ms,
+)
 from components.state_syncer.words import ROUND_MS
 from events.records import (
     AlertRaised,
@@ -19,6 +26,7 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
     SyncPlanned,
+    SyncStepStarted,
 )
 from events.topics import JOURNAL
 from projections.ingress import WAITING
@@ -70,6 +78,42 @@ def test_it_is_tried_again_in_the_next_round(fleet: Fleet) -> None:
     (planned, _) = fleet.decide()
     assert isinstance(planned, SyncPlanned)
     assert planned.attempt == 2
+
+
+def test_who_asks_again_does_not_wait_for_the_next_round(fleet: Fleet) -> None:
+    asked = fleet.asks(PauseRequested)
+    fleet.decide()
+    fleet.now_ms += DEADLINES_MS["stop"] + 1
+    fleet.decide()
+    assert fleet.decide() == [], "by itself it waits"
+    again = fleet.asks(PauseRequested, "again")
+    planned = next(body for body in fleet.decide() if isinstance(body, SyncPlanned))
+    assert asked != again == planned.change_id
+    assert (planned.intent, planned.attempt) == ("pause", 2)
+
+
+def test_a_success_begins_the_count_of_failures_anew(fleet: Fleet) -> None:
+    """Also that of the same plan, should it be wanted once more."""
+    fleet.wants(tasks=3)
+    fleet.decide()
+    fleet.now_ms += DEADLINES_MS["stop"] + 1
+    fleet.decide()
+    fleet.now_ms += ROUND_MS
+    fleet.decide()
+    for now, before in ((3, 2), (2, 3)):
+        running = fleet.row.running
+        assert running is not None
+        fleet.stopped(running.generation, range(before))
+        fleet.decide()
+        fleet.lists(fleet.plan.generation, now)
+        fleet.started(fleet.plan.generation, range(now))
+        fleet.decide()
+        fleet.wants(tasks=before)
+        fleet.decide()
+    fleet.now_ms += DEADLINES_MS["stop"] + 1
+    (failed,) = fleet.decide()
+    assert isinstance(failed, SyncFailed)
+    assert failed.failures == 1
 
 
 def test_the_third_failure_quarantines_the_job_and_names_version_step_and_cause(
@@ -145,6 +189,19 @@ def test_failures_of_another_plan_do_not_add_up(fleet: Fleet) -> None:
         fleet.now_ms += DEADLINES_MS["stop"] + 1
         fleet.decide()
     assert "JobQuarantined" not in fleet.kinds()
+
+
+def test_what_is_said_of_another_plan_changes_nothing_of_this_one(fleet: Fleet) -> None:
+    fleet.wants(tasks=3)
+    _, begun = fleet.decide()
+    assert isinstance(begun, SyncStepStarted)
+    fleet.now_ms += DEADLINES_MS["stop"] + 1
+    failed = next(iter(decide(fleet.row, fleet.now_ms)))
+    assert isinstance(failed, SyncFailed)
+    before = fleet.row
+    for body in (replace(begun, step=7), failed):
+        fleet.tell(JOURNAL, replace(body, plan_id="another"))
+    assert fleet.row == before
 
 
 def test_an_operator_pauses_and_resumes(fleet: Fleet) -> None:

@@ -149,6 +149,17 @@ def test_a_start_that_takes_too_long_is_a_failure() -> None:
     assert failed.explanation == f"it did not start within {PERIODS.start_ms / 1000:g} s"
 
 
+def test_who_hangs_again_as_it_starts_again_is_killed_again() -> None:
+    scene = Scene().tell(published(2, 1)).give()
+    for number in (1, 2):
+        scene.settle()
+        scene.now_ms += PERIODS.start_ms
+        assert scene.settle() == [Kill(number)]
+        assert scene.host.wake_ms() is None
+        scene.hear(Ended(number, STOPPED))
+        scene.now_ms += PERIODS.pause_ms * number
+
+
 def test_who_stood_still_starts_within_its_time_anew() -> None:
     scene = Scene().tell(published(2, 3)).give()
     scene.settle()
@@ -281,6 +292,18 @@ def test_after_a_steady_minute_a_failure_is_a_first_one() -> None:
         assert failed.pause_ms == pause_ms
         scene.now_ms += pause_ms
         scene.run_all()
+
+
+def test_what_a_start_takes_is_no_part_of_a_steady_minute() -> None:
+    scene = hosting(1)
+    for failures in (1, 2):
+        [failed] = scene.hear(Ended(scene.number(0), FAILED, "x", "y"))
+        assert isinstance(failed, TaskFailed)
+        assert failed.pause_ms == failures * 1_000
+        scene.now_ms += failed.pause_ms
+        [begin] = scene.settle()
+        scene.now_ms += PERIODS.steady_ms
+        scene.hear(Started(begin.run, ()))
 
 
 def test_a_fenced_task_whose_generation_is_the_newest_claims_again() -> None:

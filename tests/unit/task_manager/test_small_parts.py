@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -25,6 +27,7 @@ from components.task_manager.orders import (
     line,
 )
 from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
+from components.task_manager.process_engine import measured
 from components.task_manager.pulse import digest_of
 from components.task_manager.seat import Over, Seat, refuse_reserved
 from components.task_manager.watch import LOOK_S, Watch
@@ -301,3 +304,13 @@ def test_a_call_that_does_not_return_ends_the_process_and_one_that_does_ends_not
             watch.look()
     assert ended
     assert ended[0] == "commit did not return in 3600 s"
+
+
+def test_of_a_processors_time_both_modes_count() -> None:
+    """And nothing of what children took that it had."""
+    child: Any = SimpleNamespace(pid=os.getpid(), counters=Counters())
+    before, (used, _), after = os.times(), measured(child), os.times()
+    assert used["cpu_ms"] is not None
+    least, most = (1000 * (one.user + one.system) for one in (before, after))
+    assert least - 20 <= used["cpu_ms"] <= most + 20
+    assert (used["memory_bytes"] or 0) > 2**20

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from events.topics import OUTCOMES, place
+from tests.unit.turbine.test_records import DECISION
 from turbine.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
+from turbine.cli.subscribing import _deal, _Progress
+from turbine.subscribe import Subscriber
 
+AT = place(OUTCOMES, 0)
 POSITIONS = {"outcomes.v1/0": 7, "outcomes.v1/1": 0}
 
 
@@ -61,3 +68,37 @@ def test_both_sides_of_how_many_it_remembers() -> None:
     assert [once.first(one) for one in "abcab"] == [True, True, True, False, False]
     with pytest.raises(ValueError, match="most is at least 1, not 0"):
         Once(most=0)
+
+
+# --- what a subscriber and its command keep
+
+
+def following(path: Path) -> Any:
+    """A subscriber without a broker: two outcomes come at once, and behind them what is none."""
+    batch = [DECISION._replace(topic=OUTCOMES, offset=offset) for offset in (3, 5, 6)]
+    batch[-1] = batch[-1]._replace(value=b"")
+    one: Any = object.__new__(Subscriber)
+    one._follower = SimpleNamespace(poll=lambda _: batch)
+    one._read, one._count, one._kinds, one._job = {AT: 0}, 1, None, None
+    one.positions = {}
+    one._bookmark = Bookmark(path)
+    return one
+
+
+def test_amid_a_batch_what_was_handed_out_is_kept_and_no_more(tmp_path: Path) -> None:
+    one, kept = following(tmp_path / "position"), []
+    for _, outcome in zip(range(2), one, strict=False):
+        one.keep()
+        kept.append((outcome.offset, one._bookmark.read()))
+    assert kept == [(3, {AT: 4}), (5, {AT: 6})]
+    assert [outcome.offset for outcome in one.poll()] == [3, 5]
+    assert one.positions == {AT: 7}
+    one._job = "another"
+    assert (one.poll(), one.positions) == ([], {AT: 7})
+
+
+@pytest.mark.parametrize(("count", "position"), [(1, 4), (2, 7)])
+def test_a_count_ends_amid_a_batch_or_behind_it(tmp_path: Path, count: int, position: int) -> None:
+    one = following(tmp_path / "position")
+    _deal(one, _Progress(one._bookmark, {}), count, None, "jsonl")
+    assert one._bookmark.read() == {AT: position}

@@ -18,6 +18,7 @@ from events.records import (
     JobQuarantined,
     JobReleased,
     JobsPreempted,
+    LayerVersions,
     PlacementPlanned,
     ScalingDecided,
     ScalingReverted,
@@ -70,8 +71,8 @@ class Shift:
         self.journal.say(body, self.journal.last, stands=stands)
         self._mark(before, hour)
 
-    def synced(self, hour: float, tasks: int = 2) -> None:
-        versions = self.journal.job.versions
+    def synced(self, hour: float, tasks: int = 2, *, versions: LayerVersions | None = None) -> None:
+        versions = versions or self.journal.job.versions
         self.say(SyncCommitted("clicks", "p", "simple", versions, 1, "{}", "running", tasks), hour)
 
     def told(self) -> list[Standing]:
@@ -126,6 +127,18 @@ def test_what_is_expected_and_not_in_effect_is_to_be_looked_at(shift: Shift) -> 
     assert "what is expected since then is not in effect" in shift.text()
     shift.synced(2.1)
     assert (shift.row()["stands"], shift.row()["waits_ms"]) == (FINE, None)
+
+
+def test_it_waits_since_the_first_change_until_the_newest_is_in_effect(shift: Shift) -> None:
+    for tasks, hour in ((8, 1), (9, 3)):  # the first one at the very beginning of the shift
+        first = shift.journal.job.versions
+        shift.change({"tasks": tasks}, hour)
+    assert shift.row()["waits_ms"] == NOW + HOUR
+    shift.synced(3.1, versions=first)
+    row = shift.row()
+    assert (row["waits_ms"], len(row["config"])) == (NOW + HOUR, 2)
+    shift.synced(3.2)
+    assert shift.row()["waits_ms"] is None
 
 
 def test_an_action_is_told_with_its_outcome(shift: Shift) -> None:
@@ -191,8 +204,10 @@ def test_a_quarantine_lasts_until_it_is_released(shift: Shift) -> None:
 
 def test_what_is_void_or_later_is_not_told(shift: Shift) -> None:
     shift.say(UP, 2, stands=False)
-    shift.say(RAISED, 10)
+    shift.say(RAISED, 9.001)
     assert shift.row() == {}
+    shift.say(CLEARED, 9)
+    assert len(shift.row()["cleared"]) == 1, "at the very end"
 
 
 def test_a_refusal_and_a_deletion_are_told(shift: Shift) -> None:
@@ -240,12 +255,14 @@ def test_what_a_record_says_is_its_one_sentence(shift: Shift) -> None:
 
 
 def test_jobs_stand_the_worst_first() -> None:
-    names = {"fine": NEEDS, "a": LOOK, "z": FINE}
+    names = {"fine": NEEDS, "a": LOOK, "z": FINE, "b": FINE}
     found: list[Standing] = []
     for name, stands in names.items():
         one = Shift()
         one.synced(0.1)
         one.change({"priority": 1}, 2)
+        if name == "z":  # more has happened to it than to b
+            one.change({"priority": 2}, 2.5)
         if stands != LOOK:
             one.synced(3)
         if stands == NEEDS:

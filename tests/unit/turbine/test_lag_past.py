@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import cast
 
 from events.records import PartitionLag
-from tests.unit.turbine.test_lag import FakeLog, report
-from turbine.lag import FRESH_MS, look_back, to_plain
+from projections import lists
+from projections.jobs import Job, Layer
+from tests.unit.turbine.test_lag import FakeLog, read_of, report, specs
+from turbine.lag import FRESH_MS, behind_then, look_back, to_plain
 from turbine.log import Log
+from turbine.views.notes import UNLOADED, Notes, loaded
+from turbine.views.view import JobView
 
 NOW = 10**15
 
@@ -49,3 +53,14 @@ def test_what_was_reported_long_before_is_unknown() -> None:
         fake.load(report(0, partitions=parts(7, 5)), at_ms)
         _, rows = looked(fake)
         assert sum(row["lag_records"] is not None for row in rows) == known
+
+
+def test_what_was_reported_long_before_is_unknown_to_who_has_folded_it_too() -> None:
+    fake, job = FakeLog(), Job("orders", True, (Layer(1), Layer(), Layer(), Layer()))
+    notes = Notes(lists=lists.fold(None, read_of(specs(2, (0, 1), (2, 3)))))
+    for at_ms, known in ((NOW - FRESH_MS, 0), (NOW - FRESH_MS + 1, 2)):
+        reports = loaded(UNLOADED, read_of(report(0, partitions=parts(7, 5)), at_ms=at_ms))
+        seen = [JobView(job, fake.fleet.row, notes, reports)]
+        _, [behind] = behind_then(seen, ["orders"], NOW)
+        rows = list(to_plain(behind, "partition"))
+        assert (len(rows), sum(row["lag_records"] is not None for row in rows)) == (4, known)

@@ -13,7 +13,7 @@ import pytest
 
 from components.runtime.intake import Message
 from components.runtime.settings import BadSettings
-from events.topics import CHANGES_BASE, CLOCK, JOURNAL, LOADS
+from events.topics import CHANGES_BASE, CLOCK, JOURNAL, LOADS, OPERATOR, OUTCOMES
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
 from turbine import log_lines
@@ -29,6 +29,24 @@ AT = f"{JOURNAL}/0"
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The log of a seed."""
     return logs.write(tmp_path_factory.mktemp("logs") / "whole.log.gz", logs.told())
+
+
+def test_the_last_records_are_found_between_the_markers_of_transactions(tmp_path: Path) -> None:
+    said = [one for one in logs.told() if one.topic == JOURNAL][:9]
+    marked = [one._replace(topic=OUTCOMES, offset=2 * n) for n, one in enumerate(said)]
+    path = logs.write(tmp_path / "marked.log.gz", marked)
+    ended = run("--log", str(path), "log", "tail", "--topic", "outcomes", "-n", "3", "-o", "jsonl")
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    assert [row["position"] for row in rows] == [f"{OUTCOMES}/0:{n}" for n in (12, 14, 16)]
+
+
+def test_of_the_same_millisecond_a_request_stands_before_its_decision(tmp_path: Path) -> None:
+    some = [next(one for one in logs.told() if one.topic == topic) for topic in (JOURNAL, OPERATOR)]
+    at_once = [one._replace(offset=0, at_ms=some[0].at_ms) for one in some]
+    path = logs.write(tmp_path / "at-once.log.gz", at_once)
+    ended = run("--log", str(path), "log", "tail", "-o", "jsonl")
+    rows = [json.loads(line) for line in ended.out.splitlines()]
+    assert [row["position"] for row in rows] == [f"{OPERATOR}/0:0", f"{JOURNAL}/0:0"]
 
 
 def lines_of(path: Path) -> list[dict[str, Any]]:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
+from events.topics import JOURNAL, place
 from turbine.cli.failures import Code, Failed
-from turbine.cli.moments import SPAN_MAX_MS, parse_moment, parse_span, show_time
+from turbine.cli.moments import SPAN_MAX_MS, parse_moment, parse_span, position_at, show_time
 
 NOW = 1_800_000_000_000
 
@@ -111,3 +115,14 @@ def test_a_moment_with_a_mistake(text: str, sentence: str) -> None:
 )
 def test_a_time_is_shown(at_ms: int | None, text: str) -> None:
     assert show_time(at_ms) == text
+
+
+def test_a_position_may_be_the_end_of_the_log_and_nothing_beyond() -> None:
+    log: Any = SimpleNamespace(
+        counts={JOURNAL: 1},
+        places=lambda topics: [place(topic, 0) for topic in topics],
+        ends=lambda places: dict.fromkeys(places, 7),
+    )
+    assert position_at(log, {"journal.v1/0": 7}, [JOURNAL]) == {"journal.v1/0": 7}
+    with pytest.raises(Failed, match=r"journal\.v1/0 ends at 7, before the position 8; name one"):
+        position_at(log, {"journal.v1/0": 8}, [JOURNAL])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
@@ -13,6 +14,7 @@ import pytest
 from events.codec import Record, headers_of
 from events.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
+from projections.ingress import VALID_MS
 from turbine import publish
 from turbine.publish import Pending, Publisher, TooLarge, Unknown, encoded
 from turbine.request_values import VALUE_MOST
@@ -60,3 +62,67 @@ def test_a_request_that_fits_into_no_message_is_not_sent() -> None:
     assert len(encoded("clicks", small)) <= VALUE_MOST
     with pytest.raises(TooLarge, match=rf"clicks: the value has \d+ bytes, and {VALUE_MOST} of a"):
         encoded("clicks", replace(ASKED, set_json="x" * VALUE_MOST))
+
+
+def test_an_old_change_is_asked_for_among_the_verdicts_since_it_was_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As early as it may have been, by its id, whatever the sender's clock said."""
+    begun: list[int] = []
+
+    def subscriber(_: object, *, start: int, **__: object) -> SimpleNamespace:
+        begun.append(start)
+        return SimpleNamespace(poll=lambda _: [], close=lambda: None)
+
+    one: Any = object.__new__(Publisher)  # without a broker
+    one._settings = None
+    monkeypatch.setattr(publish, "Subscriber", subscriber)
+    monkeypatch.setattr(publish, "in_journal", lambda *_: None)
+    assert isinstance(one.ask(ASKED.change_id, wait_s=0), Unknown)
+    assert begun == [1763476060000 - 2 * VALID_MS]
+
+
+def test_the_journal_is_looked_into_after_a_while_and_at_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[float] = []
+    unknown = Unknown(ASKED.change_id, ASKED.job, "")
+    pending: Any = SimpleNamespace(
+        since_s=time.monotonic(), refused="", change_id="", job="",
+        wait=lambda s: asked.append(s) or unknown, unanswered=lambda _: unknown,
+    )  # fmt: skip
+    one: Any = object.__new__(Publisher)  # without a broker
+    one._settings = None
+    monkeypatch.setattr(publish, "in_journal", lambda *_: asked.append(0))
+    monkeypatch.setattr(publish, "never_answered", lambda *_: "")
+    assert one.verdict(pending, 30) == unknown
+    assert [round(s) for s in asked] == [round(publish.EARLY_S), 0, 30, 0]
+    pending.refused = "the broker is full"
+    monkeypatch.setattr(publish, "hinted", lambda _, verdict: verdict)
+    assert one.verdict(pending, 30) == unknown
+    assert len(asked) == 5, "what was not sent lies nowhere"
+
+
+def test_who_waits_is_answered_once_and_told_the_first_reason() -> None:
+    one: Any = object.__new__(Publisher)  # without a broker
+    one._hearing, one._waiting, one._lost = threading.Lock(), {}, ""
+    verdict, other = Unknown("a", "clicks", "1"), Unknown("a", "clicks", "2")
+    future = one._expect("a")
+    assert one._expect("a") is future, "one id is one change"
+    one._answer("a", verdict)
+    one._answer("a", other)  # it is read again
+    assert future.result(0) == verdict
+    late = one._expect("b")
+    for why in ("the disk is full", "this Publisher was closed"):
+        one._end(why)
+        with pytest.raises(publish.Unheard, match="heard any more: the disk is full;"):
+            one._expect("c")
+    with pytest.raises(publish.Unheard, match="ask a new Publisher for b"):
+        late.result(0)
+
+
+def test_both_sides_of_how_long_a_request_may_be_valid() -> None:
+    assert publish._new_id(VALID_MS / 1000)
+    for seconds in (0, VALID_MS / 1000 + 0.001):
+        with pytest.raises(ValueError, match=r"valid_s is above 0 and at most \d+, not"):
+            publish._new_id(seconds)

@@ -92,7 +92,9 @@ def test_what_is_refused_is_given_up_after_its_attempts_and_the_next_one_goes() 
         now_ms += 60_000
     assert given_up == Refusal(delivery(0), 3, "400 Bad")
     assert one.positions == {PLACES[0]: 1}
-    assert [each.offset for each in one.due(now_ms)] == [1]
+    [head] = one.due(now_ms)
+    assert head.offset == 1
+    assert one.answered(head, REFUSED, now_ms) is None, "it has attempts of its own"
 
 
 def test_gone_is_given_up_at_once() -> None:
@@ -158,6 +160,15 @@ def test_what_fails_while_others_are_taken_has_its_attempts_and_no_more() -> Non
             break
         now_ms += 60_000
     assert (refusal.delivery.lane, attempts) == ("bad", 4)  # the first says nothing of whose fault
+
+
+def test_a_first_failure_says_nothing_of_whose_fault_it_is() -> None:
+    """Also where others were taken before: the receiver may have gone down since."""
+    one = outbox("good", "bad", limits=Limits(parallel=1, attempts=1))
+    [head] = one.due(1)
+    one.answered(head, TAKEN, 1)
+    [head] = one.due(1)
+    assert one.answered(head, DOWN, 1) is None
 
 
 def test_it_may_ask_us_to_wait_but_not_for_ever() -> None:

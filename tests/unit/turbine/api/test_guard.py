@@ -71,9 +71,10 @@ def test_a_page_of_elsewhere_is_refused(world: World, method: str, origin: str) 
     assert (found.status, problem(found)) == (403, "foreign-origin")
 
 
-def test_a_browser_that_tells_of_another_site_is_refused(world: World) -> None:
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_a_browser_that_tells_of_another_site_is_refused(world: World, site: str) -> None:
     named = {"authorization": f"Bearer {TOKEN}"}
-    found = ask(world.app, "POST", CHANGES, CHANGE, sec_fetch_site="cross-site", **named)
+    found = ask(world.app, "POST", CHANGES, CHANGE, sec_fetch_site=site, **named)
     assert (found.status, found.json()["place"]) == (403, "header.sec-fetch-site")
     own = {"origin": f"http://{HOST}", "sec_fetch_site": "same-origin"}
     assert ask(world.app, "POST", CHANGES, CHANGE | {"dry_run": True}, **named, **own).status == 200

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from events.positions import parse_vector
 from tests.unit.turbine.api.asgi import scope_of
 from tests.unit.turbine.api.world import CONFIG, World, world_of
 from turbine.api import stream
+from turbine.api.problems import Refusal
 from turbine.api.stream import GAP_MOST, Sent
 from turbine.views.decisions import Decisions
 
@@ -248,3 +250,21 @@ def test_a_position_passes_what_never_comes() -> None:
         assert sent.position() == ""
     sent.add("a/0", GAP_MOST + 1)
     assert sent.position() == f"a/0:{GAP_MOST + 2}"
+
+
+def test_a_position_passes_one_hole_after_the_other() -> None:
+    sent, hole = Sent({"a/0": 1}), 600
+    for offset in range(2, GAP_MOST + 4):
+        if offset != hole:
+            sent.add("a/0", offset)
+    assert sent.position() == f"a/0:{hole}", "what lies behind the second one may still come"
+
+
+def test_a_browser_that_comes_back_goes_on_behind_what_it_saw_last() -> None:
+    """It asks for the address of its beginning again, and says beside it what came since."""
+    desk: Any = SimpleNamespace(feed=SimpleNamespace(readers=0))
+    assert stream.begin_of(desk, "a/0:7", "a/0:3") == {"a/0": 7}
+    assert stream.begin_of(desk, None, "a/0:3") == {"a/0": 3}
+    with pytest.raises(Refusal) as refused:
+        stream.begin_of(desk, "what", "a/0:3")
+    assert refused.value.place == "header.last-event-id"
