@@ -41,7 +41,17 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
-from events.topics import CHANGES, CLOCK, JOURNAL, LOADS, PREFIX, TASKS, partition_of, place
+from events.topics import (
+    CHANGES,
+    CLOCK,
+    JOURNAL,
+    LOADS,
+    TASKS,
+    USUAL_PREFIX,
+    full_name,
+    partition_of,
+    place,
+)
 from projections.syncs import Sync
 
 COMPONENTS: tuple[Component[Any], ...] = (job_service, state_syncer, task_service, auto_scaler)
@@ -240,7 +250,7 @@ def main(bootstrap: str, partitions: int, first: int, step: int, script: Script)
     for partition in range(first, partitions, step):
         story = Story(partition, partitions, script)
         for one in story.lines():
-            at = (PREFIX + one.topic, one.partition, one.key, one.value)
+            at = (full_name(USUAL_PREFIX, one.topic), one.partition, one.key, one.value)
             writer.write(*at, headers=one.headers, at_ms=one.at_ms)
         kinds += story.kinds
     writer.settle()

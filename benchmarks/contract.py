@@ -168,7 +168,10 @@ def _ask_for_the_rest(story: _Story) -> None:
 def _ask_with_a_trace(site: Installation) -> None:
     """What operators ask for, with a trace context in the header, or else in the value. What is
     asked of the same job next is answered after these."""
-    log, emitter = Log(site.settings), Emitter(producer(site.settings), deadline_s=WAIT_S)
+    log, emitter = (
+        Log(site.settings),
+        Emitter(producer(site.settings), site.settings.prefix, deadline_s=WAIT_S),
+    )
     asked: list[Any] = [
         kind(new_id(), "job-2", "stranger", "try")
         for kind in (PauseRequested, ReleaseRequested, ResumeRequested)

@@ -15,14 +15,14 @@ from confluent_kafka import Consumer, TopicPartition
 
 from components.runtime.clients import consumer, producer
 from components.runtime.settings import Settings
-from events.topics import BY_SHORT, CHANGES_BASE, PREFIX, Topic
+from events.topics import BY_SHORT, CHANGES_BASE, USUAL_PREFIX, Topic, full_name
 
 POLL_MOST = 2_000
 
 
 def topic(name: str) -> Topic:
     """A topic of the echo's, made like the ingress topics."""
-    return replace(BY_SHORT[CHANGES_BASE], name=PREFIX + name, short=name)
+    return replace(BY_SHORT[CHANGES_BASE], name=full_name(USUAL_PREFIX, name), short=name)
 
 
 ECHO_IN, ECHO_OUT = topic("echo-in.v1"), topic("echo-out.v1")

@@ -15,8 +15,8 @@ from benchmarks.containers import TIER
 from benchmarks.exactly_once_watch import Feed, GroupWatch, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
+from components.runtime.settings import Settings
 from events.records import DrainRequested, UndrainRequested
-from events.reserved import group_of
 from turbine.log import Log
 from turbine.tiers import ask, new_id
 
@@ -137,7 +137,7 @@ def measure(quick: bool) -> Result:
         config = config_of("numbers", INPUTS, "copies", TASKS, checkpoints, schedule=schedule)
         fleet.submit(JOB, config)
         feed = Feed(client, "numbers", INPUTS, RATE)
-        watch = GroupWatch(client, group_of(JOB), "numbers", INPUTS)
+        watch = GroupWatch(client, Settings().job_group(JOB), "numbers", INPUTS)
         faults = Faults(fleet, watch, dice)
         hurt(faults, feed, kinds, least)
         found = count_numbers(client, "copies", INPUTS, feed.numbers)

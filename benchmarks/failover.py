@@ -15,9 +15,9 @@ from benchmarks.exactly_once_watch import Feed
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
 from components.runtime.reading import ends_now, read_span
-from events.codec import decode
+from events.codec import TYPE_PREFIX, decode
 from events.records import ContainerFailedOver
-from events.topics import CONTAINERS, PREFIX, place
+from events.topics import CONTAINERS, place
 from turbine.log import Log
 
 JOB, INPUTS, TASKS, RATE = "copy", 4, 4, 200
@@ -152,7 +152,7 @@ def failed_over(fleet: SparkFleet, name: str, since: dict[str, int]) -> int:
         for poll in read_span(fleet.site.settings, spans):
             for message in poll:
                 said = dict(message.headers or ())
-                if said.get("ce_type") != f"{PREFIX}ContainerFailedOver".encode():
+                if said.get("ce_type") != f"{TYPE_PREFIX}ContainerFailedOver".encode():
                     continue
                 body = decode(message.value or b"")
                 if isinstance(body, ContainerFailedOver) and body.container == name:

@@ -24,9 +24,9 @@ from components.runtime.garbage import collect_seldom
 from components.runtime.intake import Message
 from components.runtime.reading import Follower
 from components.runtime.settings import Settings
-from events.codec import Record, decode, encode, headers_of
+from events.codec import TYPE_PREFIX, Record, decode, encode, headers_of
 from events.records import Body, Position, TaskSpecsPublished
-from events.topics import BY_SHORT, CONTAINERS, JOURNAL, PREFIX, TASKS, TIERS, partition_of, place
+from events.topics import BY_SHORT, CONTAINERS, JOURNAL, TASKS, TIERS, partition_of, place
 from projections.timing import Timing
 
 TIER, REGION = "default", "local"
@@ -122,7 +122,7 @@ class Containers:
             self._read_to = Position(CHAIN, message.offset + 1)
         if not self._chains.stands(message.key, said):
             return
-        kind = (said.get("ce_type") or b"").decode().removeprefix(PREFIX)
+        kind = (said.get("ce_type") or b"").decode().removeprefix(TYPE_PREFIX)
         if kind not in HEARD:
             return
         body = decode(message.value or b"")

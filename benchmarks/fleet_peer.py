@@ -29,7 +29,7 @@ def main(bootstrap: str) -> None:
     schemas = {one.id: parse_schema(one.schema) for one in read_lock()}
     places = [place(CONTAINERS, p) for p in range(partitions_of(settings)[CONTAINERS])]
     client = consumer(settings)
-    client.assign([spot(at, end) for at, end in ends_now(settings, places).items()])
+    client.assign([spot(settings, at, end) for at, end in ends_now(settings, places).items()])
     collect_seldom()
     print('"ready"', flush=True)
     while not stop:

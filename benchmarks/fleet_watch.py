@@ -17,7 +17,7 @@ from benchmarks.fleet_words import Chains
 from components.runtime.intake import Message
 from components.runtime.reading import ends_now, read_span
 from components.runtime.settings import Settings
-from events.codec import decode
+from events.codec import TYPE_PREFIX, decode
 from events.records import (
     Body,
     ContainerFailedOver,
@@ -28,7 +28,7 @@ from events.records import (
     TaskStarted,
     TierDefined,
 )
-from events.topics import CONTAINERS, PREFIX, TASKS, TIERS, place
+from events.topics import CONTAINERS, TASKS, TIERS, place
 from infra import waiting
 
 LOOK_S = 0.5
@@ -78,7 +78,7 @@ class Told:
         if message.topic == TIERS and not self.chains.stands(message.key, said):
             self.void += 1
             return
-        kind = (said.get("ce_type") or b"").decode().removeprefix(PREFIX)
+        kind = (said.get("ce_type") or b"").decode().removeprefix(TYPE_PREFIX)
         if kind == "ContainerHeartbeat":
             self.beats.append(message.at_ms)
         elif kind == "ShardLoadsReported":

@@ -34,7 +34,16 @@ from events.records import (
     JobDeleteRequested,
     TaskLoadReported,
 )
-from events.topics import CHANGES, CLOCK, LOADS, OPERATOR, PREFIX, partition_of, place
+from events.topics import (
+    CHANGES,
+    CLOCK,
+    LOADS,
+    OPERATOR,
+    USUAL_PREFIX,
+    full_name,
+    partition_of,
+    place,
+)
 from projections.jobs import Job
 
 JOBS = 64
@@ -205,7 +214,7 @@ def main(bootstrap: str, first: int, step: int, seconds: int, start_ms: int) -> 
     for partition in range(first, settings.partitions, step):
         recording = Recording(partition, settings.partitions, start_ms)
         for one in recording.lines(seconds):
-            at = (PREFIX + one.topic, one.partition, one.key, one.value)
+            at = (full_name(USUAL_PREFIX, one.topic), one.partition, one.key, one.value)
             writer.write(*at, headers=one.headers, at_ms=one.at_ms)
         kinds += recording.kinds
     writer.settle()

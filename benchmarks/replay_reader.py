@@ -79,7 +79,7 @@ def consume(settings: Settings, _: frozenset[str]) -> int:
     """Decodes all of it; how many records that were."""
     schemas = {one.id: parse_schema(one.schema) for one in read_lock()}
     client = consumer(settings, **{"enable.partition.eof": True})
-    client.assign([spot(at, 0) for at in places(settings)])
+    client.assign([spot(settings, at, 0) for at in places(settings)])
     records, ended = 0, set[tuple[str, int]]()
     whole = settings.partitions * len(TOPICS)
     while len(ended) < whole:

@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from benchmarks.exactly_once_watch import Feed, Found, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
-from events.reserved import group_of
+from components.runtime.settings import Settings
 
 NAMES, INPUTS, RATE = ("east", "west"), 4, 400
 TURNS, QUICK_TURNS = 4, 1
@@ -132,7 +132,8 @@ class Change:
 
     def await_read(self, client: Mapping[str, str], feed: Feed) -> None:
         """Until the group has read all of the input, what is left out as well."""
-        asker = Consumer({**client, "group.id": group_of(self.job), "enable.auto.commit": False})
+        group = Settings().job_group(self.job)
+        asker = Consumer({**client, "group.id": group, "enable.auto.commit": False})
         spots = [TopicPartition(self.job, p) for p in range(INPUTS)]
 
         def read() -> bool:

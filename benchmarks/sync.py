@@ -14,7 +14,8 @@ from components.runtime.intake import Message
 from components.runtime.reading import Follower, ends_now, read_span
 from components.runtime.settings import Settings
 from components.runtime.step import ROOT
-from events.topics import BY_SHORT, CHANGES, JOURNAL, PREFIX, place
+from events.codec import TYPE_PREFIX
+from events.topics import BY_SHORT, CHANGES, JOURNAL, place
 
 SIZES, QUICK_SIZES = (1_000, 10_000, 30_000), (200, 1_000, 3_000)
 RESCALED, QUICK_RESCALED = 1_000, 200
@@ -122,7 +123,7 @@ class Watch:
             self.kinds["void"] += 1
             return
         self._last[job] = said.get("ce_id") or b""
-        kind = (said.get("ce_type") or b"").decode().removeprefix(PREFIX)
+        kind = (said.get("ce_type") or b"").decode().removeprefix(TYPE_PREFIX)
         self.kinds[kind] += 1
         if kind == "JobConfigChanged":
             self._changed.add(job)

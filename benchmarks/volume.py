@@ -35,11 +35,11 @@ from events.topics import (
     DEFAULT_PARTITIONS,
     JOURNAL,
     LOADS,
-    PREFIX,
     PUBLISHER,
     TIERS,
     place,
     rows_topic,
+    short_of,
 )
 from infra.kafka.broker import Broker, temporary_broker
 
@@ -199,9 +199,7 @@ def _hour_of(
     lives = Counter[Spot]()  # of the first partitions, each with one container
     for second in range(begin, begin + HOUR_S):
         positions = {at: end for one in fleet for at, end in one.positions().items()}
-        told = {
-            (name.removeprefix(PREFIX), number): end for (name, number), end in positions.items()
-        }
+        told = {(short_of(name), number): end for (name, number), end in positions.items()}
         lives.update({(CONTAINERS, n): second % BEAT_S == n for n in range(IDLE_CONTAINERS)})
         pace.look({spot: end for spot, end in told.items() if spot[0] in WATCHED} | lives, second)
         due = set(pace.due(second))
@@ -245,15 +243,16 @@ def _disk(broker: Broker, topic: str) -> int:
 def _write(settings: Settings, written: Iterable[Written]) -> None:
     """Decisions and rows of a turn together; each fact alone, as another container says it. The
     publisher's rows are not packed: they go with what clients of all kinds have to read."""
-    alone = Emitter(producer(settings, **{"batch.num.messages": 1}))
-    together, rows = Emitter(producer(settings)), Emitter(producer(settings, **PACKED))
+    alone = Emitter(producer(settings, **{"batch.num.messages": 1}), settings.prefix)
+    together = Emitter(producer(settings), settings.prefix)
+    rows = Emitter(producer(settings, **PACKED), settings.prefix)
     for _, turn in groupby(written, key=lambda one: one.turn):
         used = set[Emitter]()
         for one in turn:
             kind = BY_SHORT[one.topic].kind
             packed = kind == "rows" and one.topic != PUBLISHED_ROWS
             by = rows if packed else alone if kind in ALONE else together
-            by.write(PREFIX + one.topic, 0, one.key, one.value, one.headers)
+            by.write(one.topic, 0, one.key, one.value, one.headers)
             used.add(by)
         for by in used - {alone}:
             by.settle()

@@ -43,7 +43,7 @@ from benchmarks.windows_load import (
     too_late,
 )
 from components.runtime.inputs import committed_of, ends_of
-from events.reserved import group_of
+from components.runtime.settings import Settings
 from turbine.publish import Publisher
 
 NAME, PER_MILLE, HEAP_MB = "solo", 250, 640
@@ -205,7 +205,7 @@ class Play:
     def _all_read(self) -> bool:
         settings = self._fleet.site.settings
         spots = [(self._in, number) for number in range(PARTITIONS)]
-        group = group_of(self._job)
+        group = Settings().job_group(self._job)
         committed = committed_of(settings, {group: spots})[group]
         return committed == ends_of(settings, spots)
 

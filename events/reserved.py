@@ -10,14 +10,14 @@ from collections.abc import Iterator
 
 from events.config import Invalid, JobConfig
 from events.strict_json import shorten
-from events.topics import PREFIX
+from events.topics import USUAL_PREFIX, full_name
 
+PREFIX = full_name(USUAL_PREFIX, "")
 TOPICS = (PREFIX, "__")
-"""Begin the topics of the log, and those that the broker keeps for itself."""
+"""Begin the topics of a log under the usual prefix, and those that the broker keeps for itself. The
+topics of another prefix are refused where tasks start: no decision depends on a setting."""
 JOBS = "turbine-"
-"""Begins the groups of components and the names of their processes."""
-GROUPS = "turbine-job."
-"""Begins the consumer group of each job, so that no other team's reader is in it."""
+"""Begins the groups of components, under the usual prefix, and the names of their processes."""
 
 NO_TOPIC = f'a topic of your own, which begins with neither "{PREFIX}" nor "__"'
 NO_JOB = f'a name that does not begin with "{JOBS}", as those of Turbine\'s own groups do'
@@ -41,8 +41,3 @@ def is_reserved_topic(topic: str) -> bool:
 def is_reserved_job(name: str) -> bool:
     """Is it a name of Turbine's own?"""
     return name.startswith(JOBS)
-
-
-def group_of(job: str) -> str:
-    """The consumer group in which the offsets of the job's tasks stand."""
-    return GROUPS + job

@@ -4,21 +4,23 @@ This table creates the topics and writes the contract page; nothing else names a
 may write is said here and kept by the broker: its ACLs are the operator's to make, and nothing here
 makes or checks one.
 
-A topic's *short* name is its name without the leading "turbine.", a *place* is
-"<short>/<partition>".
+A topic's *short* name is its name without the prefix of its installation and the dot behind it, a
+*place* is "<short>/<partition>". All that is decided and told in records speaks of short names and
+places; the prefix is a setting of who talks to the broker (`components.runtime.settings`), and the
+full names here are those under the usual one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
 Kind = Literal["ingress", "operator", "journal", "tiers", "facts", "world", "dead-letters", "rows"]
 
-PREFIX = "turbine."
+USUAL_PREFIX = "turbine"
 DEFAULT_PARTITIONS = 16
 LAYERS = ("base", "provisioner", "scaler", "oncall")
 
@@ -68,7 +70,8 @@ LETTERS_MS = 30 * DAY_MS
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One line of the table; `partitions` None means P, as many as all per-job topics have."""
+    """One line of the table; `partitions` None means P, as many as all per-job topics have. The
+    name is the one under the usual prefix, but for what `topics_under` gives."""
 
     name: str
     short: str
@@ -80,6 +83,16 @@ class Topic:
     kind: Kind
     config: Mapping[str, str]
     doc: str
+
+
+def full_name(prefix: str, short: str) -> str:
+    """A topic's name at the broker, in the installation that has this prefix."""
+    return f"{prefix}.{short}"
+
+
+def short_of(name: str) -> str:
+    """The short name of a topic of ours, whatever its installation: no prefix has a dot in it."""
+    return name.partition(".")[2] or name
 
 
 def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str, str]:
@@ -119,7 +132,7 @@ def _topic(
     config: Mapping[str, str] | None = None,
 ) -> Topic:
     return Topic(
-        PREFIX + short,
+        full_name(USUAL_PREFIX, short),
         short,
         key,
         per_job,
@@ -345,7 +358,12 @@ TOPICS: tuple[Topic, ...] = (
     rows_topic("task-service"),
 )
 
-BY_NAME: Mapping[str, Topic] = MappingProxyType({topic.name: topic for topic in TOPICS})
+
+def topics_under(prefix: str, topics: Iterable[Topic] = TOPICS) -> tuple[Topic, ...]:
+    """The table, or some lines of it, with the names that they have under a prefix."""
+    return tuple(replace(topic, name=full_name(prefix, topic.short)) for topic in topics)
+
+
 BY_SHORT: Mapping[str, Topic] = MappingProxyType({topic.short: topic for topic in TOPICS})
 
 

@@ -29,7 +29,7 @@ from components.runtime.topics import (
     count_of,
     plan_topics,
 )
-from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
+from events.topics import DEFAULT_PARTITIONS, Topic, topics_under
 
 LEADERS_MAX_S = 60.0
 """For leaders, and for metadata of a cluster that has answered once: it is there, and busy."""
@@ -145,12 +145,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = settings_by(given)
         client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
+        table = topics_under(settings.prefix)
         if given.action == "plan":
             with connected(client) as admin:
-                steps = plan_topics(admin, TOPICS, settings.partitions)
+                steps = plan_topics(admin, table, settings.partitions)
         else:
             steps = apply_topics(
-                client, TOPICS, settings.partitions, replication_factor=settings.replication
+                client, table, settings.partitions, replication_factor=settings.replication
             )
     except (BadSettings, TopicsError) as error:
         sys.stderr.write(f"{error}\n")

@@ -16,7 +16,7 @@ from typing import Any
 from events.codec import TYPE_PREFIX, VALUE_BYTES_MAX
 from events.keys import KEY_BYTES_MAX
 from events.lock import Version, newest_of, read_lock
-from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic
+from events.topics import DEFAULT_PARTITIONS, USUAL_PREFIX, Topic, topics_under
 from projections.ingress import KNOWN, WAITING, WHOLE_BYTES
 
 Document = dict[str, Any]
@@ -34,7 +34,8 @@ LETTER = "DeadLetter"
 ABOUT = """\
 What can be asked of a Turbine fleet, and what it says: every topic, its key, and the Avro schema of
 every record on it. Publish to the channels that Turbine receives from; subscribe to those that it
-sends to, most of all turbine.outcomes.v1.
+sends to, most of all the outcomes. Names of topics begin with the prefix of the installation,
+"turbine." unless its settings say otherwise; nothing that a record says depends on it.
 
 A value is framed as Confluent's clients frame it: 0x00, the id of the schema in four bytes, the
 highest first, and Avro binary. The ids stand in x-schema-id of each message. Whoever knows another
@@ -67,8 +68,8 @@ HEADERS: Mapping[str, str] = {
     "ce_dataschema": "The schema as urn:avro:<full name>:<SHA-256 of its parsing canonical form>.",
     "ce_causationid": "Id of what it follows from: a request that it answers, or a decision.",
     "ce_parent": "Of a decision: id of the last standing one about its key when it was made.",
-    "ce_evidence": "All that it was made on, as <topic without turbine.>/<partition>:<offset of the"
-    " next record>, separated by commas, sorted by the text before the colon.",
+    "ce_evidence": "All that it was made on, as <topic without its prefix>/<partition>:<offset of"
+    " the next record>, separated by commas, sorted by the text before the colon.",
     "ce_tick": "The tick that its author had read, in milliseconds since 1970 UTC.",
     "ce_logic": "Of a decision: the version of the code that made it.",
     "traceparent": "W3C trace context, passed on; what is none counts as absent.",
@@ -83,7 +84,7 @@ ALWAYS = ("ce_specversion", "ce_id", "ce_type", "ce_source")
 LETTER_HEADERS: Mapping[str, str] = {
     "dead_letter_id": "Its place and offset, of several records the first and the last, and a"
     " webhook's name: found twice, it is the same.",
-    "dead_letter_place": "Where it lay, <topic without turbine.>/<partition>; the letter's key.",
+    "dead_letter_place": "Where it lay, <topic without its prefix>/<partition>; the letter's key.",
     "dead_letter_offset": "Its offset there; of several records, that of the first.",
     "dead_letter_last_offset": "Of several that are refused for one reason, that of the last.",
     "dead_letter_records": "How many records it is about, where not one.",
@@ -103,13 +104,16 @@ class Installation:
     partitions: int = DEFAULT_PARTITIONS
     replication: int = 1
     registry: str = "http://127.0.0.1:8081"
+    prefix: str = USUAL_PREFIX
 
 
 def document(of: Installation | None = None) -> Document:
     """The contract of an installation."""
     of = of or Installation()
     newest = newest_of(read_lock())
-    topics = [one for one in TOPICS if one.kind != "rows"]  # those are bytes of a component's own
+    topics = [
+        one for one in topics_under(of.prefix) if one.kind != "rows"
+    ]  # those are bytes of a component's own
     carried = dict.fromkeys(name for topic in topics for name in topic.records)
     messages = {name: _message(newest[name], topics) for name in sorted(carried)}
     return {

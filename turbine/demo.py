@@ -97,7 +97,7 @@ def bring_up(settings: Settings) -> Settings:
     settings = replace(settings, bootstrap=broker["bootstrap"])
     clock.say(f"topics, on the broker at {settings.bootstrap}")
     ours = settings.directory / "turbine.toml"
-    ours.write_text(f'[spark]\nmaster = "local[{SPARK_CORES}]"\n')
+    ours.write_text(f'prefix = "{settings.prefix}"\n[spark]\nmaster = "local[{SPARK_CORES}]"\n')
     flags = Flags(settings.bootstrap, ours)
     differing = [step for step in ask_topics("apply", flags) if step["kind"] == "differs"]
     if differing:

@@ -148,7 +148,7 @@ def _about_partition(sent: Sent, home: int | None, partitions: int) -> Iterator[
         yield refused(
             "partition",
             "no-such-partition",
-            f"there is no partition {given}: {BY_SHORT[sent.topic].name} has {partitions}, from 0"
+            f"there is no partition {given}: {sent.topic} has {partitions}, from 0"
             " (say another number with --partitions)",
         )
     elif given != home:

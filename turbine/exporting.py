@@ -86,6 +86,7 @@ def head_of(log: Log, asked: Asked) -> Head:
 def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
     """The settings by name, without what nobody may read."""
     yield "bootstrap", settings.bootstrap
+    yield "prefix", settings.prefix
     yield "partitions", str(settings.partitions)
     yield "replication", str(settings.replication)
     for group, values in (("kafka", settings.kafka), ("spark", settings.spark)):

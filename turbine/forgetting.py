@@ -65,10 +65,10 @@ def kept_of(settings: Settings, component: str) -> Kept:
 def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
     """Removes it, and the positions that went with it; tells whom it has to wait for."""
     delete_groups(settings, kept.component, kept.groups, tell)
-    emitter = Emitter(producer(settings))
+    emitter = Emitter(producer(settings), settings.prefix)
     if kept.topic.partitions == 1:
         for key in sorted(kept.keys[0]):
-            emitter.write(kept.topic.name, 0, key.encode(), None, [])
+            emitter.write(kept.topic.short, 0, key.encode(), None, [])
         emitter.settle()
         return
     rows: Rows[None] = Rows(settings, onlooker(kept.component), "forgotten", emitter)

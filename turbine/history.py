@@ -171,7 +171,7 @@ def write(
         total.add(one)
         heed(one)
 
-    writing = Writing(Files(spark, root), partitions, took, _attempt())
+    writing = Writing(Files(spark, root), settings.topic(LOADS), partitions, took, _attempt())
     kafka = java_options(settings.bootstrap, settings.kafka)
     query = writing.begin(spark, kafka, every_ms=every_ms)
     while not stop.wanted and not query.awaitTermination(WAIT_S):
@@ -255,7 +255,7 @@ def publish(
     # is still to come; and then the id tells readers that it is the same.
     since = log.at(span.to_ms, [PROFILES])
     known = {read.record.id for read in log.read([PROFILES], kinds=frozenset(), start=since)}
-    emitter = Emitter(producer(settings))
+    emitter = Emitter(producer(settings), settings.prefix)
     for profile in found:
         record = to_record(profile)
         new = record.id not in known

@@ -16,7 +16,6 @@ from components.runtime.clients import counts_of
 from components.runtime.inputs import At, committed_of, ends_of
 from events.codec import Read
 from events.records import TaskLoadReported
-from events.reserved import group_of
 from events.topics import LOADS
 from projections import lists
 from projections.lists import Lists
@@ -116,15 +115,15 @@ def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], 
     syncs = log.syncs(job=only, heed=listings)
     jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
     loads = _loads(log, now_ms, only)
-    counts = counts_of(log.settings)
+    counts, group = counts_of(log.settings), log.settings.job_group
     found = {sync.name: shares_of(sync, listings.rows.get(sync.name), counts) for sync in jobs}
     spots = {name: [(one.topic, one.partition) for one in found[name]] for name in found}
-    committed = committed_of(log.settings, {group_of(name): spots[name] for name in spots})
+    committed = committed_of(log.settings, {group(name): spots[name] for name in spots})
     # To ask for a partition by name might make its topic, where the broker has none.
     there = {at for some in spots.values() for at in some if at[1] < counts.get(at[0], 0)}
     ends = ends_of(log.settings, there)
     behind = [
-        behind_of(sync, read_to(found[sync.name], committed[group_of(sync.name)], ends), loads)
+        behind_of(sync, read_to(found[sync.name], committed[group(sync.name)], ends), loads)
         for sync in jobs
     ]
     return syncs, sorted(behind, key=worst_first)

@@ -32,6 +32,8 @@ from events.topics import (
     OPERATOR,
     TASKS,
     TIERS,
+    USUAL_PREFIX,
+    full_name,
     partition_of,
     place,
 )
@@ -90,7 +92,7 @@ class Log:
         self.counts = self.source.counts()
         if JOURNAL not in self.counts:
             raise BadSettings(
-                f"{self.source.name} has no topic turbine.{JOURNAL};"
+                f"{self.source.name} has no topic {self.topic(JOURNAL)};"
                 " create it with `turbine topics apply`"
             )
 
@@ -102,7 +104,18 @@ class Log:
     @property
     def cluster(self) -> str:
         """Which log it is: another one may have the same positions."""
-        return self.source.name if self.source.at_hand else cluster_of(self.settings)
+        if self.source.at_hand:
+            return self.source.name
+        return f"{cluster_of(self.settings)}/{self.settings.prefix}"
+
+    @property
+    def prefix(self) -> str:
+        """What topics begin with: a file has no names of a broker's, and the usual ones."""
+        return USUAL_PREFIX if self.source.at_hand else self.settings.prefix
+
+    def topic(self, short: str) -> str:
+        """A topic's full name."""
+        return full_name(self.prefix, short)
 
     def places(self, topics: Iterable[str], *, key: str | None = None) -> list[str]:
         """All places of these topics (short names), or those where a key's records lie."""
@@ -110,7 +123,7 @@ class Log:
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
             raise BadSettings(
-                f"{self.source.name} has no topic turbine.{missing[0]};"
+                f"{self.source.name} has no topic {self.topic(missing[0])};"
                 " see `turbine topics plan` for all that are missing"
             )
         return [
@@ -380,9 +393,9 @@ def _unmoved(row: str | None, read: Read) -> str:
     return row or read.record.key
 
 
-def topic_of(name: str) -> str:
+def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:
     """A topic's short name, from its short or full name; a sentence where it is neither."""
-    short = name.removeprefix("turbine.")
+    short = name.removeprefix(full_name(prefix, ""))
     for found in (short, f"{short}.v1"):
         if found in BY_SHORT:
             return found

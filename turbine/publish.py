@@ -100,11 +100,11 @@ class Publisher:
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:
             raise BadSettings(
-                f"the broker has no topic turbine.{CHANGES['base']};"
+                f"the broker has no topic {self._settings.topic(CHANGES['base'])};"
                 " create it with `turbine topics apply`"
             )
         self._lock = threading.Lock()  # of the emitter, for as long as the broker takes
-        self._emitter = Emitter(producer(self._settings), deadline_s=30)
+        self._emitter = Emitter(producer(self._settings), self._settings.prefix, deadline_s=30)
         self._hearing = threading.Lock()  # of the two below, for a moment
         self._waiting: dict[str, Future[Verdict]] = {}
         self._lost = ""  # why no verdict can be heard any more

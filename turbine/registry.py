@@ -19,7 +19,7 @@ from fastavro.schema import SchemaParseException
 
 from events.lock import Version, hash_of, read_lock
 from events.strict_json import Malformed, parse_json, shorten
-from events.topics import TOPICS
+from events.topics import USUAL_PREFIX, topics_under
 
 Answer = tuple[int, object]
 Query = Mapping[str, list[str]]
@@ -71,10 +71,12 @@ class Registry:
 
     __slots__ = ("_by_guid", "_by_id", "_by_subject")
 
-    def __init__(self, versions: Iterable[Version] | None = None) -> None:
+    def __init__(
+        self, versions: Iterable[Version] | None = None, prefix: str = USUAL_PREFIX
+    ) -> None:
         known = sorted(read_lock() if versions is None else versions, key=lambda one: one.id)
         topics: dict[str, list[str]] = defaultdict(list)
-        for topic in TOPICS:
+        for topic in topics_under(prefix):
             if len(topic.records) == 1:
                 topics[topic.records[0]].append(f"{topic.name}-value")
         held: dict[str, list[Numbered]] = defaultdict(list)

@@ -15,7 +15,7 @@ from components.runtime.exits import leave
 from components.runtime.metrics import LOOPBACK
 from components.runtime.settings import BadSettings, Settings, settings_by, take_flags
 from components.runtime.topics import TopicsError, verify_topics
-from events.topics import JOURNAL, TOPICS
+from events.topics import JOURNAL, topics_under
 
 EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
@@ -146,7 +146,11 @@ def serve(
     collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
     client = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
-    verify_topics(client, TOPICS, partitions_of(settings).get(JOURNAL, settings.partitions))
+    verify_topics(
+        client,
+        topics_under(settings.prefix),
+        partitions_of(settings).get(JOURNAL, settings.partitions),
+    )
     if names[0] == EXPORTER:
         return _exporter(settings, shown)
     serve_metrics(shown.port, shown.host)

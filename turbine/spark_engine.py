@@ -172,7 +172,9 @@ def main(arguments: list[str] | None = None) -> int:
     configure_logs()
     first = json.loads(first_line())
     name_process(first["name"])
-    settings = Settings(bootstrap=first["bootstrap"], kafka=first["kafka"], spark=first["spark"])
+    settings = Settings(
+        first["bootstrap"], first["prefix"], kafka=first["kafka"], spark=first["spark"]
+    )
     logs, voices = TaskLogs(given.deadline.parent), Voices()
     mouth = Mouth(logs, secrets_of({**settings.kafka, **settings.spark}))
     voices.install()

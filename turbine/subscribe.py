@@ -106,7 +106,7 @@ class Subscriber:
         self._count = partitions_of(self._settings).get(topic, 0)
         if not self._count:
             raise BadSettings(
-                f"the broker has no topic {BY_SHORT[topic].name};"
+                f"the broker has no topic {self._settings.topic(topic)};"
                 " create it with `turbine topics apply`"
             )
         places = [place(topic, p) for p in range(self._count)]

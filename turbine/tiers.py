@@ -108,7 +108,7 @@ def ask(log: Log, key: str, body: Asked) -> None:
 
 
 def _write(settings: Settings, topic: str, partition: int, record: Record) -> None:
-    emitter = Emitter(producer(settings), deadline_s=DEADLINE_S)
+    emitter = Emitter(producer(settings), settings.prefix, deadline_s=DEADLINE_S)
     try:
         emitter.say(topic, partition, record)
         emitter.settle()

@@ -28,7 +28,7 @@ def about_value(sent: Sent) -> tuple[Body | None, list[Finding]]:
                 "framing",
                 "no-value",
                 "the message has no value; nothing is deleted by a tombstone, so send a"
-                " JobDeleteRequested to turbine.operator.v1 where a job is to go",
+                " JobDeleteRequested to operator.v1 where a job is to go",
             )
         ]
     found = dict(sent.headers)
@@ -153,14 +153,14 @@ def _about_record(sent: Sent, body: Body) -> Iterator[Finding]:
         yield refused(
             "schema",
             "wrong-record",
-            f"a {kind} does not belong on {topic.name}; it carries {', '.join(topic.records)}",
+            f"a {kind} does not belong on {topic.short}; it carries {', '.join(topic.records)}",
         )
     elif topic.kind not in READ:
         yield remark(
             "value",
             "not-asked",
-            f"{topic.name} is written by {topic.written_by} only; whoever asks for something"
-            " writes to turbine.changes.….v1 or turbine.operator.v1",
+            f"{topic.short} is written by {topic.written_by} only; whoever asks for something"
+            " writes to changes.….v1 or operator.v1",
         )
     assert sent.value is not None
     older = _BY_ID.get(int.from_bytes(sent.value[1:5], "big")) if sent.value[:1] == b"\0" else None

@@ -11,7 +11,7 @@ from components.runtime.reading import ends_now, read_span, starts_now
 from components.runtime.settings import BadSettings, Settings
 from components.webhooks.agents import GroupBookmark
 from components.webhooks.config import Hook
-from events.topics import BY_SHORT, place
+from events.topics import place
 
 COUNTED_MAX = 20_000
 
@@ -21,6 +21,7 @@ class State:
     """One webhook as the log has it."""
 
     hook: Hook
+    group: str  # that keeps its positions
     behind: int | None  # messages not dealt with; None: it was never served
 
     def to_plain(self) -> dict[str, Any]:
@@ -32,7 +33,7 @@ class State:
             "topics": list(hook.topics),
             "jobs": list(hook.jobs),
             "kinds": sorted(hook.kinds),
-            "group": hook.group,
+            "group": self.group,
             "behind": self.behind,
         }
 
@@ -45,7 +46,7 @@ def state_of(settings: Settings, hook: Hook) -> State:
     finally:
         bookmark.close()
     known = {at: offset for at, offset in kept.items() if offset >= 0}
-    return State(hook, _behind(settings, known) if known else None)
+    return State(hook, hook.group(settings), _behind(settings, known) if known else None)
 
 
 def _behind(settings: Settings, kept: Mapping[str, int]) -> int:
@@ -90,7 +91,7 @@ def _places(settings: Settings, hook: Hook) -> list[str]:
     missing = next((topic for topic in hook.topics if topic not in counts), None)
     if missing is not None:
         raise BadSettings(
-            f"the broker has no topic {BY_SHORT[missing].name}; create it with"
+            f"the broker has no topic {settings.topic(missing)}; create it with"
             " `turbine topics apply`"
         )
     return [place(topic, p) for topic in hook.topics for p in range(counts[topic])]

@@ -191,7 +191,7 @@ class Alarms:
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._count = settings, partitions
         self._births = Births(settings)
-        self._emitter = Emitter(producer(settings))
+        self._emitter = Emitter(producer(settings), settings.prefix)
         self.pending: dict[str, Finding] = {}  # by key
         self._standing: set[str] = set()
         self._next_at = 0.0

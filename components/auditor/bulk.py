@@ -164,6 +164,5 @@ def _sealed(starts: Mapping[str, int], seen: Mapping[str, int]) -> dict[str, str
     for at in sorted(starts):
         topic = at.partition("/")[0]
         if topic != CLOCK and starts[at] > seen.get(at, 0):
-            name = BY_SHORT[topic].name
-            out.setdefault(topic, f"rests on {name}, of which all below {at}:{starts[at]} expired")
+            out.setdefault(topic, f"rests on {topic}, of which all below {at}:{starts[at]} expired")
     return out

@@ -36,13 +36,14 @@ class Clock:
         partitions = partitions_for(settings, TICKED)
         self._pace = Pace(partitions, _second())
         self._watched = [(topic, one) for topic in WATCHED for one in range(partitions)]
-        self._client = consumer(settings)
+        self._settings, self._client = settings, consumer(settings)
         self._stop = stop
         # It goes on from nowhere; but a topic that is made again may have other partitions.
         ids = Surveyor(settings).wait([], TICKED).ids
         self._watch = Watch(settings, lambda: (ids, {}), remedy=REMEDY)
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
-        self._emitter = Emitter(producer(settings, **{"delivery.timeout.ms": 5_000}))
+        quick = producer(settings, **{"delivery.timeout.ms": 5_000})
+        self._emitter = Emitter(quick, settings.prefix)
 
     def turn(self) -> None:
         """One tick in every partition that is due, then the rest of the second."""
@@ -61,7 +62,7 @@ class Clock:
 
     def _ends(self) -> dict[Spot, int] | None:
         """The next offset of each watched place; None where the broker does not tell all."""
-        asked = [spot(place(*one), _NEXT_MS) for one in self._watched]
+        asked = [spot(self._settings, place(*one), _NEXT_MS) for one in self._watched]
         try:
             found = self._client.offsets_for_times(asked, timeout=ASK_S)
         except KafkaException:

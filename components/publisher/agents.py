@@ -38,7 +38,7 @@ from components.runtime.transactions import in_time, transactional
 from events.codec import Read
 from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, place, rows_topic
 
-GROUP = "turbine-publisher"
+GROUP = "publisher"
 POLL_MOST = 2_000
 KEEP_S = 10.0
 """How long changed rows may be unkept: it bounds what a restart, or a container that starts, has to
@@ -111,13 +111,13 @@ class Publisher:
         self._births = Births(settings)
         self._producer = transactional(
             settings,
-            GROUP,
+            settings.group(GROUP),
             TRANSACTION_MS,
             **{"delivery.timeout.ms": int(CALL_S * 1000), "batch.size": BATCH_BYTES},
         )
-        self._emitter = Emitter(self._producer, deadline_s=CALL_S)
+        self._emitter = Emitter(self._producer, settings.prefix, deadline_s=CALL_S)
         self._patience = Patience()
-        self._group = consumer(settings, **{"group.id": GROUP})
+        self._group = consumer(settings, **{"group.id": settings.group(GROUP)})
         # Only what was committed counts: what a predecessor wrote and could not commit is void.
         self._rows = Rows(settings, component, instance, self._emitter, **COMMITTED)
         self._keep_at = 0.0
@@ -146,7 +146,7 @@ class Publisher:
 
     def _catch_up(self) -> dict[str, int]:
         """Follows the chains up to where the last publisher came; the positions to go on from."""
-        done = committed_now(self._settings, GROUP, self._of, **COMMITTED)
+        done = committed_now(self._settings, self._settings.group(GROUP), self._of, **COMMITTED)
         spans: dict[str, tuple[int, int | None]] = {}
         for at, chain in self._of.items():
             # Rows are kept in the transaction that moves the position, so they are never ahead of
@@ -229,7 +229,7 @@ class Publisher:
     def _commit(self, chains: list[Chain]) -> None:
         self._step(
             self._producer.send_offsets_to_transaction,
-            [spot(at, chain.seen(at)) for chain in chains for at in chain.places],
+            [spot(self._settings, at, chain.seen(at)) for chain in chains for at in chain.places],
             self._group.consumer_group_metadata(),
         )
         self._emitter.settle()

@@ -20,7 +20,7 @@ from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.shell import Shell
 from components.runtime.surveying import Watch, fail
-from events.topics import BY_SHORT, CLOCK, rows_topic
+from events.topics import CLOCK, rows_topic
 
 T = TypeVar("T")
 POLL_MOST = 2_000
@@ -84,7 +84,7 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     rows = {rows_topic(component.name).short for component in components}
     partitions = partitions_for(settings, inputs | rows)
     shell = Shell(settings, components, partitions, instance or "dynamic")
-    names = [BY_SHORT[short].name for short in sorted(inputs)]
+    names = [settings.topic(short) for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
     Watch(settings, shell.standing, remedy=shell.remedy)

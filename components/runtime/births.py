@@ -20,6 +20,7 @@ from components.runtime.clients import (
 )
 from components.runtime.probing import PROBING, first_since, probe
 from components.runtime.settings import Settings
+from events.topics import short_of
 
 PATIENCE_S = 30.0
 """A broker that restarts is back within it; else whoever asks must not go on without an answer."""
@@ -68,6 +69,7 @@ class Births:
             self._places.update(
                 place_of(name, partition)
                 for name, topic in topics.items()
+                if name == self._settings.topic(short_of(name))
                 for partition in topic.partitions
             )
             return place in self._places
@@ -79,18 +81,24 @@ class Births:
             client = self._connected()
             try:
                 if of_strangers([place]):
-                    first, last = client.get_watermark_offsets(spot(place), timeout=ASK_S)
+                    first, last = client.get_watermark_offsets(
+                        spot(self._settings, place), timeout=ASK_S
+                    )
                     end = min(offset, last)
-                    there = probe(client, {place: first_since(first, end, by_ms + 1)})[place]
+                    there = probe(
+                        self._settings, client, {place: first_since(first, end, by_ms + 1)}
+                    )[place]
                     return there, there < end
                 found: TopicPartition = client.offsets_for_times(
-                    [spot(place, by_ms + 1)], timeout=ASK_S
+                    [spot(self._settings, place, by_ms + 1)], timeout=ASK_S
                 )[0]
                 if found.error is not None:
                     raise KafkaException(found.error)  # noqa: TRY301 - as the call itself does
                 if found.offset >= 0:
                     return found.offset, True
-                return client.get_watermark_offsets(spot(place), timeout=ASK_S)[1], False
+                return client.get_watermark_offsets(spot(self._settings, place), timeout=ASK_S)[
+                    1
+                ], False
             except KafkaException as error:
                 self._pause(error, limit)
 

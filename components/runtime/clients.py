@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from confluent_kafka.admin import AdminClient
 
 from components.runtime.settings import BadSettings, Settings
-from events.topics import BY_NAME, BY_SHORT, PREFIX, REQUEST_BYTES, place
+from events.topics import BY_SHORT, REQUEST_BYTES, place, short_of
 
 C = TypeVar("C")
 
@@ -138,7 +138,7 @@ def consumer(settings: Settings, **more: object) -> Consumer:
         Consumer,
         _common(settings)
         | {
-            "group.id": "turbine-readers",
+            "group.id": settings.group("readers"),
             "enable.auto.commit": False,
             "auto.offset.reset": "error",
             "isolation.level": "read_uncommitted",
@@ -162,12 +162,11 @@ def admin(settings: Settings) -> AdminClient:
 
 def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Short name to number of partitions, of each of our topics that the broker has."""
-    found = {
-        name.removeprefix(PREFIX): count
-        for name, count in counts_of(settings).items()
-        if name in BY_NAME
+    found = counts_of(settings)
+    names = {
+        short: settings.topic(short) for short in BY_SHORT if shorts is None or short in shorts
     }
-    return {short: count for short, count in found.items() if shorts is None or short in shorts}
+    return {short: found[name] for short, name in names.items() if name in found}
 
 
 def cluster_of(settings: Settings) -> str:
@@ -234,7 +233,7 @@ def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
     for short in needed:
         if short not in found:
             raise BadSettings(
-                f"the broker has no topic {BY_SHORT[short].name}; create it with"
+                f"the broker has no topic {settings.topic(short)}; create it with"
                 " `turbine topics apply`"
             )
     if len({found[short] for short in needed}) > 1:
@@ -278,13 +277,12 @@ def of_strangers(places: Iterable[str]) -> bool:
     return any(one in BY_SHORT and BY_SHORT[one].kind in _OPEN for one in shorts)
 
 
-def spot(place: str, offset: int = -1) -> TopicPartition:
+def spot(settings: Settings, place: str, offset: int = -1) -> TopicPartition:
     """A place, and an offset in it, as the client names them."""
     short, _, partition = place.partition("/")
-    name = BY_SHORT[short].name if short in BY_SHORT else PREFIX + short
-    return TopicPartition(name, int(partition), offset)
+    return TopicPartition(settings.topic(short), int(partition), offset)
 
 
 def place_of(topic: str, partition: int) -> str:
     """The place of a topic's full name and a partition."""
-    return place(topic.removeprefix(PREFIX), partition)
+    return place(short_of(topic), partition)

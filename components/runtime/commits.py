@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from events.topics import BY_SHORT, CLOCK
+from events.topics import CLOCK, short_of
 
 At = tuple[str, int]
 """A topic's full name and a partition."""
 
 TICKS_MOST = 60
 """That a clock's position may be behind where nothing else comes in its partition."""
-_CLOCK = BY_SHORT[CLOCK].name
 
 
 class Commits:
@@ -31,11 +30,11 @@ class Commits:
     def moved(self, positions: Mapping[At, int]) -> dict[At, int]:
         """Positions to commit now. A clock's goes along with the others of its partition."""
         found = {at: offset for at, offset in positions.items() if offset > self._done.get(at, 0)}
-        busy = {partition for topic, partition in found if topic != _CLOCK}
+        busy = {partition for topic, partition in found if short_of(topic) != CLOCK}
         return {
             (topic, partition): offset
             for (topic, partition), offset in found.items()
-            if topic != _CLOCK
+            if short_of(topic) != CLOCK
             or partition in busy
             or offset - self._done.get((topic, partition), 0) >= TICKS_MOST
         }

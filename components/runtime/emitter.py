@@ -10,7 +10,7 @@ from confluent_kafka import KafkaException, Producer
 
 from components.runtime.clients import ABSENT, DENIED
 from events.codec import Record, headers_of
-from events.topics import PREFIX
+from events.topics import full_name
 
 Headers = Sequence[tuple[str, bytes | None]]
 _NEVER = ABSENT | DENIED
@@ -48,14 +48,14 @@ class _Round:
 class Emitter:
     """Collects acknowledgements of one producer. Used from one thread."""
 
-    def __init__(self, producer: Producer, deadline_s: float = 60.0) -> None:
-        self.producer, self.deadline_s = producer, deadline_s
+    def __init__(self, producer: Producer, prefix: str, deadline_s: float = 60.0) -> None:
+        self.producer, self.prefix, self.deadline_s = producer, prefix, deadline_s
         self._round = _Round()
 
     def say(self, topic: str, partition: int, record: Record) -> None:
         """A record with its headers, to a partition of a topic's short name."""
         self.write(
-            PREFIX + topic,
+            topic,
             partition,
             record.key.encode(),
             record.value,
@@ -63,9 +63,10 @@ class Emitter:
         )
 
     def write(
-        self, name: str, partition: int, key: bytes | None, value: bytes | None, headers: Headers
+        self, topic: str, partition: int, key: bytes | None, value: bytes | None, headers: Headers
     ) -> None:
-        """Bytes to a partition of a topic's full name."""
+        """Bytes to a partition of a topic's short name."""
+        name = full_name(self.prefix, topic)
         limit = time.monotonic() + self.deadline_s
         while True:
             try:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.runtime.step import Owner
-from events.topics import ALERTS, BY_SHORT, CLOCK, JOURNAL, OUTCOMES, TIERS
+from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, TIERS
 
 RUNBOOK = "docs/runbooks/log-replaced.md"
 _PASSING = frozenset({CLOCK, OUTCOMES, ALERTS})
@@ -36,10 +36,10 @@ def misfit(ids: Mapping[str, str], seen: Mapping[str, int], now: Ground) -> str:
     for topic, known in sorted(ids.items()):
         found = now.ids.get(topic)
         if found is None:
-            return f"the topic {BY_SHORT[topic].name} is gone, and had been read"
+            return f"the topic {topic} is gone, and had been read"
         if found != known:
             return (
-                f"the topic {BY_SHORT[topic].name} was deleted and made again: what had been read"
+                f"the topic {topic} was deleted and made again: what had been read"
                 " was another log's"
             )
     for at, position in sorted(seen.items()):

@@ -15,7 +15,6 @@ ASK_S = 10.0
 SESSION_S = 60.0
 """A worker that has died is in its group until its session is over: 10 s, unless it is set."""
 PAUSE_S = 0.5
-_PREFIX = group_of([])
 
 
 def groups_of(settings: Settings, component: str) -> tuple[str, ...]:
@@ -26,12 +25,9 @@ def groups_of(settings: Settings, component: str) -> tuple[str, ...]:
         found = [one.group_id for one in answer.result().valid]
     except KafkaException as error:
         raise unreachable(settings, error.args[0]) from None
-    served = {name: name.removeprefix(_PREFIX).split("+") for name in found if _ours(name)}
+    ours = group_of(settings, [])
+    served = {one: one.removeprefix(ours).split("+") for one in found if one.startswith(ours)}
     return tuple(sorted(name for name, components in served.items() if component in components))
-
-
-def _ours(name: str) -> bool:
-    return name.startswith(_PREFIX)
 
 
 def delete_groups(

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from events.codec import Read, read_message
 from events.errors import Unreadable
 from events.identity import valid_until_ms
-from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX, TOPICS, place
+from events.topics import BY_SHORT, place, short_of
 from projections.ingress import VALID_MS
 
 Headers = list[tuple[str, bytes | None]] | None
@@ -132,8 +132,17 @@ def records_of(message: Message) -> int:
 # it does not, once the loop is warm, and whatever is called next fails in its place.
 _headers_of = methodcaller("headers")
 _new = tuple.__new__
-_SHORT = {topic.name: topic.short for topic in TOPICS}
-DEAD_LETTERS_NAME = BY_SHORT[DEAD_LETTERS].name
+
+
+class _Shorts(dict[str, str]):
+    """Short names by full ones, of the topics that were read."""
+
+    def __missing__(self, name: str) -> str:
+        self[name] = short_of(name)
+        return self[name]
+
+
+_SHORT = _Shorts()
 
 
 def of_confluent(message: Any) -> Message:
@@ -148,7 +157,7 @@ def of_confluent(message: Any) -> Message:
     return _new(
         Message,
         (
-            _SHORT.get(topic) or topic.removeprefix(PREFIX),
+            _SHORT[topic],
             message.partition(),
             message.offset(),
             message.timestamp()[1],
@@ -166,7 +175,7 @@ def of_faust(message: Any) -> list[Message | Gap]:
 
 
 def _of_aiokafka(record: Any) -> Message | Gap:
-    topic = _SHORT.get(record.topic) or record.topic.removeprefix(PREFIX)
+    topic = _SHORT[record.topic]
     if isinstance(record.checksum, range):  # a stand-in for what could not be decoded
         return Gap(topic, record.partition, record.checksum.start, record.checksum.stop)
     return Message(

@@ -17,7 +17,6 @@ import structlog
 from components.runtime import metrics
 from components.runtime.emitter import Emitter
 from components.runtime.intake import (
-    DEAD_LETTERS_NAME,
     LAST_OFFSET,
     OFFSET,
     DeadLetter,
@@ -25,6 +24,7 @@ from components.runtime.intake import (
     number_in,
 )
 from components.runtime.logs import Pace
+from events.topics import DEAD_LETTERS
 
 log = structlog.get_logger(__name__)
 
@@ -88,7 +88,7 @@ class Letters:
     def bury(self, letter: DeadLetter) -> None:
         """One dead letter; who finds the same message writes the same letter."""
         self._emitter.write(
-            DEAD_LETTERS_NAME,
+            DEAD_LETTERS,
             0,
             letter.message.place.encode(),
             letter.value(),

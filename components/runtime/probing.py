@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from components.runtime.clients import SIPPING, place_of, spot
+from components.runtime.settings import Settings
 
 ASK_S = 10.0
 PROBING = {
@@ -88,7 +89,7 @@ def behind(first: int, inside: int, end: int) -> Search:
     return end
 
 
-def probe(client: Consumer, searches: Mapping[str, Search]) -> dict[str, int]:
+def probe(settings: Settings, client: Consumer, searches: Mapping[str, Search]) -> dict[str, int]:
     """What each place's search finds, side by side; the client is `PROBING`, and reads nothing
     before and after it. KafkaException where the broker does not answer."""
     found, asked = dict[str, int](), dict[str, int]()
@@ -99,7 +100,7 @@ def probe(client: Consumer, searches: Mapping[str, Search]) -> dict[str, int]:
         except StopIteration as over:
             found[at] = over.value
             return []
-        return [spot(at, asked[at])]
+        return [spot(settings, at, asked[at])]
 
     try:
         # None starts a generator as well.
@@ -115,7 +116,7 @@ def probe(client: Consumer, searches: Mapping[str, Search]) -> dict[str, int]:
             if at in found:
                 continue
             seen = _seen(message, asked[at])
-            client.incremental_unassign([spot(at)])
+            client.incremental_unassign([spot(settings, at)])
             if next_one := go_on(at, seen):
                 client.incremental_assign(next_one)
     finally:

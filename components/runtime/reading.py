@@ -102,8 +102,10 @@ class Asker:
         theirs = [one for one in spans if one not in found]
 
         def look(client: Consumer) -> list[TopicPartition]:
-            seen = probe(client, {one: first_since(*spans[one], at_ms) for one in theirs})
-            return [spot(one, seen[one]) for one in theirs]
+            seen = probe(
+                self._settings, client, {one: first_since(*spans[one], at_ms) for one in theirs}
+            )
+            return [spot(self._settings, one, seen[one]) for one in theirs]
 
         answers = self._answered(look) if theirs else []
         found |= {one: answer.offset for one, answer in zip(theirs, answers, strict=True)}
@@ -115,7 +117,9 @@ class Asker:
         return self._answered(lambda client: client.committed(list(spots), timeout=ASK_S), ABSENT)
 
     def _offsets(self, instants_ms: Mapping[str, int]) -> dict[str, int]:
-        asked = [spot(place, instant_ms) for place, instant_ms in instants_ms.items()]
+        asked = [
+            spot(self._settings, place, instant_ms) for place, instant_ms in instants_ms.items()
+        ]
         if not asked:
             return {}
         found = self._answered(lambda client: client.offsets_for_times(asked, timeout=ASK_S))
@@ -151,7 +155,7 @@ class Asker:
         nothing before and after it."""
         left = {at: _Left(first, end) for at, (first, end) in spans.items() if first < end}
         most = SIP if of_strangers(left) else BATCH
-        _assign(self.client, left)
+        _assign(self._settings, self.client, left)
         since = renewed = time.monotonic()
         while left:
             try:
@@ -167,7 +171,7 @@ class Asker:
                 raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
             if now - renewed > RENEW_S:
                 self.renew(f"nothing came in {RENEW_S:g} s")
-                _assign(self.client, left)
+                _assign(self._settings, self.client, left)
                 renewed = time.monotonic()
 
     def _polled(self, left: dict[str, _Left], most: int) -> tuple[list[Message], bool]:
@@ -184,9 +188,9 @@ class Asker:
         """Goes on behind a batch that is left unread; what stands for it."""
         one, end = stand_in(self._settings, message), left[at].end
         left[at].next = one.offset + 1
-        self.client.incremental_unassign([spot(at)])
+        self.client.incremental_unassign([spot(self._settings, at)])
         if one.offset + 1 < end:
-            self.client.incremental_assign([spot(at, one.offset + 1)])
+            self.client.incremental_assign([spot(self._settings, at, one.offset + 1)])
         else:
             del left[at]
         return [one] if one.offset < end else []
@@ -229,7 +233,7 @@ def committed_at(
     settings: Settings, group: str, places: Iterable[str], **more: object
 ) -> dict[str, int]:
     """The same; below 0 where nothing."""
-    asked = {place: spot(place) for place in places}
+    asked = {place: spot(settings, place) for place in places}
     found = group_offsets(settings, group, list(asked.values()), **more)
     return {at: one.offset for at, one in zip(asked, found, strict=True)}
 
@@ -284,8 +288,8 @@ def _bounds(
     }
 
 
-def _assign(client: Consumer, left: Mapping[str, _Left]) -> None:
-    client.assign([spot(place, one.next) for place, one in left.items()])
+def _assign(settings: Settings, client: Consumer, left: Mapping[str, _Left]) -> None:
+    client.assign([spot(settings, place, one.next) for place, one in left.items()])
 
 
 def _ends_of(left: Mapping[str, _Left]) -> dict[str, int]:
@@ -308,7 +312,7 @@ def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Me
             batch.append(one)
             wanted.next = one.offset + 1
         if one.offset >= wanted.end - 1:
-            _finish(client, one.place, left)
+            _finish(client, message, left)
     return batch
 
 
@@ -320,12 +324,12 @@ def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
     if error.code() != KafkaError._PARTITION_EOF:
         raise Unreadably(f"{place}: {error.str()}")
     if place in left:
-        _finish(client, place, left)
+        _finish(client, message, left)
 
 
-def _finish(client: Consumer, place: str, left: dict[str, _Left]) -> None:
-    del left[place]
-    client.incremental_unassign([spot(place)])
+def _finish(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
+    del left[_where(message)]
+    client.incremental_unassign([TopicPartition(message.topic(), message.partition())])
 
 
 def _where(message: Any) -> str:
@@ -353,7 +357,7 @@ class Follower:
         strange = of_strangers(start)
         self._sip = SIP if strange else BATCH
         self._client = consumer(settings, **(more | (SIPPING if strange else {})))
-        self._client.assign([spot(place, offset) for place, offset in sorted(start.items())])
+        self._client.assign([spot(settings, at, offset) for at, offset in sorted(start.items())])
         self._passed: dict[str, int] = {}  # below these positions batches were left unread
 
     def poll(self, timeout_s: float, most: int = BATCH) -> list[Message]:
@@ -379,8 +383,8 @@ class Follower:
                 return []  # it was told more than once
             one = stand_in(self._settings, message)
             self._passed[at] = one.offset + 1
-            self._client.incremental_unassign([spot(at)])
-            self._client.incremental_assign([spot(at, one.offset + 1)])
+            self._client.incremental_unassign([spot(self._settings, at)])
+            self._client.incremental_assign([spot(self._settings, at, one.offset + 1)])
             return [one]
         if not _beside(message) and (error.fatal() or error.code() in _FINAL):
             lost = error.code() == KafkaError._AUTO_OFFSET_RESET

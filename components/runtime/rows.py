@@ -84,7 +84,7 @@ class Rows(Generic[R]):
             name = f"{self._instance}/{self._claims}/{time.time_ns()}"
             claims[partition] = Claim(name, start)
             value = json.dumps({"start": start}).encode()
-            self._emitter.write(self._topic.name, partition, f"{CLAIM}{name}".encode(), value, [])
+            self._emitter.write(self._topic.short, partition, f"{CLAIM}{name}".encode(), value, [])
         return claims
 
     def open(self, claims: Mapping[int, Claim]) -> dict[int, Opened[R]]:
@@ -136,7 +136,7 @@ class Rows(Generic[R]):
     def write(self, partition: int, entry: Entry) -> None:
         """Keeps an entry, under the claim that it names."""
         headers = [("claim", str(entry.claim).encode())]
-        self._emitter.write(self._topic.name, partition, entry.key.encode(), entry.value, headers)
+        self._emitter.write(self._topic.short, partition, entry.key.encode(), entry.value, headers)
 
     def _starts(self, partitions: Iterable[int]) -> dict[int, int]:
         at = {self._place(partition): partition for partition in partitions}

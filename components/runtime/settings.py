@@ -17,6 +17,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from events.topics import USUAL_PREFIX, full_name
+
 if TYPE_CHECKING:
     import argparse
 
@@ -27,7 +29,7 @@ FLEET = "fleet.json"
 """In the directory: who of a fleet runs, and by which broker, as its supervisor wrote it."""
 KEPT = Path("broker") / "ports.json"
 """In the directory: where the broker that is kept there listens, also while it does not run."""
-NAMES = ("bootstrap", "partitions", "replication", "directory", "api", "api_token")
+NAMES = ("bootstrap", "prefix", "partitions", "replication", "directory", "api", "api_token")
 _TWICE = "it is said as bootstrap; set that instead"
 _LOST = "what was acknowledged would be lost with a broker; remove it"
 _JUMPS = "readers would pass over records in silence; remove it"
@@ -51,6 +53,9 @@ OURS: Mapping[str, str] = MappingProxyType(
 _NUMBER = re.compile(r"0*[1-9][0-9]{0,8}", re.ASCII)
 _BROKER = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?"
 _BROKERS = re.compile(rf"{_BROKER}(,{_BROKER})*", re.ASCII)
+PREFIX_LONGEST = 100
+"""A topic's name has 249 characters at most, and our longest short one a tenth of it."""
+_PREFIX = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{PREFIX_LONGEST - 1}}}", re.ASCII)
 _ADDRESS = re.compile(rf"https?://{_BROKER}(/[!-~]*)?", re.ASCII)
 
 
@@ -63,6 +68,7 @@ class Settings:
     """All that differs from one installation to another."""
 
     bootstrap: str = "127.0.0.1:9092"
+    prefix: str = USUAL_PREFIX  # of its names at the broker: several may share a cluster
     partitions: int = 16  # for creating topics; what runs takes the number from the log
     replication: int = 1
     directory: Path = DIRECTORY  # of the local fleet: its broker, its logs, what its processes keep
@@ -77,6 +83,19 @@ class Settings:
     webhooks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)
     # Where each comes from, "kafka.sasl.username" as well; what is not named here is a default.
     origins: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    def topic(self, short: str) -> str:
+        """The name at the broker of a topic of ours. A prefix has neither a dot nor a hyphen, so it
+        is plain where it ends, and no two share a name of a topic, a group or a transaction."""
+        return full_name(self.prefix, short)
+
+    def group(self, name: str) -> str:
+        """The consumer group, or the name of transactions, of something of ours."""
+        return f"{self.prefix}-{name}"
+
+    def job_group(self, job: str) -> str:
+        """The consumer group in which the offsets of the job's tasks stand."""
+        return self.group(f"job.{job}")
 
 
 def given_settings(settings: Settings | None, bootstrap: str | None) -> Settings:
@@ -264,9 +283,14 @@ def _typed(name: str, value: object, origin: str) -> object:
         if isinstance(value, bool) or not _NUMBER.fullmatch(text):
             raise BadSettings(f"{origin}: {name} is a whole number above 0, not {value!r}")
         return int(text)
-    if name == "directory":
+    if name in ("directory", "api_token"):
         return text
-    if name == "api_token":
+    if name == "prefix":
+        if not _PREFIX.fullmatch(text):
+            raise BadSettings(
+                f"{origin}: prefix is a letter, then letters, digits and _, at most"
+                f" {PREFIX_LONGEST} characters, such as staging, not {value!r:.120}"
+            )
         return text
     if name == "api":
         if not _ADDRESS.fullmatch(text):

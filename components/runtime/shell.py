@@ -37,7 +37,7 @@ from components.runtime.settings import Settings
 from components.runtime.step import Owner
 from components.runtime.store import Keeper
 from components.runtime.surveying import Surveyor
-from events.topics import CLOCK, PREFIX
+from events.topics import CLOCK
 
 KEEP_S = 0.25
 """How often it is looked which rows are to be kept; the keeper says which have waited enough."""
@@ -88,12 +88,12 @@ class Shell:
         instance: str,
     ) -> None:
         self.settings, self.components, self.partitions = settings, components, partitions
-        self.group = group_of(component.name for component in components)
+        self.group = group_of(settings, (component.name for component in components))
         self.shares: dict[int, Share] = {}
         self._folds = frozenset[str]().union(*(component.folds for component in components))
         self._births = Births(settings)
-        self._emitter = Emitter(producer(settings))
-        self._keeping = Emitter(producer(settings, **PACKED))
+        self._emitter = Emitter(producer(settings), settings.prefix)
+        self._keeping = Emitter(producer(settings, **PACKED), settings.prefix)
         self._rows = [Rows(settings, one, instance, self._keeping) for one in components]
         self._keep_at = 0.0
         self._surveyor = Surveyor(settings)
@@ -284,7 +284,7 @@ class Shell:
 
     def positions(self) -> Mapping[tuple[str, int], int]:
         """Up to where everything was read."""
-        return _named({partition: share.seen for partition, share in self.shares.items()})
+        return _named(self.settings, {p: share.seen for p, share in self.shares.items()})
 
     def hand_over(self) -> None:
         """Keeps all that changed: whoever comes next has nothing to read again."""
@@ -296,9 +296,9 @@ class Shell:
         self._births.close()
 
 
-def group_of(names: Iterable[str]) -> str:
+def group_of(settings: Settings, names: Iterable[str]) -> str:
     """The consumer group of workers that serve these components."""
-    return "turbine-" + "+".join(sorted(names))
+    return settings.group("+".join(sorted(names)))
 
 
 def _least(positions: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -309,9 +309,11 @@ def _least(positions: Iterable[Mapping[str, int]]) -> dict[str, int]:
     return found
 
 
-def _named(positions: Mapping[int, Mapping[str, int]]) -> dict[tuple[str, int], int]:
+def _named(
+    settings: Settings, positions: Mapping[int, Mapping[str, int]]
+) -> dict[tuple[str, int], int]:
     return {
-        (PREFIX + at.partition("/")[0], partition): offset
+        (settings.topic(at.partition("/")[0]), partition): offset
         for partition, found in positions.items()
         for at, offset in found.items()
     }

@@ -25,8 +25,8 @@ def stand_in(settings: Settings, message: Any) -> Message:
     at = place_of(topic, partition)
     client = consumer(settings, **PROBING)
     try:
-        last = client.get_watermark_offsets(spot(at), timeout=ASK_S)[1]
-        end = probe(client, {at: behind(first, first, last)})[at]
+        last = client.get_watermark_offsets(spot(settings, at), timeout=ASK_S)[1]
+        end = probe(settings, client, {at: behind(first, first, last)})[at]
     except KafkaException as error:
         raise unreachable(settings, error.args[0]) from None
     finally:

@@ -25,7 +25,6 @@ from components.runtime.exits import (
 )
 from components.runtime.ground import Ground, headless, misfit
 from components.runtime.settings import Settings
-from events.topics import BY_SHORT
 
 LOOK_S = 2.5
 """Between two looks. Each is three questions, whatever is read; two in a row have to say that
@@ -70,7 +69,7 @@ class Surveyor:
                     raise unreachable(self._settings, error.args[0]) from None
 
     def _ids(self, topics: Iterable[str]) -> dict[str, str]:
-        names = {BY_SHORT[topic].name: topic for topic in topics}
+        names = {self._settings.topic(topic): topic for topic in topics}
         if not names:
             return {}
         asked = self._client.describe_topics(TopicCollection([*names]), request_timeout=ASK_S)
@@ -78,7 +77,7 @@ class Surveyor:
         return {topic: str(one.topic_id) for topic, one in found.items() if one is not None}
 
     def _offsets(self, places: Iterable[str], which: OffsetSpec) -> dict[str, int]:
-        spots = {at: spot(at) for at in places}
+        spots = {at: spot(self._settings, at) for at in places}
         if not spots:
             return {}
         asked = self._client.list_offsets(

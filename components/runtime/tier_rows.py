@@ -166,7 +166,7 @@ class Snapshots(Generic[R]):
         self._ours = snapshot.id
         for piece in self.shelf.slots.cut(snapshot):
             headers = [(SNAPSHOT_HEADER, piece.of.encode())]
-            self._emitter.write(self.shelf.topic.name, 0, piece.key.encode(), piece.value, headers)
+            self._emitter.write(self.shelf.topic.short, 0, piece.key.encode(), piece.value, headers)
         self._emitter.settle()
         now = time.monotonic()
         size = len(snapshot.packed)

@@ -50,7 +50,7 @@ class TierWide:
         shared = {short for short in component.inputs if BY_SHORT[short].partitions is None}
         self._count = partitions_for(settings, shared | {CLOCK})
         self._births = Births(settings)
-        self._emitter = Emitter(producer(settings))
+        self._emitter = Emitter(producer(settings), settings.prefix)
         self._letters = Letters(self._emitter)
         self._known: Told | None = None  # letters that lie there, once that was asked
         places = [place(CLOCK, 0)]

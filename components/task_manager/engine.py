@@ -87,6 +87,7 @@ class EngineProcess:
                 name=name,
                 scratch=str(self._scratch),
                 bootstrap=settings.bootstrap,
+                prefix=settings.prefix,
                 kafka=dict(settings.kafka),
                 spark=dict(settings.spark),
             )

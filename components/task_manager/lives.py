@@ -18,7 +18,7 @@ from components.runtime.intake import Message
 from components.runtime.reading import read_span
 from components.runtime.settings import Settings
 from components.runtime.step import SKEW_MS
-from events.topics import LIVES, PREFIX, place
+from events.topics import LIVES, place
 from projections.hold import Tenancy
 
 SINCE = "\x00since"
@@ -86,9 +86,9 @@ def keep(emitter: Emitter, partition: int, name: str, past: Past) -> None:
     value = json.dumps(
         {"epoch": past.epoch, "tenancy": past.tenancy, "read_ms": past.read_ms}
     ).encode()
-    emitter.write(PREFIX + LIVES, partition, name.encode(), value, [])
+    emitter.write(LIVES, partition, name.encode(), value, [])
 
 
 def keep_since(emitter: Emitter, partition: int, since_ms: int) -> None:
     """The same of the word since when."""
-    emitter.write(PREFIX + LIVES, partition, SINCE.encode(), str(since_ms).encode(), [])
+    emitter.write(LIVES, partition, SINCE.encode(), str(since_ms).encode(), [])

@@ -233,7 +233,7 @@ def main(arguments: list[str] | None = None) -> None:
     # Settings come as the first line, and not as arguments: they hold passwords.
     first = json.loads(first_line())
     name_process(first["name"])
-    settings = Settings(bootstrap=first["bootstrap"], kafka=first["kafka"])
+    settings = Settings(first["bootstrap"], first["prefix"], kafka=first["kafka"])
     logs = TaskLogs(given.deadline.parent)
     engine = ProcessEngine(settings, Deadline.open(given.deadline), logs)
     orders = Orders()

@@ -55,7 +55,7 @@ class Pulse:
         self._partition = partition_of(member.name, partitions)
         self.place = place(CONTAINERS, self._partition)
         self._end = ends_now(settings, [self.place])[self.place]
-        self._emitter = Emitter(producer(settings))
+        self._emitter = Emitter(producer(settings), settings.prefix)
         self._follower = Follower(settings, {self.place: self._end})
         self._number = 0
         self.now_ms = 0  # the broker's time of what was read last: a tick a second, at least

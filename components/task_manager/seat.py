@@ -23,7 +23,7 @@ from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.orders import FAILED, FENCED, REFUSED, STOPPED, Spot, Work
 from components.task_manager.resets import OutOfRange, begin_of, wish_of
 from components.task_manager.watch import Watch
-from events.reserved import NO_TOPIC, group_of, is_reserved_topic
+from events.reserved import NO_TOPIC, is_reserved_topic
 
 ASK_S = 15.0
 """For one question of a start, while the broker elects a leader or looks for a coordinator."""
@@ -70,12 +70,17 @@ class Over(Exception):
         self.how, self.cause = how, cause
 
 
-def refuse_reserved(work: Work) -> None:
-    """Of a config that was accepted before such topics were refused: nothing of it is run."""
+def refuse_reserved(work: Work, settings: Settings) -> None:
+    """Of a config that was accepted before such topics were refused, or by who does not know the
+    prefix of the log: nothing of it is run."""
     output = (json.loads(work.config_json or "{}").get("output") or {}).get("topic")
     for topic in (*(topic for topic, _ in work.inputs), output or ""):
-        if is_reserved_topic(topic):
-            said = f"{topic} is no topic for a job; change its config: name {NO_TOPIC}"
+        ours = settings.topic("")
+        if is_reserved_topic(topic) or topic.startswith(ours):
+            name = (
+                NO_TOPIC if is_reserved_topic(topic) else f'one that does not begin with "{ours}"'
+            )
+            said = f"{topic} is no topic for a job; change its config: name {name}"
             raise Over(REFUSED, "reserved-topic", said)
 
 
@@ -90,7 +95,8 @@ class Seat:
         stopped: Callable[[], bool],
         **tuning: object,
     ) -> None:
-        self._work, self._deadline, self._stopped = work, deadline, stopped
+        self._work, self._settings, self._deadline = work, settings, deadline
+        self._stopped = stopped
         self._watch = Watch()
         self._claim = Claim(work.specs, work.shard, work.shard_number, work.container, work.epoch)
         self._position: dict[At, int] = {}
@@ -99,12 +105,13 @@ class Seat:
         self._config = json.loads(work.config_json or "{}")
         self._producer = transactional(
             settings,
-            work.name,
+            f"{settings.job_group(work.job)}/{work.task}",
             TRANSACTION_MS,
             **{"delivery.timeout.ms": TRANSACTION_MS, **tuning},
         )
         self._consumer = consumer(
-            settings, **{"group.id": group_of(work.job), "isolation.level": "read_committed"}
+            settings,
+            **{"group.id": settings.job_group(work.job), "isolation.level": "read_committed"},
         )
 
     @property
@@ -136,7 +143,7 @@ class Seat:
     def take(self) -> None:
         """Fences, looks, claims; the position is where the predecessor came."""
         spots = [TopicPartition(topic, n) for topic, ns in self._work.inputs for n in ns]
-        refuse_reserved(self._work)
+        refuse_reserved(self._work, self._settings)
         if spots:
             self._check_topics()
         self.await_lease()

@@ -49,9 +49,12 @@ class Voice:
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._partitions = settings, partitions
         self._queue: queue.Queue[Said] = queue.Queue()
-        self._emitter = Emitter(producer(settings))
+        self._emitter = self._made()
         self.failure: Exception | None = None
         threading.Thread(target=self._run, name="voice", daemon=True).start()
+
+    def _made(self) -> Emitter:
+        return Emitter(producer(self._settings), self._settings.prefix)
 
     def say(self, topic: str, key: str, body: Body, evidence: dict[str, int]) -> None:
         """Soon, and after all that was said before."""
@@ -87,7 +90,7 @@ class Voice:
                 why = refused
                 log.warning("a fact was not taken, and is said again", why=str(refused))
                 time.sleep(PAUSE_S)
-                self._emitter = Emitter(producer(self._settings))  # the last one may be lost
+                self._emitter = self._made()  # the last one may be lost
             else:
                 for _, record in said:
                     metrics.SAID.labels(SOURCE, record.kind).inc()

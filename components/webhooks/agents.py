@@ -88,13 +88,13 @@ class GroupBookmark:
 
     def __init__(self, settings: Settings, hook: Hook) -> None:
         self._settings, self._hook = settings, hook
-        self._client: Consumer = consumer(settings, **{"group.id": hook.group})
+        self._client: Consumer = consumer(settings, **{"group.id": hook.group(settings)})
         self._surveyor = Surveyor(settings)
         self.ids = self._surveyor.wait([], hook.topics).ids
 
     def read(self, places: Iterable[str]) -> dict[str, int]:
         """What is kept of each place; below 0 where nothing is."""
-        return committed_at(self._settings, self._hook.group, places)
+        return committed_at(self._settings, self._hook.group(self._settings), places)
 
     def open(self, places: Iterable[str], start: str) -> dict[str, int]:
         """Where to go on. A receiver that is new begins where it shall, and that is kept at once:
@@ -112,8 +112,8 @@ class GroupBookmark:
     def _stand(self, kept: Mapping[str, int]) -> None:
         """Unreadably where what is kept is of another log than this."""
         known = {at: offset for at, offset in kept.items() if offset >= 0}
-        with Asker(self._settings, **{"group.id": self._hook.group}) as asker:
-            found = asker.committed([spot(at) for at in known])
+        with Asker(self._settings, **{"group.id": self._hook.group(self._settings)}) as asker:
+            found = asker.committed([spot(self._settings, at) for at in known])
         ground = self._surveyor.wait(known)
         for (at, offset), one in zip(known.items(), found, strict=True):
             ids = {at.partition("/")[0]: one.metadata} if one.metadata else {}
@@ -138,7 +138,7 @@ class GroupBookmark:
 
     def _spot(self, at: str, offset: int) -> TopicPartition:
         """With the id of the topic: a position in one that is made again means nothing."""
-        one = spot(at, offset)
+        one = spot(self._settings, at, offset)
         known = self.ids.get(at.partition("/")[0], "")
         return TopicPartition(one.topic, one.partition, offset, known)
 
@@ -277,7 +277,7 @@ class Webhooks:
     def __init__(self, settings: Settings, hooks: Iterable[Hook]) -> None:
         self._settings = settings
         self._partitions = partitions_for(settings, TOPICS.values())
-        self._emitter = Emitter(producer(settings))
+        self._emitter = Emitter(producer(settings), settings.prefix)
         self._buried = Letters(self._emitter)
         self._answers: queue.SimpleQueue[tuple[Line, Delivery, Answer]] = queue.SimpleQueue()
         self._keep_at = 0.0

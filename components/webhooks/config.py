@@ -55,10 +55,9 @@ class Hook:
     timeout_s: int = 10
     limits: Limits = Limits()  # noqa: RUF009 - it is frozen
 
-    @property
-    def group(self) -> str:
+    def group(self, settings: Settings) -> str:
         """The consumer group that keeps its positions, for every lag tool to see."""
-        return f"turbine-webhook-{self.name}"
+        return settings.group(f"webhook-{self.name}")
 
     @property
     def address(self) -> str:

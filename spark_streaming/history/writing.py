@@ -16,7 +16,6 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from events.topics import LOADS, PREFIX
 from spark_streaming.context import Source
 from spark_streaming.history.files import Files
 from spark_streaming.history.layout import DAY_MS, DONE, Batch
@@ -43,7 +42,8 @@ class Writing:
     """One stream into one directory; Spark calls it with each batch."""
 
     files: Files
-    partitions: int  # of the topic
+    topic: str  # of the reports
+    partitions: int  # of it
     heed: Callable[[Wrote], None]
     attempt: str  # tells this run from all others
     _lineage: str = field(default="", init=False)
@@ -58,10 +58,9 @@ class Writing:
     ) -> StreamingQuery:
         """Starts it from where it has come to, or from the beginning of what the topic has. Without
         an interval it carries what is there now, and ends."""
-        topic = PREFIX + LOADS
         numbers = tuple(range(self.partitions))
-        begin = {(topic, number): _EARLIEST for number in numbers}
-        rows = read_kafka(spark, kafka, [Source(topic, numbers)], begin, records)
+        begin = {(self.topic, number): _EARLIEST for number in numbers}
+        rows = read_kafka(spark, kafka, [Source(self.topic, numbers)], begin, records)
         writer = (
             rows.writeStream.foreachBatch(self._take)
             .queryName("history")

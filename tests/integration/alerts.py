@@ -15,7 +15,7 @@ def say_alert(settings: Settings, body: AlertRaised | AlertCleared) -> str:
     """Says it; its id."""
     kind = type(body).__name__
     record = Record(body.subject, f"{kind}-of-{body.subject}", kind, encode(body), body)
-    emitter = Emitter(producer(settings))
+    emitter = Emitter(producer(settings), settings.prefix)
     emitter.say(ALERTS, partition_of(body.subject, PARTITIONS), record)
     emitter.settle()
     return record.id

@@ -1,7 +1,6 @@
 """One real broker for the whole session, and brokers of their own for tests that kill them."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
@@ -9,13 +8,7 @@ import pytest
 
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.engine import broker_for_tests
-
-
-@dataclass(frozen=True, slots=True)
-class SharedBroker:
-    """A broker that is not yours to stop: a local process, or a container."""
-
-    bootstrap: str
+from tests.integration.processes import SharedBroker
 
 
 class StartFresh(Protocol):

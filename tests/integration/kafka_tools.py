@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from components.runtime.settings import Settings
 from infra.kafka.distribution import TARGET, fetch_jars, kafka_version, locked, obtain
 from infra.waiting import within
 
@@ -26,14 +27,15 @@ class Spot(NamedTuple):
     lag: int
 
 
-def describe_group(bootstrap: str, group: str) -> dict[tuple[str, int], Spot]:
-    """All partitions that the group has committed, by topic and number."""
+def describe_group(settings: Settings, job: str) -> dict[tuple[str, int], Spot]:
+    """All partitions that the job's group has committed, by topic and number."""
+    group = settings.job_group(job)
     broker = obtain()
     assert kafka_version(POM) == kafka_version(), "the tool is the broker's own"
     with locked(TARGET):
         jars = (*fetch_jars(POM, TARGET / "jars"), *broker.jars)
     command = [str(broker.java), *QUICK, "-cp", os.pathsep.join(map(str, jars)), TOOL]
-    command += ["--bootstrap-server", bootstrap, "--describe", "--group", group]
+    command += ["--bootstrap-server", settings.bootstrap, "--describe", "--group", group]
     command += ["--timeout", str(ANSWER_MS)]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=TOOL_S, check=False)
     lines = [line.split() for line in ran.stdout.splitlines()]

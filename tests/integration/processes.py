@@ -14,8 +14,9 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
+from components.runtime.clients import admin
 from components.runtime.settings import Settings
-from events.topics import TOPICS
+from events.topics import TOPICS, USUAL_PREFIX, topics_under
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
@@ -121,19 +122,38 @@ class Process:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class SharedBroker:
+    """A broker that is not yours to stop: a local process, or a container."""
+
+    bootstrap: str
+
+
 @dataclass(slots=True)
 class Fleet:
     """A broker with our topics, and the processes that were started on it."""
 
-    broker: Broker
+    broker: Broker | SharedBroker
     directory: Path
     address: str = ""  # where clients connect; the broker's own by default
+    prefix: str = USUAL_PREFIX
     processes: list[Process] = field(default_factory=list)
     started: int = 0
 
     @property
     def settings(self) -> Settings:
-        return Settings(bootstrap=self.broker.bootstrap, partitions=PARTITIONS)
+        return Settings(self.broker.bootstrap, self.prefix, PARTITIONS)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """For a process that is to know this fleet, and no other that our own is told of."""
+        clean = {k: v for k, v in os.environ.items() if not k.startswith("TURBINE_")}
+        return clean | {
+            "TURBINE_BOOTSTRAP": self.address or self.broker.bootstrap,
+            "TURBINE_PREFIX": self.prefix,
+            "TURBINE_PARTITIONS": str(PARTITIONS),
+            "PYTHONPATH": str(ROOT),
+        }
 
     def start(
         self, name: str, instance: str | None = None, *, port: int = 0, **environment: str
@@ -143,10 +163,7 @@ class Fleet:
         log = self.directory / f"{self.started}-{instance or name}.log"
         given = ["--instance", instance] if instance else []
         given += ["--metrics-port", str(port)] if port else []
-        clean = {k: v for k, v in os.environ.items() if not k.startswith("TURBINE_")}
         ours = {
-            "TURBINE_BOOTSTRAP": self.address or self.broker.bootstrap,
-            "PYTHONPATH": str(ROOT),
             # A static member that has gone is in its group until its session has run out.
             "TURBINE_KAFKA__SESSION_TIMEOUT_MS": SESSION_MS,
             "TURBINE_KAFKA__HEARTBEAT_INTERVAL_MS": HEARTBEAT_MS,
@@ -155,7 +172,7 @@ class Fleet:
             child = subprocess.Popen(
                 [sys.executable, "-m", "turbine.serve", name, *given],
                 cwd=self.directory,
-                env=clean | ours | environment,
+                env=self.environment | ours | environment,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
@@ -209,7 +226,8 @@ class Fleet:
         for process in self.processes:
             if process.alive:
                 process.kill()
-        self.broker.kill()
+        if isinstance(self.broker, Broker):
+            self.broker.kill()
         left = [process.pid for process in self.processes if _exists(process.pid)]
         assert not left, f"processes {left} outlive their fleet"
 
@@ -270,3 +288,17 @@ def fleet_on(
         yield fleet
     finally:
         fleet.close()
+
+
+@contextmanager
+def fleet_at(broker: SharedBroker, directory: Path, prefix: str) -> Iterator[Fleet]:
+    """A fleet on a broker that others use as well. Its topics are deleted in the end."""
+    fleet, named = Fleet(broker, directory, prefix=prefix), topics_under(prefix)
+    try:
+        apply_topics({"bootstrap.servers": broker.bootstrap}, named, PARTITIONS, wait_s=WAIT_S)
+        yield fleet
+    finally:
+        fleet.close()
+        client = admin(fleet.settings)  # it has to outlive its question
+        for one in client.delete_topics([one.name for one in named]).values():
+            one.result(WAIT_S)

@@ -109,7 +109,7 @@ class Lives:
         self.site, self.name = site, name
         self.partition = partition_of(name, PARTITIONS)
         self.at = place(CONTAINERS, self.partition)
-        self._emitter = Emitter(producer(site.settings))
+        self._emitter = Emitter(producer(site.settings), site.settings.prefix)
 
     def begin(self) -> int:
         return int(begin(self.site, "container", self.name)["epoch"])

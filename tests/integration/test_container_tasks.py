@@ -30,7 +30,6 @@ from components.task_manager.orders import (
     Work,
 )
 from components.task_manager.place import hold
-from events.reserved import group_of
 from infra.waiting import until
 from tests.integration.conftest import SharedBroker
 
@@ -151,7 +150,7 @@ def bench(broker: SharedBroker, tmp_path_factory: pytest.TempPathFactory) -> Ite
     engine = EngineProcess("components.task_manager.process_engine", settings, place, deadline)
     sink = Consumer(client | {"group.id": "reader", "isolation.level": "read_committed"})
     sink.assign([TopicPartition(SINK, 0, 0)])
-    group = Consumer(client | {"group.id": group_of(JOB), "enable.auto.commit": False})
+    group = Consumer(client | {"group.id": Settings().job_group(JOB), "enable.auto.commit": False})
     yield Bench(engine, deadline, Producer(client), sink, group)
     engine.end()
     sink.close()

@@ -117,7 +117,7 @@ def forge(settings: Settings) -> None:
         logic=job_service.logic,
         source=job_service.name,
     )
-    emitter = Emitter(producer(settings))
+    emitter = Emitter(producer(settings), settings.prefix)
     emitter.say(JOURNAL, 0, record)
     emitter.settle()
 

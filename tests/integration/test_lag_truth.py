@@ -23,7 +23,6 @@ from benchmarks.installation import cpu_of
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
 from components.runtime.inputs import committed_of
 from events.records import PartitionLag, TaskLoadReported
-from events.reserved import group_of
 from events.topics import LOADS
 from spark_streaming.lag import LOOK_S
 from tests.integration.kafka_tools import describe_group
@@ -128,7 +127,8 @@ class Bench:
 
     def committed(self, job: str) -> dict[int, int]:
         spots = [(job, number) for number in range(INPUTS[job])]
-        found = committed_of(self.fleet.site.settings, {group_of(job): spots})[group_of(job)]
+        settings = self.fleet.site.settings
+        [found] = committed_of(settings, {settings.job_group(job): spots}).values()
         return {at[1]: offset for at, offset in found.items()}
 
     def wait_for_first(self, asked_ms: float) -> None:
@@ -291,7 +291,7 @@ def test_what_nobody_reads_is_told_by_partition_to_the_record(bench: Bench) -> N
 
 def test_kafkas_own_tool_and_get_lag_agree(bench: Bench) -> None:
     held = bench.held
-    tool = describe_group(bench.fleet.site.settings.bootstrap, group_of(HELD))
+    tool = describe_group(bench.fleet.site.settings, HELD)
     rows = lag_of(HELD, "--by", "partition")
     ours = {(row["topic"], row["partition"]): row for row in rows}
     assert {at: (row["committed"], row["end"], row["lag_records"]) for at, row in ours.items()} == {
@@ -335,7 +335,7 @@ def test_who_has_caught_up_is_behind_by_nothing(bench: Bench) -> None:
         assert (body.lag_records, body.lag_bytes, body.lag_ms) == (0, 0, 0)
         for part in body.partitions:
             assert (part.lag_records, part.lag_bytes, part.lag_ms) == (0, 0, 0)
-    tool = describe_group(bench.fleet.site.settings.bootstrap, group_of(HELD))
+    tool = describe_group(bench.fleet.site.settings, HELD)
     assert {spot.lag for spot in tool.values()} == {0}
     rows = lag_of(HELD, "--by", "partition")
     assert {row["lag_records"] for row in rows} == {0}

@@ -87,13 +87,13 @@ def test_its_groups_offsets_are_deleted(fleet: Fleet) -> None:
     all_answered(fleet.settings, load.author.taken)
     all_published(fleet.settings)
     assert first.stop() == 0
-    client = admin(fleet.settings)
+    client, group = admin(fleet.settings), fleet.settings.group(GROUP)
 
     def forgotten() -> bool:
         # The last transaction was acknowledged, and may still be under way to the group.
         with suppress(KafkaException):  # a group that is gone cannot be deleted again
-            client.delete_consumer_groups([GROUP])[GROUP].result(within(WAIT_S))
-        return set(committed_now(fleet.settings, GROUP, PLACES).values()) == {0}
+            client.delete_consumer_groups([group])[group].result(within(WAIT_S))
+        return set(committed_now(fleet.settings, group, PLACES).values()) == {0}
 
     until(forgotten, "the group's offsets are gone")
     fleet.publisher()

@@ -19,6 +19,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
+from components.runtime.settings import Settings
 from events.records import (
     SyncCommitted,
     SyncFailed,
@@ -27,7 +28,6 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
-from events.reserved import group_of
 from events.topics import JOURNAL, TASKS
 from infra.waiting import until
 from projections.syncs import DELETED, PAUSED, RUNNING, Sync
@@ -197,7 +197,9 @@ def _half_before(bench: Bench) -> None:
 def lag(bench: Bench) -> int:
     """Records of both topics that the job's group has not committed."""
     address = {"bootstrap.servers": bench.fleet.site.settings.bootstrap}
-    reader = Consumer({**address, "group.id": group_of(JOB), "isolation.level": "read_committed"})
+    reader = Consumer(
+        {**address, "group.id": Settings().job_group(JOB), "isolation.level": "read_committed"}
+    )
     try:
         spots = [TopicPartition(FIRST, p) for p in range(PARTITIONS)]
         found = reader.committed(spots, timeout=20)

@@ -45,6 +45,7 @@ class Asked(BaseModel):
 
     words: list[str] = Field(min_length=1, max_length=1000)
     bootstrap: str = Field(max_length=4000)
+    prefix: str = Field(max_length=4000)
     stamp: str = Field(max_length=100)
     now_ms: int = Field(ge=0, lt=2**53)
     tty: bool
@@ -115,14 +116,16 @@ def _check(desk: Desk, given: Asked) -> None:
         raise Refusal(403, "no-reading", "this is no line that only reads the log", "query.asked")
     if given.stamp != OURS:
         raise Refusal(409, "another-build", "it runs another build; start it again", "query.asked")
-    if given.bootstrap:
-        try:
-            own = desk.reading.log.settings.bootstrap
-        except BadSettings:
-            own = desk.reading.log.source.name
-        if given.bootstrap != own:
-            sentence = f"it reads the log at {own}, and {given.bootstrap} is meant"
-            raise Refusal(409, "another-log", sentence, "query.asked")
+    try:
+        settings = desk.reading.log.settings
+        own, prefix = settings.bootstrap, settings.prefix
+    except BadSettings:
+        own, prefix = desk.reading.log.source.name, given.prefix
+    if given.bootstrap not in ("", own) or given.prefix not in ("", prefix):
+        there = f"{own} with the prefix {prefix}" if given.prefix != prefix else own
+        meant = ", ".join(filter(None, (given.bootstrap, given.prefix)))
+        sentence = f"it reads the log at {there}, and {meant} is meant"
+        raise Refusal(409, "another-log", sentence, "query.asked")
 
 
 def _run(desk: Desk, given: Asked, said: Said) -> int:

@@ -52,8 +52,9 @@ def contract_of(desk: Desk) -> dict[str, Any]:
     """The contract, for what is known of the installation: of a file, no broker."""
     source = desk.reading.log.source
     usual = Installation()
-    bootstrap = source.settings.bootstrap if source.name == "the broker" else usual.bootstrap
-    return document(Installation(bootstrap, desk.reading.log.counts[JOURNAL]))
+    of = source.settings if source.name == "the broker" else usual
+    count = desk.reading.log.counts[JOURNAL]
+    return document(Installation(of.bootstrap, count, prefix=of.prefix))
 
 
 @router.get(

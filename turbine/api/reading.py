@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from components.runtime.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
-from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
+from events.topics import BY_SHORT, DEAD_LETTERS
 from turbine.cli.moments import Moment, position_at
 from turbine.log import Log
 from turbine.monitoring.tally import Tally
@@ -85,7 +85,7 @@ class Reading:
         ends = self.log.ends(self.log.places(topic for topic in BY_SHORT if topic in counts))
         return [
             {
-                "topic": PREFIX + short,
+                "topic": self.log.topic(short),
                 "kind": topic.kind,
                 "key": topic.key,
                 "written_by": topic.written_by,

@@ -27,7 +27,7 @@ def contract(
     from turbine.contract import Installation, document, to_yaml
 
     of = chosen(context).settings()
-    made = document(Installation(of.bootstrap, of.partitions, of.replication))
+    made = document(Installation(of.bootstrap, of.partitions, of.replication, prefix=of.prefix))
     if output == "json":
         show_value(made, output)
     else:
@@ -36,6 +36,7 @@ def contract(
 
 
 def serve_schemas(
+    context: typer.Context,
     *,
     port: Annotated[
         int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
@@ -43,10 +44,12 @@ def serve_schemas(
 ) -> int:
     """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""
     from turbine.cli.output import write
+    from turbine.registry import Registry
     from turbine.registry_server import RegistryServer
 
+    registry = Registry(prefix=chosen(context).settings().prefix)
     try:
-        server = RegistryServer(port)
+        server = RegistryServer(port, registry)
     except OSError as error:
         raise Failed(
             Code.FAILED,

@@ -59,21 +59,21 @@ def check_message(
 
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
-    sent = Sent(_topic(topic), key_bytes, _value(message, form), headers, partition)
+    sent = Sent(_topic(context, topic), key_bytes, _value(message, form), headers, partition)
     count = partitions or chosen(context).settings().partitions
     examined = examine(sent, count, now_ms())
     _show(examined, output)
     return Code.OK if examined.taken else Code.FINDINGS
 
 
-def _topic(name: str) -> str:
+def _topic(context: typer.Context, name: str) -> str:
     from components.runtime.reading import Unreadably
     from events.topics import BY_SHORT
     from turbine.cli.records import BYTES_ONLY
     from turbine.log import topic_of
 
     try:
-        short = topic_of(name)
+        short = topic_of(name, chosen(context).prefix)
     except Unreadably as unknown:
         raise Failed(Code.USAGE, f"--topic: {unknown}") from None
     if BY_SHORT[short].kind in BYTES_ONLY:

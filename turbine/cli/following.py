@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.failures import Code, Failed
-from turbine.cli.options import At, Streamed, check_job, open_log
+from turbine.cli.options import At, Streamed, check_job, chosen, open_log
 
 if TYPE_CHECKING:
     from components.runtime.intake import Message
@@ -46,7 +46,7 @@ def tail(
         check_job(job)
     if follow and at is not None:
         raise Failed(Code.USAGE, "what was at --at has no more to follow; leave one of them out")
-    shorts, moment = _topics(topic), given_moment(at)
+    shorts, moment = _topics(topic, chosen(context).prefix), given_moment(at)
     log = log_at(open_log(context), moment)
     if follow:
         _ = log.settings  # a file has no more to follow either, and is refused before it is shown
@@ -61,7 +61,7 @@ def tail(
     return Code.OK
 
 
-def _topics(names: list[str] | None) -> list[str]:
+def _topics(names: list[str] | None, prefix: str) -> list[str]:
     from components.runtime.reading import Unreadably
     from events.topics import JOURNAL
     from projections.jobs import INGRESS_TOPICS
@@ -70,7 +70,7 @@ def _topics(names: list[str] | None) -> list[str]:
     if not names:
         return [*INGRESS_TOPICS, JOURNAL]
     try:
-        return [topic_of(name) for name in names]
+        return [topic_of(name, prefix) for name in names]
     except Unreadably as unknown:
         raise Failed(Code.USAGE, f"--topic: {unknown}") from None
 

@@ -36,7 +36,6 @@ BYTES_MAX = 1_000_000
 LATE_MS_MAX = 86_400_000
 SLOW_MS = 1_000
 """A run that ends later than that was too much for the broker, or for this machine."""
-OURS = "turbine."
 _TOPIC = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}", re.ASCII)
 
 Topic = Annotated[str, typer.Option("--topic", metavar="T", help="Created where it is missing.")]
@@ -110,7 +109,7 @@ def generate(
     from components.runtime.loop import Stop
     from turbine.generate import generate as play
 
-    check_topic(topic)
+    check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
     shape = _shape(keys, skew, size, late, late_by)
     settings = chosen(context).connected()
@@ -129,8 +128,9 @@ def generate(
 # --- what is asked for
 
 
-def check_topic(name: str) -> None:
+def check_topic(name: str, ours: str) -> None:
     """Refuses what cannot be a topic, and what is one of the log's."""
+    from events.reserved import is_reserved_topic
     from events.strict_json import shorten
 
     if not _TOPIC.fullmatch(name):
@@ -139,7 +139,7 @@ def check_topic(name: str) -> None:
             f"--topic: {shorten(name)} is no topic's name; use up to 249 letters, digits, '.', '_',"
             " '-', not beginning with '.'",
         )
-    if name.startswith(OURS):
+    if is_reserved_topic(name) or name.startswith(ours):
         raise Failed(
             Code.USAGE, f"--topic: {name} is a topic of the log itself; name the input of a job"
         )

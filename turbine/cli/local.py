@@ -181,11 +181,12 @@ def create_one(
 
     By default with as many partitions as the settings say. One that is there is left as it is.
     """
-    from events.topics import PREFIX
+    from events.reserved import is_reserved_topic
     from turbine.cli.output import write
     from turbine.generate import prepare_topic
 
-    if topic.startswith(PREFIX):
+    ours = chosen(context).settings().topic("")
+    if is_reserved_topic(topic) or topic.startswith(ours):
         raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
     settings = chosen(context).connected()
     if dry_run:

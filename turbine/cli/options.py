@@ -122,6 +122,11 @@ class Chosen:
         except BadSettings as bad:
             raise Failed(Code.USAGE, str(bad)) from None
 
+    @property
+    def prefix(self) -> str:
+        """What names of the installation's topics begin with."""
+        return self.settings().prefix if self.held is None else self.held.prefix
+
     def connected(self) -> Settings:
         """The same, where something listens at the bootstrap."""
         from components.runtime.clients import knock

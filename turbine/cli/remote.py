@@ -129,10 +129,13 @@ def _target(settings: Settings, words: Sequence[str]) -> str:
 
     here = terminal()
     # Who names an API and no broker means the log that this API has.
-    meant = settings.bootstrap if "bootstrap" in settings.origins or not settings.api else ""
+    origins, found = settings.origins, not settings.api
+    meant = settings.bootstrap if "bootstrap" in origins or found else ""
+    prefix = settings.prefix if "prefix" in origins or found else ""
     asked = {
         "words": list(words),
         "bootstrap": meant,
+        "prefix": prefix,
         "stamp": stamp(),
         "now_ms": now_ms(),
         "tty": here.tty,

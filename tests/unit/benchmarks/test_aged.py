@@ -12,7 +12,7 @@ from benchmarks.aged_author import JOBS, OF_TEN, Author
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.settings import Settings
 from components.task_manager.chains import CHAIN, KINDS, Chains
-from events.topics import BY_NAME, CONTAINERS, JOURNAL, place
+from events.topics import CONTAINERS, JOURNAL, place, short_of
 
 
 class Lines:
@@ -23,7 +23,7 @@ class Lines:
         self._ends: Counter[str] = Counter()
 
     def write(self, name: str, partition: int, key: str, value: bytes, *, headers: Any) -> None:
-        short = BY_NAME[name].short
+        short = short_of(name)
         at = self._ends[place(short, partition)]
         self._ends[place(short, partition)] += 1
         self.messages.append(Message(short, partition, at, 5, key.encode(), value, headers))

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from components.runtime.settings import Settings
 from events.config import JobConfig, validate_config
-from events.reserved import group_of, is_reserved_job, is_reserved_topic, reserved_topics
+from events.reserved import is_reserved_job, is_reserved_topic, reserved_topics
 from events.topics import TOPICS
 
 SMALLEST: dict[str, Any] = {
@@ -47,5 +48,5 @@ def test_all_topics_of_the_log_are_reserved() -> None:
 @pytest.mark.parametrize("name", ["publisher", "webhook-pager", "job-service", "readers", "job.x"])
 def test_no_group_of_ours_is_that_of_a_job(name: str) -> None:
     assert is_reserved_job(f"turbine-{name}")
-    assert group_of(name) == f"turbine-job.{name}"
+    assert not Settings().job_group("x").startswith(f"turbine-{name}-")
     assert not is_reserved_job("turbines")

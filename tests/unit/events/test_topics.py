@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from events.records import RECORDS
 from events.topics import (
-    BY_NAME,
     BY_SHORT,
     CHANGES,
     CLOCK,
@@ -29,6 +29,8 @@ from events.topics import (
     partition_of,
     place,
     rows_topic,
+    short_of,
+    topics_under,
 )
 
 # What org.apache.kafka.common.utils.Utils.murmur2 gives, from the Java client's own tests.
@@ -50,10 +52,10 @@ def test_partitions_are_those_of_the_java_client(key: str, partitions: int) -> N
 
 
 def test_names_are_found_by_either_form() -> None:
-    assert len(BY_NAME) == len(BY_SHORT) == len(TOPICS)
+    assert len(BY_SHORT) == len(TOPICS)
     for topic in TOPICS:
         assert topic.name == f"turbine.{topic.short}"
-        assert BY_NAME[topic.name] is BY_SHORT[topic.short] is topic
+        assert BY_SHORT[short_of(topic.name)] is BY_SHORT[topic.short] is topic
         assert re.fullmatch(r"[a-z-]+(\.[a-z-]+)*\.v1", topic.short)
         assert topic.doc.endswith(".")
 
@@ -119,3 +121,11 @@ def test_a_place_is_a_topic_and_a_partition() -> None:
 def test_the_table_cannot_be_changed() -> None:
     with pytest.raises(TypeError, match="does not support item assignment"):
         BY_SHORT[JOURNAL].config["retention.ms"] = "1"  # type: ignore[index]  # that is the test
+
+
+def test_under_another_prefix_the_names_alone_are_others() -> None:
+    named = topics_under("staging")
+    assert [one.name for one in named] == [f"staging.{one.short}" for one in TOPICS]
+    assert [short_of(one.name) for one in named] == [one.short for one in TOPICS]
+    assert [replace(one, name="") for one in named] == [replace(one, name="") for one in TOPICS]
+    assert topics_under("turbine") == TOPICS

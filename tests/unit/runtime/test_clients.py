@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -138,11 +139,19 @@ class _Topic:
 
 
 def test_topics_are_counted_whosever_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
-    cluster = Cluster(clicks=8, turbine__journal__v1=4, turbine__mine=2, broken=None)
+    cluster = Cluster(
+        clicks=8, turbine__journal__v1=4, turbine__mine=2, broken=None, other__journal__v1=5
+    )
     monkeypatch.setattr(clients, "admin", lambda _: cluster)
-    assert counts_of(NOBODY) == {"clicks": 8, "turbine.journal.v1": 4, "turbine.mine": 2}
+    assert counts_of(NOBODY) == {
+        "clicks": 8,
+        "turbine.journal.v1": 4,
+        "turbine.mine": 2,
+        "other.journal.v1": 5,
+    }
     assert partitions_of(NOBODY) == {"journal.v1": 4}
     assert partitions_of(NOBODY, {"clock.v1": None}) == {}
+    assert partitions_of(replace(NOBODY, prefix="other")) == {"journal.v1": 5}
 
 
 @pytest.mark.parametrize("code", sorted(DENIED))
@@ -170,8 +179,8 @@ def test_a_broker_that_went_away_is_not_one_without_the_topic(code: int) -> None
 
 
 def test_a_place_and_its_name_lead_to_each_other() -> None:
-    at = spot("journal.v1/3", 40)
-    assert (at.topic, at.partition, at.offset) == ("turbine.journal.v1", 3, 40)
+    at = spot(Settings(prefix="staging"), "journal.v1/3", 40)
+    assert (at.topic, at.partition, at.offset) == ("staging.journal.v1", 3, 40)
     assert place_of(at.topic, at.partition) == "journal.v1/3"
 
 

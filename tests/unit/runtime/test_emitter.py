@@ -50,8 +50,8 @@ class FakeProducer:
 
 def emitter(error: Any, at: int | None) -> Emitter:
     producer: Any = FakeProducer((error, Report(at)))
-    made = Emitter(producer, deadline_s=0.2)
-    made.write("turbine.journal.v1", 3, b"orders", b"", [])
+    made = Emitter(producer, "turbine", deadline_s=0.2)
+    made.write("journal.v1", 3, b"orders", b"", [])
     return made
 
 

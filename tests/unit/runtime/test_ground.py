@@ -47,8 +47,8 @@ def test_a_position_within_the_log_fits(position: int) -> None:
     [
         (2, ground(3, 9), f"{AT}: it had been read up to 2, and what lies below 3 has expired or"),
         (10, ground(3, 9), f"{AT}: it had been read up to 10, and the log ends at 9, so it is"),
-        (5, ground(0, 9, "two"), "the topic turbine.journal.v1 was deleted and made again: what"),
-        (5, Ground(), "the topic turbine.journal.v1 is gone, and had been read"),
+        (5, ground(0, 9, "two"), "the topic journal.v1 was deleted and made again: what"),
+        (5, Ground(), "the topic journal.v1 is gone, and had been read"),
     ],
 )
 def test_what_does_not_fit_is_told_with_its_place(position: int, now: Ground, told: str) -> None:
@@ -158,7 +158,7 @@ def test_a_watch_tells_what_two_looks_in_a_row_have_found(monkeypatch: pytest.Mo
     fits, gone = ground(0, 9), Ground()
     why, looks = watched(monkeypatch, fits, gone, fits, gone, AWAY, gone, ground(0, 9, "two"))
     assert why == (
-        "the topic turbine.journal.v1 was deleted and made again: what had been read was another"
+        "the topic journal.v1 was deleted and made again: what had been read was another"
         " log's; do this"
     )
     assert looks >= 7, "one look that found something, and a broker that was away, told nothing"

@@ -202,19 +202,19 @@ def test_places_are_looked_at_side_by_side_and_nothing_stays_assigned() -> None:
     )
     client: Any = Client({AT: LOG, BESIDE: [1, 2], OURS: []}, beside=[coordinator])
     searches = {at: first_since(0, len(log), 3) for at, log in client.logs.items()}
-    assert probe(client, searches) == {AT: 3, BESIDE: 2, OURS: 0}
+    assert probe(Settings(), client, searches) == {AT: 3, BESIDE: 2, OURS: 0}
     assert client.at == {}
 
 
 def test_what_was_deleted_meanwhile_is_older() -> None:
     client: Any = Client({AT: [*range(100)]}, deleted=60)
-    assert probe(client, {AT: first_since(0, 100, 5)}) == {AT: 60}
+    assert probe(Settings(), client, {AT: first_since(0, 100, 5)}) == {AT: 60}
 
 
 def test_a_broker_that_is_silent_is_no_answer() -> None:
     client: Any = Client({AT: [1, 2]}, silent=True)
     with pytest.raises(KafkaException):
-        probe(client, {AT: first_since(0, 2, 5)})
+        probe(Settings(), client, {AT: first_since(0, 2, 5)})
     assert client.at == {}
 
 

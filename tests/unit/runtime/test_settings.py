@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import FLEET, KEPT, OURS, BadSettings, Settings, load_settings
+from components.runtime.settings import (
+    FLEET,
+    KEPT,
+    OURS,
+    PREFIX_LONGEST,
+    BadSettings,
+    Settings,
+    load_settings,
+)
 
 TOML = """
 bootstrap = "file:1"
@@ -225,3 +233,30 @@ def test_a_file_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     path.rmdir()
     path.write_bytes(b'bootstrap = "\xff"')
     assert sentence(tmp_path, TURBINE_CONFIG=str(path)).startswith(f"{path}: not TOML: ")
+
+
+def test_a_prefix_begins_every_name_at_the_broker(tmp_path: Path) -> None:
+    assert load(tmp_path).prefix == "turbine"
+    found = load(tmp_path, 'prefix = "staging_2"')
+    assert found.topic("journal.v1") == "staging_2.journal.v1"
+    assert found.group("publisher") == "staging_2-publisher"
+    assert found.job_group("orders") == "staging_2-job.orders"
+    assert load(tmp_path, 'prefix = "staging_2"', TURBINE_PREFIX="blue").prefix == "blue"
+    longest = "x" * PREFIX_LONGEST
+    assert load(tmp_path, TURBINE_PREFIX=longest).prefix == longest
+
+
+@pytest.mark.parametrize(
+    "bad", ["a.b", "a-b", "a b", "_a", "1a", "\u00e4", "a/b", "a\n", "x" * (PREFIX_LONGEST + 1)]
+)
+def test_a_prefix_that_could_be_mistaken_is_refused(tmp_path: Path, bad: str) -> None:
+    told = sentence(tmp_path, TURBINE_PREFIX=bad)
+    assert told.startswith(
+        "TURBINE_PREFIX: prefix is a letter, then letters, digits and _, at most 100 characters,"
+        " such as staging, not '"
+    )
+
+
+def test_an_empty_prefix_in_a_file_is_refused(tmp_path: Path) -> None:
+    assert "prefix is a letter" in sentence(tmp_path, 'prefix = ""')
+    assert "prefix is a letter" in sentence(tmp_path, "prefix = 7")

@@ -27,7 +27,7 @@ from components.runtime.tier_rows import (
     Snapshots,
     period_s,
 )
-from events.topics import BY_SHORT, ROWS_SHARD_MANAGER
+from events.topics import ROWS_SHARD_MANAGER
 from tests.unit.runtime.bench import BASE, Bench, Toy, dump, load, toy
 
 # Named as one whose topic is in the table.
@@ -46,7 +46,7 @@ class Topic:
     aside: list[Message] | None = None  # what is on its way, while nobody sees it yet
 
     def write(self, name: str, partition: int, key: bytes, value: Any, headers: Any) -> None:
-        assert (name, partition) == (BY_SHORT[ROWS_SHARD_MANAGER].name, 0)
+        assert (name, partition) == (ROWS_SHARD_MANAGER, 0)
         lies = self.messages if self.aside is None else self.aside
         at_ms = int(self.now_s * 1_000)
         lies.append(Message(ROWS_SHARD_MANAGER, 0, len(lies), at_ms, key, value, list(headers)))

@@ -55,7 +55,7 @@ def test_what_is_kept_comes_back(tenancy: Tenancy | None) -> None:
     lives.keep(pen, 3, "c1", past)
     lives.keep_since(pen, 3, 55)
     [(name, at, key, value), (_, _, since, when)] = wrote
-    assert (name, at, key, since) == ("turbine.lives.v1", 3, b"c1", SINCE.encode())
+    assert (name, at, key, since) == ("lives.v1", 3, b"c1", SINCE.encode())
     told = [said("c2", b"{}"), said("c1", value), said(SINCE, when)]
     assert lives.kept_of(told, "c1") == Kept(past, 55)
     assert lives.kept_of(told, "c3") == Kept(None, 55)

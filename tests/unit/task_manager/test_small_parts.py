@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.runtime.settings import Settings
 from components.task_manager import seat
 from components.task_manager.claims import Claim, claim_of
 from components.task_manager.counters import LOOKED_MS_MAX, Counters
@@ -171,9 +172,9 @@ def work() -> Work:
     ],
 )
 def test_a_task_of_the_logs_own_topics_is_not_run(more: dict[str, Any]) -> None:
-    refuse_reserved(work())
+    refuse_reserved(work(), Settings())
     with pytest.raises(Over) as over:
-        refuse_reserved(work()._replace(**more))
+        refuse_reserved(work()._replace(**more), Settings())
     assert (over.value.how, over.value.cause) == (REFUSED, "reserved-topic")
     assert str(over.value) == (
         "turbine.operator.v1 is no topic for a job; change its config: name a topic of your own,"
@@ -181,18 +182,30 @@ def test_a_task_of_the_logs_own_topics_is_not_run(more: dict[str, Any]) -> None:
     )
 
 
+def test_a_task_of_the_own_logs_topics_is_not_run_under_any_prefix() -> None:
+    one = work()._replace(inputs=(("staging.operator.v1", (1,)),))
+    refuse_reserved(one, Settings())
+    with pytest.raises(Over) as over:
+        refuse_reserved(one, Settings(prefix="staging"))
+    assert (over.value.how, over.value.cause) == (REFUSED, "reserved-topic")
+    assert str(over.value) == (
+        "staging.operator.v1 is no topic for a job; change its config: name one that does not begin"
+        ' with "staging."'
+    )
+
+
 def seat_of(one: Work, monkeypatch: pytest.MonkeyPatch) -> tuple[Seat, dict[str, object]]:
-    """One without a broker, and what its consumer was made with."""
+    """One without a broker, and what its clients were made with."""
     made: dict[str, object] = {}
-    monkeypatch.setattr(seat, "transactional", lambda *_, **__: None)
+    monkeypatch.setattr(seat, "transactional", lambda _, name, *__, **___: made.update(name=name))
     monkeypatch.setattr(seat, "consumer", lambda _, **more: made.update(more))
     nothing: Any = None
-    return Seat(one, nothing, nothing, lambda: False), made
+    return Seat(one, Settings(prefix="staging"), nothing, lambda: False), made
 
 
-def test_offsets_of_a_job_stand_in_a_group_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_has_its_names_at_the_broker_from_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
     _, made = seat_of(work(), monkeypatch)
-    assert made["group.id"] == f"turbine-job.{work().job}"
+    assert (made["group.id"], made["name"]) == ("staging-job.orders", "staging-job.orders/1")
 
 
 def test_who_would_read_the_logs_own_topics_takes_no_seat(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,8 @@ from events.codec import Read
 from simulation.plant.backtest import Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
-from tests.unit.turbine.logs import log_of_reads
 from tests.kit.played import played_once
+from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Standing
 from turbine.read.answers.scaling import words_of
 from turbine.recorded import Recorded

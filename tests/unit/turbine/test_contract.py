@@ -17,7 +17,7 @@ from components.runtime.intake import DeadLetter, Message
 from events.codec import Read, Record, encode, headers_of
 from events.lock import newest_of, read_lock
 from events.records import RECORDS, ReleaseRequested
-from events.topics import BY_NAME, JOURNAL, OPERATOR, TIERS, TOPICS
+from events.topics import BY_SHORT, JOURNAL, OPERATOR, TIERS, TOPICS, short_of
 from tests.unit.turbine.lines import run
 from turbine import tiers
 from turbine.cli.failures import Code
@@ -79,7 +79,7 @@ def test_every_topic_is_a_channel_but_those_of_rows() -> None:
     channels = CONTRACT["channels"]
     assert {one["address"] for one in channels.values()} == {topic.name for topic in TOLD}
     for short, one in channels.items():
-        topic = BY_NAME[one["address"]]
+        topic = BY_SHORT[short_of(one["address"])]
         assert short == topic.short
         assert set(one["messages"]) == set(topic.records or ("DeadLetter",))
         config = one["bindings"]["kafka"]["topicConfiguration"]
@@ -97,7 +97,7 @@ def test_a_channel_has_one_operation_with_its_messages() -> None:
     assert len(operations) == len(TOLD)
     for name, one in operations.items():
         channel = resolve(one["channel"]["$ref"])
-        asked = BY_NAME[channel["address"]].kind in {"ingress", "operator"}
+        asked = BY_SHORT[short_of(channel["address"])].kind in {"ingress", "operator"}
         assert one["action"] == ("receive" if asked else "send") == name.partition(".")[0]
         named = [where["$ref"].rpartition("/")[2] for where in one["messages"]]
         assert named == list(channel["messages"])
@@ -187,6 +187,17 @@ def test_the_contract_of_an_installation() -> None:
     assert kept["turbine.journal.v1"]["partitions"] == 4
     assert kept["turbine.tiers.v1"]["partitions"] == 1
     assert {one["replicas"] for one in kept.values()} == {3}
+
+
+def test_the_contract_of_an_installation_that_shares_its_cluster() -> None:
+    """Addresses alone are others: types, schemas and ids are the same everywhere."""
+    usual, told = document(), document(Installation(prefix="staging"))
+    for name, channel in told["channels"].items():
+        before = usual["channels"][name]
+        assert channel["address"] == f"staging.{name}" == channel["bindings"]["kafka"]["topic"]
+        channel["address"] = before["address"]
+        channel["bindings"]["kafka"]["topic"] = before["address"]
+    assert told == usual
 
 
 def test_the_command_prints_what_is_committed(

@@ -9,7 +9,7 @@ from pathlib import Path
 from components.runtime.letters import ALONE
 from events.codec import decode, encode
 from events.records import RECORDS, ConfigChangeProposed
-from events.topics import BY_NAME, DEFAULT_PARTITIONS, partition_of
+from events.topics import BY_SHORT, DEFAULT_PARTITIONS, TOPICS, partition_of, short_of
 from projections.ingress import KNOWN, VALID_MS, WAITING, WHOLE_BYTES
 from turbine.contract import HEADERS, LIMITS
 
@@ -34,7 +34,7 @@ def test_the_partitions_are_those_that_the_two_hashes_give() -> None:
 def test_every_topic_record_and_header_that_is_named_is_there() -> None:
     topics = set(re.findall(r"turbine\.[a-z-]+(?:\.[a-z-]+)*\.v1(?!\.[A-Z])", TEXT))
     assert topics >= {"turbine.changes.base.v1", "turbine.outcomes.v1"}
-    assert topics <= set(BY_NAME)
+    assert topics <= {one.name for one in TOPICS}
     records = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`", TEXT))
     records -= {"LogAppendTime", "RecordNameStrategy"}
     assert {"ConfigChangeProposed", "JobConfigChanged"} <= records <= set(RECORDS)
@@ -42,7 +42,7 @@ def test_every_topic_record_and_header_that_is_named_is_there() -> None:
     rows = re.findall(r"^\| [^|]+ \| (`turbine[^|]+) \| ([^|]+) \|$", TEXT, re.MULTILINE)
     assert len(rows) == 5
     for where, what in rows:
-        carried = BY_NAME[where.split("`")[1]].records
+        carried = BY_SHORT[short_of(where.split("`")[1])].records
         assert set(re.findall(r"`([A-Z]\w+)`", what)) <= set(carried)
 
 

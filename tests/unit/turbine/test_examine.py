@@ -100,7 +100,7 @@ WRONG = [
     (sent(b"\x07hello"), "framing", "not-framed", "the value does not begin with 0x00 and a sch"),
     (
         sent(topic=OPERATOR), "schema", "wrong-record",
-        "a ConfigChangeProposed does not belong on turbine.operator.v1; it carries ReleaseReq",
+        "a ConfigChangeProposed does not belong on operator.v1; it carries ReleaseReq",
     ),
     (sent(VALUE, None), "key", "no-key", "the message has no key; the key is the id of its subj"),
     (
@@ -131,7 +131,7 @@ WRONG = [
     ),
     (
         sent(partition=16), "partition", "no-such-partition",
-        "there is no partition 16: turbine.changes.base.v1 has 16, from 0 (say another number",
+        "there is no partition 16: changes.base.v1 has 16, from 0 (say another number",
     ),
     (
         sent(VALUE, b"clicks", ("ce_id", b"1"), ("ce_id", b"2")), "headers", "malformed-headers",

@@ -200,6 +200,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("", "Missing option '--topic'"),
         ("--topic .x", '--topic: ".x" is no topic\'s name; use up to 249 letters, digits, '),
         ("--topic turbine.journal.v1", "--topic: turbine.journal.v1 is a topic of the log itself;"),
+        ("--topic __x", "--topic: __x is a topic of the log itself;"),
         ("--topic t --rate 5 --trace good.csv", "--rate and --trace both say how fast; leave one"),
         ("--topic t --rate 0", "--rate: 0 is not a number above 0 up to 10,000,000; correct it"),
         ("--topic t --rate -1", "--rate: -1 is not a number above 0 up to"),
@@ -292,3 +293,15 @@ def test_who_interrupts_it_reads_what_was_sent(
     ended = run("generate", "--topic", "clicks", "-o", "json")
     assert ended.code == Code.INTERRUPTED
     assert json.loads(ended.out)["sent"] == 0
+
+
+@pytest.mark.usefixtures("_here")
+def test_no_records_go_into_the_log_of_the_own_prefix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TURBINE_PREFIX", "staging")
+    for topic in ("staging.journal.v1", "turbine.journal.v1"):
+        ended = run("generate", "--topic", topic)
+        assert ended.code == Code.USAGE
+        assert f"--topic: {topic} is a topic of the log itself;" in ended.err
+        ended = run("topics", "create", topic)
+        assert ended.code == Code.USAGE
+        assert f"{topic} is of the log itself; `turbine topics apply` creates it" in ended.err

@@ -21,7 +21,6 @@ from events.records import (
     TaskSpec,
     TaskSpecsPublished,
 )
-from events.reserved import group_of
 from events.topics import LOADS, TASKS
 from projections.jobs import Job, Layer
 from projections.syncs import Sync
@@ -76,7 +75,7 @@ def report(task: int, *, specs: int = 2, shard: int = 1, count: int = 1, **more:
     )
 
 
-ORDERS = group_of("orders")
+ORDERS = Settings().job_group("orders")
 
 
 @dataclass(slots=True)
@@ -361,8 +360,9 @@ def test_jobs_stand_the_worst_first_and_unknown_ones_before_those_that_are_known
     for name, left in (("far", 70), ("near", 1), ("lost", None), ("done", 0)):
         log.others[name] = log.fleet.row._replace(name=name)
         if left is not None:
-            log.committed[group_of(name)] = {("clicks", number): 100 for number in range(4)}
-            log.committed[group_of(name)]["clicks", 0] -= left
+            first = {("clicks", 0): 100 - left}
+            rest = {("clicks", number): 100 for number in range(1, 4)}
+            log.committed[Settings().job_group(name)] = first | rest
     assert [row["job"] for row in told()] == ["far", "orders", "near", "lost", "done"]
     assert run("get", "lag", "-o", "name").out.split() == ["far", "orders", "near", "lost", "done"]
     assert [row["job"] for row in told("near", "far")] == ["far", "near"]

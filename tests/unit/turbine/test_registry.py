@@ -191,3 +191,9 @@ def test_whatever_is_asked_is_answered(schema: Any) -> None:
 )
 def test_nothing_is_changed(method: str, target: str) -> None:
     assert refused(method, target) == (405, 405, "HTTP 405 Method Not Allowed")
+
+
+def test_under_another_prefix_subjects_of_topics_have_it_and_those_of_schemas_not() -> None:
+    subjects = get("/subjects", Registry(prefix="staging"))
+    assert {"staging.changes.oncall.v1-value", NAME} < set(subjects)
+    assert TOPIC not in subjects

@@ -94,6 +94,7 @@ def test_settings_with_their_origins(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = run("config", "view", "--show-origin", "-o", "json", "--bootstrap", "b:1")
     assert json.loads(shown.out) == [
         {"setting": "bootstrap", "value": "b:1", "origin": "flag"},
+        {"setting": "prefix", "value": "turbine", "origin": "default"},
         {"setting": "partitions", "value": 4, "origin": "turbine.toml"},
         {"setting": "replication", "value": 1, "origin": "default"},
         {"setting": "directory", "value": "/elsewhere", "origin": "TURBINE_DIRECTORY"},

@@ -55,7 +55,8 @@ def test_all_keys(tmp_path: Path) -> None:
         timeout_s=3,
         limits=Limits(5, 600_000, 1_000, 30_000, 2),
     )
-    assert (found.address, found.group) == ("https://hooks.example.org", "turbine-webhook-pager")
+    assert found.address == "https://hooks.example.org"
+    assert found.group(Settings(prefix="staging")) == "staging-webhook-pager"
 
 
 def test_what_is_not_said_is_as_usual(tmp_path: Path) -> None:

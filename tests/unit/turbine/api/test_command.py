@@ -7,11 +7,13 @@ import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 from urllib.parse import quote
 
 import pytest
 
+from components.runtime.settings import Settings
 from events.topics import JOURNAL
 from tests.kit.examples import some_of
 from tests.unit.turbine import logs
@@ -84,7 +86,15 @@ def served(
 
 
 def target(words: list[str], now_ms: int = 0, **other: Any) -> str:
-    asked = {"words": words, "bootstrap": "", "stamp": stamp(), "now_ms": now_ms, **PLAIN, **other}
+    asked = {
+        "words": words,
+        "bootstrap": "",
+        "prefix": "",
+        "stamp": stamp(),
+        "now_ms": now_ms,
+        **PLAIN,
+        **other,
+    }
     return f"/api/v1/command?asked={quote(json.dumps(asked))}"
 
 
@@ -188,6 +198,38 @@ def test_another_build_and_another_log_are_refused(served: tuple[Path, Guard, in
     status, kind, sentence = refused(app, bootstrap="far:9092")
     assert (status, kind) == (409, "another-log")
     assert sentence.endswith(", and far:9092 is meant")
+
+
+@pytest.mark.parametrize(
+    ("bootstrap", "prefix", "told"),
+    [
+        ("b:1", "blue", ""),
+        ("", "blue", ""),
+        ("b:1", "", ""),
+        ("", "", ""),
+        ("b:1", "green", "it reads the log at b:1 with the prefix blue, and b:1, green is meant"),
+        ("", "green", "it reads the log at b:1 with the prefix blue, and green is meant"),
+        ("b:2", "blue", "it reads the log at b:1, and b:2, blue is meant"),
+    ],
+)
+def test_a_log_under_another_prefix_is_another_log(bootstrap: str, prefix: str, told: str) -> None:
+    asked = command.Asked(
+        words=["get", "jobs"],
+        bootstrap=bootstrap,
+        prefix=prefix,
+        stamp=stamp(),
+        now_ms=0,
+        **PLAIN,
+    )
+    log = SimpleNamespace(settings=Settings("b:1", "blue"))
+    desk: Any = SimpleNamespace(reading=SimpleNamespace(log=log))
+    if not told:
+        command._check(desk, asked)
+        return
+    with pytest.raises(Refusal) as refused:
+        command._check(desk, asked)
+    assert (refused.value.status, refused.value.kind) == (409, "another-log")
+    assert str(refused.value) == told
 
 
 @pytest.mark.parametrize(
