@@ -30,7 +30,7 @@ from events.records import (
 )
 from events.topics import OPERATOR, TIERS, partition_of
 from turbine.log import Log, Standing
-from turbine.publish import TooLarge
+from turbine_client.publish import TooLarge
 
 PLACEMENT = "placement"
 VALID_S = 60.0
@@ -161,3 +161,11 @@ def decision_in(log: Log, name: str) -> Standing | None:
             chain = [one for one in log.chain(tier) if one.read.record.id == record.id]
             return next((one for one in chain if one.stands), chain[0] if chain else None)
     return None
+
+
+def tiers_in(log: Log) -> set[str]:
+    """The tiers that the log has."""
+    if TIERS not in log.counts:
+        return set()
+    found = (one.record.body for one in log.read([TIERS], kinds=frozenset({"TierDefined"})))
+    return {body.tier for body in found if isinstance(body, TierDefined)}

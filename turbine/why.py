@@ -14,18 +14,13 @@ from events.codec import SKIPPED, Read
 from events.identity import valid_until_ms
 from events.sentences import sentence
 from events.topics import CHANGES, JOURNAL
-from projections.ingress import KNOWN, VALID_MS, Ingress, admit
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.log import Log, Standing
-from turbine.verdicts import VERDICTS
+from turbine_client.crowding import UNCOUNTED, crowded_out
+from turbine_client.identity import VALID_MS
+from turbine_client.verdicts import VERDICTS
 
 Json = dict[str, Any]
-
-UNCOUNTED = (
-    f"no verdict will come of it: as it came, {KNOWN:,} changes of this layer of the job were valid"
-    " still, answered ones too, and no more are known at one time; ask again when some have passed,"
-    " with ids that are valid for less time"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,17 +126,12 @@ def uncounted(log: Log, change_id: str, job: str) -> str:
     topics = [topic for topic in CHANGES.values() if topic in log.counts]
     # Whatever was valid when it came had come by then.
     start = log.at(max(0, valid_until_ms(change_id) - 2 * VALID_MS), topics)
-    doors, void = dict[str, Ingress](), False
+    came: dict[str, list[tuple[str, int]]] = {}
     for read in log.read(topics, start=start, key=job):
-        record, before = read.record, doors.get(read.topic, Ingress())
-        if record.body in (None, SKIPPED):
-            continue
-        doors[read.topic], counts = admit(before, record.id, record.body, 0, read.at_ms)
-        if record.id == change_id:
-            if counts:
-                return ""
-            void = len(doors[read.topic].live) >= KNOWN
-    return UNCOUNTED if void else ""
+        if read.record.body not in (None, SKIPPED):
+            came.setdefault(read.topic, []).append((read.record.id, read.at_ms))
+    outcomes = [crowded_out(requests, change_id) for requests in came.values()]
+    return UNCOUNTED if True in outcomes and False not in outcomes else ""
 
 
 def explain_decision(

@@ -10,13 +10,13 @@ import pytest
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from components.runtime import reading
 from components.runtime.clients import consumer
 from components.runtime.settings import Settings
 from components.runtime.transactions import transactional
 from infra.kafka.broker import Broker
 from tests.integration.conftest import StartFresh
 from tests.integration.processes import until
+from turbine_client import reading
 
 pytestmark = pytest.mark.broker
 

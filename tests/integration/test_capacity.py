@@ -17,8 +17,8 @@ from tests.integration.processes import until
 from turbine.capacity import tiers_to_plain
 from turbine.log import Log
 from turbine.logics import TIERED
-from turbine.publish import Publisher
 from turbine.tiers import define
+from turbine_client.publish import Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

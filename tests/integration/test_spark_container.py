@@ -21,7 +21,7 @@ from components.runtime.reading import read_span
 from events.records import TaskFailed, TaskLoadReported, TaskStarted
 from events.topics import LOADS, TASKS, place
 from tests.integration.processes import processes_in, until
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -28,7 +28,6 @@ from turbine.api.shapes import (
 from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, decision_to_plain, to_plain
 from turbine.cli.why_not import asked_again
-from turbine.creating import perhaps
 from turbine.headline import lives_of, tasks_to_plain
 from turbine.log import Standing
 from turbine.monitoring.figures import figure_in
@@ -37,6 +36,7 @@ from turbine.scaled import ACTIONS, SHOWN, scaling_of
 from turbine.scaled import why_not as reasons_of
 from turbine.views.decisions import Wanted
 from turbine.views.view import JobView, View
+from turbine_client.creating import perhaps
 
 HOUR_MS = 3_600_000
 

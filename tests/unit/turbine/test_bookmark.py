@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from turbine.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
+from turbine_client.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
 
 POSITIONS = {"outcomes.v1/0": 7, "outcomes.v1/1": 0}
 

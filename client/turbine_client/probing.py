@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import SIPPING, place_of, spot
+from turbine_client.clients import SIPPING, place_of, spot
 
 ASK_S = 10.0
 PROBING = {
