@@ -13,22 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from turbine.log import Log
-    from turbine_client.bookmark import Once
-    from turbine_client.publish import (
+    from turbine_client import (
         Accepted,
+        BadSettings,
+        BrokerUnreachable,
+        Once,
+        Outcome,
         Publisher,
         Rejected,
+        Subscriber,
+        Tampered,
         TooLarge,
         Unheard,
         Unknown,
         Verdict,
+        verify_webhook,
     )
-    from turbine_client.signing import Tampered
-    from turbine_client.signing import verify as verify_webhook
-    from turbine_client.subscribe import Outcome, Subscriber
 
 __all__ = [
     "Accepted",
+    "BadSettings",
+    "BrokerUnreachable",
     "Log",
     "Once",
     "Outcome",
@@ -45,6 +50,8 @@ __all__ = [
 
 _HOMES = {
     "Accepted": "turbine_client",
+    "BadSettings": "turbine_client",
+    "BrokerUnreachable": "turbine_client",
     "Log": "turbine.log",
     "Once": "turbine_client",
     "Outcome": "turbine_client",
