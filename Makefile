@@ -18,11 +18,11 @@ setup: $(READY)  ## make .venv with the pinned set of packages; instant when not
 
 $(READY): $(RUNS)
 	@echo "Packages for tests and checks go into .venv (half a minute and more)."
-	@$(PIP) -e '.[dev]'
+	@$(PIP) -e ./client -e '.[all,dev]'
 	@touch $@
 
 # What a fleet needs to run, and no more: who tries it waits for nothing else.
-$(RUNS): pyproject.toml constraints.txt
+$(RUNS): pyproject.toml client/pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || { \
 	    echo "Turbine needs Python 3.11 or newer and finds no $(PYTHON):" \
 	        "install one, or name yours with make PYTHON=/path/to/python3 setup." >&2; exit 1; }
@@ -35,7 +35,7 @@ $(RUNS): pyproject.toml constraints.txt
 	@echo "Turbine and what it runs on go into .venv (half a minute; the first time, PySpark is" \
 	    "fetched: 450 MB)."
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	@$(PIP) -e .
+	@$(PIP) -e ./client -e '.[all]'
 	@touch $@
 
 check: setup  ## all that needs no broker: form, types, arrows between rooms, units, laws, contracts

@@ -22,8 +22,8 @@ from benchmarks.pace import due
 from components.runtime.settings import Settings
 from events.identity import change_id
 from events.records import JobConfigChanged, JobDeleted
-from turbine.publish import VERDICTS, Publisher
-from turbine.subscribe import Subscriber
+from turbine_client.publish import VERDICTS, Publisher
+from turbine_client.subscribe import Subscriber
 
 VALID_MS = 300_000
 EXPIRES_MS = 5_000

@@ -16,7 +16,7 @@ from benchmarks.pace import due
 from benchmarks.throughput import measure_throughput
 from events.topics import CHANGES, JOURNAL, OUTCOMES, TOPICS
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 RATE_PER_S = 50.0
 JOBS = 100

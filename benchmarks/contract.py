@@ -34,8 +34,8 @@ from events.records import (
 from events.topics import LIVES, OPERATOR, TIERS, TOPICS, partition_of, place
 from turbine.log import Log
 from turbine.members import WORKER
-from turbine.publish import Accepted, Publisher
 from turbine.tiers import answer_to, ask, define, new_id
+from turbine_client.publish import Accepted, Publisher
 
 PARTITIONS, SHARDS, TIER, REGION = 4, 16, "default", "local"
 NAMES = ("east", "west", "north")

@@ -31,8 +31,8 @@ from events.topics import CONTAINERS, partition_of
 from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, Ports, free_port, write_ports
 from turbine.log import Log
-from turbine.publish import Publisher
 from turbine.tiers import ask, new_id
+from turbine_client.publish import Publisher
 
 PARTITIONS, PER_MILLE, SHARDS = 4, 100, 40
 LIVES = 0

@@ -24,8 +24,8 @@ from projections.syncs import RUNNING
 from turbine.local import ask_spark
 from turbine.log import Log
 from turbine.members import ENGINES, WORKER
-from turbine.publish import Accepted, Publisher
 from turbine.tiers import define
+from turbine_client.publish import Accepted, Publisher
 
 KEEPERS = tuple(name for name in WORKER if name != "auto-scaler")
 """Without who would size the jobs: their sizes are what is tried."""

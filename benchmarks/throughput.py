@@ -10,8 +10,8 @@ from benchmarks.installation import Installation
 from components.runtime.reading import ends_now
 from events.topics import BY_SHORT, CHANGES, JOURNAL, place
 from turbine.log import Log
-from turbine.publish import VERDICTS
-from turbine.subscribe import Subscriber
+from turbine_client.publish import VERDICTS
+from turbine_client.subscribe import Subscriber
 
 JOBS = 500
 PREFIX = "bulk"

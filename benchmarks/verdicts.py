@@ -20,8 +20,8 @@ from events.codec import Read
 from events.records import JobConfigChanged, JobDeleted, LayerVersions, OverrideExpired
 from events.topics import LAYERS, OUTCOMES, place
 from turbine.log import Log, Standing
-from turbine.publish import VERDICTS
-from turbine.subscribe import Subscriber
+from turbine_client.publish import VERDICTS
+from turbine_client.subscribe import Subscriber
 
 WAIT_S = 120.0
 KILL_AT = (0.35, 0.65)

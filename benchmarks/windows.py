@@ -44,7 +44,7 @@ from benchmarks.windows_load import (
 )
 from components.runtime.inputs import committed_of, ends_of
 from components.runtime.settings import Settings
-from turbine.publish import Publisher
+from turbine_client.publish import Publisher
 
 NAME, PER_MILLE, HEAP_MB = "solo", 250, 640
 RUNS, QUICK_RUNS, SEED = 5, 1, 23

@@ -27,8 +27,10 @@ from events.positions import VectorError, format_vector, parse_vector
 from events.records import RECORDS, Body
 from events.topics import BY_SHORT, TOPICS, Topic, place
 from events.traces import trace_of
+from turbine_client.envelope import SDK, TYPE_PREFIX, cloud_event
 
 __all__ = [
+    "SDK",
     "SKIPPED",
     "VALUE_BYTES_MAX",
     "Headers",
@@ -45,10 +47,6 @@ __all__ = [
 HEADER_BYTES_MAX = 64 * 1024
 # The end of the year 9999: `ce_time` has four digits for it.
 TICK_MS_MAX = 253_402_300_799_999
-TYPE_PREFIX = "turbine."
-SDK = "sdk"
-"""The source of what our own SDK and command line ask for."""
-_CONTENT_TYPE = b"application/vnd.confluent.avro"
 _BYTES_AS_TEXT = "latin-1"  # the one header that is no text is kept as one character a byte
 _new = object.__new__
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -148,9 +146,7 @@ def headers_of(record: Record, topic: str) -> list[tuple[str, bytes]]:
         ("ce_logic", record.logic),
         ("traceparent", record.trace),
     )
-    headers = [(name, text.encode()) for name, text in texts if text]
-    headers.append(("content-type", _CONTENT_TYPE))
-    return headers
+    return cloud_event(texts)
 
 
 def _brief_headers(record: Record) -> list[tuple[str, bytes]]:

@@ -1,4 +1,4 @@
-"""Writes `events/records.py` and `events/decoders.py` from the `.avsc` files, which are the truth.
+"""Writes the records and decoders of `events`, and the client's, from the `.avsc` files, the truth.
 
 Run it with `python -m events.generate`.  The text depends on the schemas alone, so `--check` can
 compare it.  Reading and writing of each record is spelled out field by field: decoding is the hot
@@ -16,6 +16,7 @@ from typing import Any
 
 from events.avsc import (
     PRIMITIVES,
+    SCHEMAS,
     Named,
     SchemaError,
     is_record,
@@ -24,9 +25,26 @@ from events.avsc import (
     short_name,
 )
 from events.generate_decoders import generate_decoders
+from turbine_client.topics import CLIENT_KINDS
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
+CLIENT = "client/turbine_client"
 HEAD = '''"""The records of the log, generated from events/schemas by `python -m events.generate`.
+
+Those that a client knows are the client's own. Change a schema and generate again; an edit here is
+lost, and a test compares.
+"""
+# ruff: noqa - generated
+# fmt: off
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, Self
+
+'''
+CLIENT_HEAD = '''"""The records that a client speaks or hears, generated from events/schemas.
 
 Change a schema and generate again; an edit here is lost, and a test compares.
 """
@@ -80,23 +98,52 @@ def _finite(number: float) -> float:
 def _finite_or_none(number: float | None) -> float | None:
     return None if number is None else _finite(number)
 '''
+CORE = ("Body", "_finite", "_finite_or_none", "from_plain", "to_plain")
+"""What `CLIENT_HEAD` defines for both."""
 
 
 def generate(schemas: list[dict[str, Any]]) -> str:
-    """The text of `records.py`."""
+    """The text of `events/records.py`: all that the client does not have, and the table of all."""
+    known = set(name_types(_of_client(schemas)))
+    parts = [HEAD, "from turbine_client.records import (\n"]
+    parts += [f"    {name} as {name},\n" for name in sorted(known.union(CORE))]
+    parts += [")\n", _definitions(schemas, known), _table(schemas)]
+    return "".join(parts)
+
+
+def generate_client(schemas: list[dict[str, Any]]) -> str:
+    """The text of the client's `records.py`."""
+    ours = _of_client(schemas)
+    return CLIENT_HEAD + _definitions(ours, set()) + _table(ours)
+
+
+def client_lock(versions: list[dict[str, Any]]) -> str:
+    """The text of the client's `schemas.json`: all versions of its records, of the lock's."""
+    lines = [json.dumps(one, ensure_ascii=False) for one in versions if one["name"] in CLIENT_KINDS]
+    return "[\n" + ",\n".join(lines) + "\n]\n"
+
+
+def _of_client(schemas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [schema for schema in schemas if schema["name"] in CLIENT_KINDS]
+
+
+def _definitions(schemas: list[dict[str, Any]], known: set[str]) -> str:
+    """The classes of all types that are not known, each after those that it holds."""
     named = name_types(schemas)
     tops = {schema["name"] for schema in schemas}
-    enums = [one for one in named.values() if one["type"] == "enum"]
-    records = [one for one in named.values() if one["type"] == "record"]
-    inner = [one for one in records if one["name"] not in tops]
-    parts = [HEAD]
-    parts += [_enum(one) for one in sorted(enums, key=lambda one: str(one["name"]))]
+    new = [one for one in named.values() if one["name"] not in known]
+    enums = [one for one in new if one["type"] == "enum"]
+    inner = [one for one in new if one["type"] == "record" and one["name"] not in tops]
+    parts = [_enum(one) for one in sorted(enums, key=lambda one: str(one["name"]))]
     # A nested record stands before the records that hold it, as `_named_types` found them.
     parts += [_record(one, named, base="") for one in inner]
-    parts += [_record(one, named, base="Body") for one in schemas]
-    listed = "\n".join(f'    "{schema["name"]}": {schema["name"]},' for schema in schemas)
-    parts.append(f"\n\nRECORDS: dict[str, type[Body]] = {{\n{listed}\n}}\n")
+    parts += [_record(one, named, base="Body") for one in schemas if one["name"] not in known]
     return "".join(parts)
+
+
+def _table(schemas: list[dict[str, Any]]) -> str:
+    listed = "\n".join(f'    "{schema["name"]}": {schema["name"]},' for schema in schemas)
+    return f"\n\nRECORDS: dict[str, type[Body]] = {{\n{listed}\n}}\n"
 
 
 def _hint(schema: Any) -> str:
@@ -191,13 +238,19 @@ def _record(schema: dict[str, Any], named: Named, base: str) -> str:
     return "\n".join(lines)
 
 
-def main(arguments: list[str] | None = None, folder: Path = HERE) -> int:
+def main(arguments: list[str] | None = None, folder: Path = ROOT) -> int:
     """Writes or compares the generated modules; 0 when they are what the schemas say."""
     parser = argparse.ArgumentParser(prog="python -m events.generate", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, and write nothing")
     options = parser.parse_args(arguments)
     schemas = read_schemas()
-    texts = {"records.py": generate(schemas), "decoders.py": generate_decoders(schemas)}
+    versions = json.loads((SCHEMAS / "lock.json").read_text(encoding="utf-8"))
+    texts = {
+        f"{CLIENT}/records.py": generate_client(schemas),
+        f"{CLIENT}/schemas.json": client_lock(versions),
+        "events/records.py": generate(schemas),
+        "events/decoders.py": generate_decoders(schemas),
+    }
     for name, text in texts.items():
         target = folder / name
         if target.exists() and target.read_text(encoding="utf-8") == text:
@@ -205,6 +258,7 @@ def main(arguments: list[str] | None = None, folder: Path = HERE) -> int:
         if options.check:
             sys.stderr.write(f"{name} is not what the schemas say; run python -m events.generate\n")
             return 1
+        target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     return 0
 

@@ -11,41 +11,28 @@ import argparse
 import hashlib
 import json
 import sys
-import uuid
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fastavro.schema import to_parsing_canonical_form
 
 from events.avsc import SCHEMAS, read_schemas
+from turbine_client.framing import Version, newest_of
+
+__all__ = [
+    "LOCK",
+    "Version",
+    "hash_of",
+    "main",
+    "newest_of",
+    "read_lock",
+    "release",
+    "to_text",
+    "update",
+]
 
 LOCK = SCHEMAS / "lock.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One version of one record's schema."""
-
-    id: int
-    name: str
-    sha256: str
-    released: bool
-    schema: dict[str, Any]
-
-    @property
-    def full_name(self) -> str:
-        return f"{self.schema['namespace']}.{self.schema['name']}"
-
-    @property
-    def urn(self) -> str:
-        """How headers name the schema, whatever ids a registry gives."""
-        return f"urn:avro:{self.full_name}:{self.sha256}"
-
-    @property
-    def guid(self) -> str:
-        """The id of the schema that does not depend on any registry: half of its hash."""
-        return str(uuid.UUID(hex=self.sha256[:32]))
 
 
 def hash_of(schema: dict[str, Any]) -> str:
@@ -58,11 +45,6 @@ def read_lock(path: Path = LOCK) -> list[Version]:
     if not path.exists():
         return []
     return [Version(**entry) for entry in json.loads(path.read_text(encoding="utf-8"))]
-
-
-def newest_of(versions: list[Version]) -> dict[str, Version]:
-    """The version of each record that is written today."""
-    return {one.name: one for one in sorted(versions, key=lambda one: one.id)}
 
 
 def update(versions: list[Version], schemas: list[dict[str, Any]]) -> list[Version]:

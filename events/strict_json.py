@@ -16,6 +16,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
+from turbine_client.texts import printable, shorten
+
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
 
 BYTES_MAX = 64 * 1024
@@ -39,11 +41,6 @@ _NO_BRACKETS = bytes(set(range(256)) - set(_BRACKETS))
 _STEPS = bytes.maketrans(_BRACKETS, bytes([1, 255, 1, 255]))  # 255 is -1 in a signed byte
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
-# Controls, marks of direction and width, halves of pairs. A list of our own: str.isprintable knows
-# other characters in other Pythons, and a sentence in a decision must come out the same.
-_UNSEEN = re.compile(
-    r"[\x00-\x1f\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ud800-\udfff]"
-)
 _SEGMENT = re.compile(r"((?:[^.\\]|\\[.\\])*+)(\.|\Z)", re.DOTALL)
 
 
@@ -131,17 +128,6 @@ def split_path(path: str) -> tuple[str, ...]:
         if not segment[2]:
             return tuple(keys)
         at = segment.end()
-
-
-def shorten(text: str, most: int = 60) -> str:
-    """The text in quotes, short and printable, for a sentence: it may be anybody's."""
-    cut = text if len(text) <= most else text[: most - 1] + "…"
-    return json.dumps(cut, ensure_ascii=_UNSEEN.search(cut) is not None)
-
-
-def printable(text: str) -> str:
-    """The text with a mark in place of every character that cannot be seen or encoded."""
-    return _UNSEEN.sub("\ufffd", text)
 
 
 def _encode(text: str | bytes, what: str) -> bytes:

@@ -14,53 +14,92 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
+from turbine_client.topics import (
+    ALERT_KINDS,
+    ALERTS,
+    CHANGES,
+    CHANGES_BASE,
+    CHANGES_ONCALL,
+    CHANGES_PROVISIONER,
+    CHANGES_SCALER,
+    JOURNAL,
+    LAYERS,
+    OPERATOR,
+    OUTCOME_KINDS,
+    OUTCOMES,
+    REQUEST_BYTES,
+    TIERS,
+    USUAL_PREFIX,
+    full_name,
+    partition_of,
+    place,
+    short_of,
+)
+
+__all__ = [
+    "ALERTS",
+    "BY_SHORT",
+    "CHANGES",
+    "CHANGES_BASE",
+    "CHANGES_ONCALL",
+    "CHANGES_PROVISIONER",
+    "CHANGES_SCALER",
+    "CLOCK",
+    "CONTAINERS",
+    "DAY_MS",
+    "DEAD_LETTERS",
+    "DEFAULT_PARTITIONS",
+    "FACTS_MS",
+    "GRANTS",
+    "JOURNAL",
+    "LAYERS",
+    "LETTERS_MS",
+    "LIVES",
+    "LOADS",
+    "MIB",
+    "OPERATOR",
+    "OUTCOMES",
+    "PROFILES",
+    "PUBLISHER",
+    "REQUEST_BYTES",
+    "ROWS_CAPACITY_MANAGER",
+    "ROWS_JOB_SERVICE",
+    "ROWS_SHARD_MANAGER",
+    "TASKS",
+    "TIERS",
+    "TOPICS",
+    "USUAL_PREFIX",
+    "Kind",
+    "Topic",
+    "full_name",
+    "partition_of",
+    "place",
+    "rows_topic",
+    "short_of",
+    "topics_under",
+]
+
 Kind = Literal["ingress", "operator", "journal", "tiers", "facts", "world", "dead-letters", "rows"]
 
-USUAL_PREFIX = "turbine"
 DEFAULT_PARTITIONS = 16
-LAYERS = ("base", "provisioner", "scaler", "oncall")
 
-CHANGES_BASE = "changes.base.v1"
-CHANGES_PROVISIONER = "changes.provisioner.v1"
-CHANGES_SCALER = "changes.scaler.v1"
-CHANGES_ONCALL = "changes.oncall.v1"
-OPERATOR = "operator.v1"
-JOURNAL = "journal.v1"
-TIERS = "tiers.v1"
 TASKS = "tasks.v1"
 LOADS = "loads.v1"
 CONTAINERS = "containers.v1"
 GRANTS = "grants.v1"
 PROFILES = "profiles.v1"
 CLOCK = "clock.v1"
-OUTCOMES = "outcomes.v1"
-ALERTS = "alerts.v1"
 DEAD_LETTERS = "dead-letters.v1"
 LIVES = "lives.v1"
 ROWS_JOB_SERVICE = "rows.job-service.v1"
 ROWS_SHARD_MANAGER = "rows.shard-manager.v1"
 ROWS_CAPACITY_MANAGER = "rows.capacity-manager.v1"
 
-# Which ingress topic is the authority for which layer.
-CHANGES: Mapping[str, str] = MappingProxyType(
-    {
-        "base": CHANGES_BASE,
-        "provisioner": CHANGES_PROVISIONER,
-        "scaler": CHANGES_SCALER,
-        "oncall": CHANGES_ONCALL,
-    }
-)
-
 PUBLISHER = "publisher"
 MIB = 1024 * 1024
-REQUEST_BYTES = 72 * 1024
-"""Of a batch of requests, as the broker has it: those come from anybody. A batch is inflated as a
-whole by whoever reads it, gzip a thousandfold, and this is what bounds it. The largest change that
-can be granted, of 64 KiB, fits uncompressed."""
 DAY_MS = 24 * 3_600_000
 # Longer than the 14 days of history that a workload profile is made from.
 FACTS_MS = 15 * DAY_MS
@@ -83,16 +122,6 @@ class Topic:
     kind: Kind
     config: Mapping[str, str]
     doc: str
-
-
-def full_name(prefix: str, short: str) -> str:
-    """A topic's name at the broker, in the installation that has this prefix."""
-    return f"{prefix}.{short}"
-
-
-def short_of(name: str) -> str:
-    """The short name of a topic of ours, whatever its installation: no prefix has a dot in it."""
-    return name.partition(".")[2] or name
 
 
 def _config(*, retention_ms: int = -1, message_bytes: int = MIB) -> Mapping[str, str]:
@@ -163,23 +192,6 @@ def rows_topic(component: str, *, tier_wide: bool = False) -> Topic:
     )
 
 
-_ALERTS = ("AlertRaised", "AlertCleared")
-_OUTCOMES = (
-    "JobConfigChanged",
-    "JobConfigRejected",
-    "OverrideExpired",
-    "JobDeleted",
-    "SyncPlanned",
-    "SyncCommitted",
-    "SyncFailed",
-    "JobQuarantined",
-    "JobReleased",
-    "ScalingDecided",
-    "ScalingDeclined",
-    "ScalingVerified",
-    "ScalingReverted",
-)
-
 TOPICS: tuple[Topic, ...] = (
     *(
         _topic(
@@ -216,13 +228,13 @@ TOPICS: tuple[Topic, ...] = (
         "job service, state syncer, task service, auto scaler, auditor",
         "journal",
         "All decisions about jobs: each names its parent, and the first valid child stands.",
-        *_OUTCOMES[:5],
+        *OUTCOME_KINDS[:5],
         "SyncStepStarted",
         "SyncStepDone",
-        *_OUTCOMES[5:9],
+        *OUTCOME_KINDS[5:9],
         "TaskSpecsPublished",
-        *_OUTCOMES[9:],
-        *_ALERTS,
+        *OUTCOME_KINDS[9:],
+        *ALERT_KINDS,
     ),
     _topic(
         TIERS,
@@ -243,7 +255,7 @@ TOPICS: tuple[Topic, ...] = (
         "CapacityBorrowed",
         "JobsPreempted",
         "JobsRestored",
-        *_ALERTS,
+        *ALERT_KINDS,
         per_job=False,
         partitions=1,
     ),
@@ -318,7 +330,7 @@ TOPICS: tuple[Topic, ...] = (
         "publisher",
         "world",
         "What stands in the journal about jobs, once more and in order, each once.",
-        *_OUTCOMES,
+        *OUTCOME_KINDS,
     ),
     _topic(
         ALERTS,
@@ -326,7 +338,7 @@ TOPICS: tuple[Topic, ...] = (
         "publisher",
         "world",
         "The alerts that stand, of jobs, tiers and logics, once more and in order, each once.",
-        *_ALERTS,
+        *ALERT_KINDS,
         per_job=False,
     ),
     _topic(
@@ -365,30 +377,3 @@ def topics_under(prefix: str, topics: Iterable[Topic] = TOPICS) -> tuple[Topic, 
 
 
 BY_SHORT: Mapping[str, Topic] = MappingProxyType({topic.short: topic for topic in TOPICS})
-
-
-@lru_cache(maxsize=65_536)  # one text per place: it stands in every record and every vector
-@lru_cache(maxsize=65_536)  # one text for each place, whose hash is known wherever it is looked up
-def place(short: str, partition: int) -> str:
-    """Where something lies in the log, such as "journal.v1/3"."""
-    return f"{short}/{partition}"
-
-
-def partition_of(key: str | bytes, partitions: int) -> int:
-    """The partition that the Java client gives a key: murmur2, made positive, modulo."""
-    return (_murmur2(key.encode() if isinstance(key, str) else key) & 0x7FFFFFFF) % partitions
-
-
-@lru_cache(maxsize=65_536)  # few keys, many records: the hash in Python costs 3 us, a hit 0.1 us
-def _murmur2(key: bytes) -> int:
-    m, mask = 0x5BD1E995, 0xFFFFFFFF
-    h = 0x9747B28C ^ len(key)
-    whole = len(key) & ~3
-    for at in range(0, whole, 4):
-        k = int.from_bytes(key[at : at + 4], "little") * m & mask
-        k = (k ^ (k >> 24)) * m & mask
-        h = h * m & mask ^ k
-    if whole < len(key):
-        h = (h ^ int.from_bytes(key[whole:], "little")) * m & mask
-    h = (h ^ (h >> 13)) * m & mask
-    return h ^ (h >> 15)

@@ -14,6 +14,26 @@ from typing import Any, NamedTuple
 from events.codec import decode, encode
 from events.identity import valid_until_ms
 from events.records import Body
+from turbine_client.identity import KNOWN, VALID_MS
+
+__all__ = [
+    "CROWDED",
+    "FIRST_ROOM",
+    "KNOWN",
+    "NO_ROOM",
+    "VALID_MS",
+    "WAITING",
+    "WHOLE_BYTES",
+    "Ask",
+    "Ingress",
+    "Live",
+    "Room",
+    "admit",
+    "answer",
+    "dump_ingress",
+    "in_turn",
+    "load_ingress",
+]
 
 WAITING = 64
 """Requests of one key and topic that may wait at one time; who decides refuses further ones. They
@@ -22,10 +42,6 @@ forgot one for it would differ."""
 WHOLE_BYTES = 512 * 1024
 """Of requests that are kept whole, in bytes; of those that came earlier only the id. A row is kept
 in one message, and has five doors."""
-KNOWN = 1024
-"""Requests known by id at one time; what comes beyond has no verdict, and its author can see so."""
-VALID_MS = 600_000
-"""How far ahead a request may say it is valid: it bounds how long an id has to be remembered."""
 
 
 CROWDED = "too many requests about this job are waiting; ask again later"

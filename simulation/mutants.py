@@ -21,7 +21,7 @@ from simulation.mutations import MUTANTS
 from simulation.mutations.mutant import Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("events", "projections", "components", "simulation", "tests", "pyproject.toml")
+COPIED = ("client", "events", "projections", "components", "simulation", "tests", "pyproject.toml")
 LONGEST_S = 1_800
 """A mutant that says more and more is slow; longer than this it does not come to an end."""
 
@@ -124,7 +124,7 @@ def _run(command: Sequence[str], tree: Path) -> tuple[bool, str]:
         done = subprocess.run(  # noqa: S603 - our own modules, under our own interpreter
             [sys.executable, "-m", *command],
             cwd=tree,
-            env={**os.environ, "PYTHONPATH": str(tree)},  # noqa: TID251 - passed on, not read
+            env={**os.environ, "PYTHONPATH": f"{tree}:{tree / 'client'}"},  # noqa: TID251 - passed on, not read
             capture_output=True,
             text=True,
             timeout=LONGEST_S,

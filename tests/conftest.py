@@ -25,7 +25,7 @@ from turbine.cli.moments import set_now
 from turbine.fleet import Process, held, lives, spawner
 from turbine.local import Flags
 from turbine.members import Member
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 PARTITIONS = 4
 WAIT_S = within(60.0)

@@ -12,23 +12,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from components.webhooks.signing import Tampered
-    from components.webhooks.signing import verify as verify_webhook
-    from turbine.bookmark import Once
     from turbine.log import Log
-    from turbine.publish import (
+    from turbine_client import (
         Accepted,
+        BadSettings,
+        BrokerUnreachable,
+        Once,
+        Outcome,
         Publisher,
         Rejected,
+        Subscriber,
+        Tampered,
         TooLarge,
         Unheard,
         Unknown,
         Verdict,
+        verify_webhook,
     )
-    from turbine.subscribe import Outcome, Subscriber
 
 __all__ = [
     "Accepted",
+    "BadSettings",
+    "BrokerUnreachable",
     "Log",
     "Once",
     "Outcome",
@@ -44,25 +49,25 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Accepted": "turbine.publish",
+    "Accepted": "turbine_client",
+    "BadSettings": "turbine_client",
+    "BrokerUnreachable": "turbine_client",
     "Log": "turbine.log",
-    "Once": "turbine.bookmark",
-    "Outcome": "turbine.subscribe",
-    "Publisher": "turbine.publish",
-    "Rejected": "turbine.publish",
-    "Subscriber": "turbine.subscribe",
-    "Tampered": "components.webhooks.signing",
-    "TooLarge": "turbine.publish",
-    "Unheard": "turbine.publish",
-    "Unknown": "turbine.publish",
-    "Verdict": "turbine.publish",
-    "verify_webhook": "components.webhooks.signing",
+    "Once": "turbine_client",
+    "Outcome": "turbine_client",
+    "Publisher": "turbine_client",
+    "Rejected": "turbine_client",
+    "Subscriber": "turbine_client",
+    "Tampered": "turbine_client",
+    "TooLarge": "turbine_client",
+    "Unheard": "turbine_client",
+    "Unknown": "turbine_client",
+    "Verdict": "turbine_client",
+    "verify_webhook": "turbine_client",
 }
-_CALLED = {"verify_webhook": "verify"}
-"""Those that are called otherwise at home, where their module says what they are about."""
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'turbine' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), _CALLED.get(name, name))
+    return getattr(import_module(_HOMES[name]), name)

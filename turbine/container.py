@@ -18,7 +18,9 @@ from components.task_manager.kin import die_with
 from components.task_manager.place import hold
 from components.task_manager.pulse import Member
 from events.records import ResourceAmount
+from turbine.extras import require
 from turbine.lines_door import OFF, open_door
+from turbine.members import ENGINES
 
 ENGINE = "components.task_manager.process_engine"
 CAPACITY = "cpu_cores=16,memory_bytes=64000000000"
@@ -54,6 +56,8 @@ def member_of(name: str, tier: str, region: str, capacity: str) -> Member:
 
 
 def _check_engine(module: str) -> None:
+    if module == ENGINES["spark"]:
+        require(f"--engine {module}", "spark")
     try:
         found = find_spec(module)
     except (ImportError, ValueError):

@@ -29,11 +29,11 @@ from projections.reports import Report
 from projections.shards import mask_of
 from projections.syncs import PAUSED, Sync
 from projections.waits import missing
-from turbine.creating import perhaps
 from turbine.headline import LOST, UNHEARD
 from turbine.log import Standing
 from turbine.read.answers.lines import JobLine
 from turbine.task_words import place_of
+from turbine_client.creating import perhaps
 
 Row = dict[str, Any]
 Asked = Callable[[str], Read | None]

@@ -16,6 +16,7 @@ from components.runtime.metrics import LOOPBACK
 from components.runtime.settings import BadSettings, Settings, settings_by, take_flags
 from components.runtime.topics import TopicsError, verify_topics
 from events.topics import JOURNAL, topics_under
+from turbine.extras import lacking
 
 EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
@@ -189,7 +190,10 @@ def main(arguments: list[str] | None = None) -> int:
         settings = settings_by(given)
         shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
         return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
-    except (BadSettings, BrokerUnreachable, TopicsError) as bad:
+    except (BadSettings, BrokerUnreachable, TopicsError, ModuleNotFoundError) as error:
+        bad = lacking(error) or error
+        if isinstance(bad, ModuleNotFoundError):
+            raise  # a module of ours: a bug
         sys.stderr.write(f"turbine: {bad}\n")
         return 2
 

@@ -29,8 +29,8 @@ from events.records import (
 )
 from events.topics import OPERATOR, TIERS, partition_of
 from turbine.log import Log, Standing
-from turbine.publish import TooLarge
 from turbine.read.answers.journal import request_of
+from turbine_client.publish import TooLarge
 
 PLACEMENT = "placement"
 VALID_S = 60.0
@@ -136,3 +136,14 @@ def answer_to(
 
 def _stands(log: Log, tier: str, name: str) -> bool:
     return any(one.stands and one.read.record.id == name for one in log.chain(tier))
+
+
+# --- looking back
+
+
+def tiers_in(log: Log) -> set[str]:
+    """The tiers that the log has."""
+    if TIERS not in log.counts:
+        return set()
+    found = (one.record.body for one in log.read([TIERS], kinds=frozenset({"TierDefined"})))
+    return {body.tier for body in found if isinstance(body, TierDefined)}

@@ -28,8 +28,8 @@ from events.topics import CHANGES, JOURNAL, OPERATOR, place
 from projections.jobs import Job, apply, fold
 from projections.syncs import Sync
 from projections.syncs import fold as fold_sync
-from turbine.subscribe import Outcome
-from turbine.verdicts import Verdict, verdict_of
+from turbine_client.subscribe import Outcome
+from turbine_client.verdicts import Verdict, verdict_of
 
 Asked = PauseRequested | ResumeRequested | ReleaseRequested | OffsetResetRequested
 Request = Asked | JobDeleteRequested

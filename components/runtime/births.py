@@ -18,9 +18,9 @@ from components.runtime.clients import (
     spot,
     unreachable,
 )
-from components.runtime.probing import PROBING, first_since, probe
 from components.runtime.settings import Settings
 from events.topics import short_of
+from turbine_client.probing import PROBING, first_since, probe
 
 PATIENCE_S = 30.0
 """A broker that restarts is back within it; else whoever asks must not go on without an answer."""

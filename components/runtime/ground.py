@@ -14,8 +14,8 @@ from typing import Any
 
 from components.runtime.step import Owner
 from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, TIERS
+from turbine_client.identity import RUNBOOK
 
-RUNBOOK = "docs/runbooks/log-replaced.md"
 _PASSING = frozenset({CLOCK, OUTCOMES, ALERTS})
 """What is there for now: a tick that expired is no loss, nor is news that nobody could be told."""
 

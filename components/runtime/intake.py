@@ -5,16 +5,35 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from operator import methodcaller
-from typing import Any, NamedTuple
+from typing import Any
 
 from events.codec import Read, read_message
 from events.errors import Unreadable
 from events.identity import valid_until_ms
-from events.topics import BY_SHORT, place, short_of
-from projections.ingress import VALID_MS
+from events.topics import BY_SHORT, place
+from turbine_client.identity import VALID_MS
+from turbine_client.messages import SPOILT_BATCH, Headers, Message, of_confluent
+from turbine_client.topics import short_of
 
-Headers = list[tuple[str, bytes | None]] | None
+__all__ = [
+    "DIGITS",
+    "KEY_BYTES",
+    "LAST_OFFSET",
+    "LETTER_BYTES",
+    "OFFSET",
+    "RECORDS",
+    "SPOILT_BATCH",
+    "DeadLetter",
+    "Gap",
+    "Headers",
+    "Message",
+    "number_in",
+    "of_confluent",
+    "of_faust",
+    "records_of",
+    "take_in",
+    "void_request",
+]
 
 LETTER_BYTES = 4 * 1024
 """Of a value that is kept in its dead letter, and of its headers: enough to tell who wrote it. The
@@ -26,29 +45,6 @@ OFFSET = "dead_letter_offset"
 LAST_OFFSET, RECORDS = "dead_letter_last_offset", "dead_letter_records"
 """Of a letter about several records of one place, which are refused for one reason."""
 DIGITS = 15
-SPOILT_BATCH = (
-    "the batch that ends here cannot be inflated, or holds more than a reader takes; send fewer or"
-    " smaller records at once"
-)
-
-
-class Message(NamedTuple):
-    """What a client read, whichever client it was. A tuple: one is made for every record read,
-    and a frozen dataclass takes three times as long to make."""
-
-    topic: str  # short name
-    partition: int
-    offset: int
-    at_ms: int
-    key: bytes | None
-    value: bytes | None
-    headers: Headers
-    spoilt: str = ""  # why it, or its headers, could not be read; "" where they could
-
-    @property
-    def place(self) -> str:
-        """Topic and partition."""
-        return place(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,54 +124,13 @@ def records_of(message: Message) -> int:
     return number_in(dict(message.headers or ()), RECORDS, 1)
 
 
-# Called in this roundabout way, Python looks whether the call left an error behind. Called as usual
-# it does not, once the loop is warm, and whatever is called next fails in its place.
-_headers_of = methodcaller("headers")
-_new = tuple.__new__
-
-
-class _Shorts(dict[str, str]):
-    """Short names by full ones, of the topics that were read."""
-
-    def __missing__(self, name: str) -> str:
-        self[name] = short_of(name)
-        return self[name]
-
-
-_SHORT = _Shorts()
-
-
-def of_confluent(message: Any) -> Message:
-    """A message as confluent-kafka gives it."""
-    headers, spoilt, topic = None, "", message.topic()
-    try:
-        headers = _headers_of(message)
-    except (SystemError, UnicodeDecodeError):
-        # One such message would end every process that reads its partition, at each start.
-        spoilt = "the name of a header is not UTF-8; encode it so"
-    # As `Message(...)` does, less a call: it is done for every record that is read.
-    return _new(
-        Message,
-        (
-            _SHORT[topic],
-            message.partition(),
-            message.offset(),
-            message.timestamp()[1],
-            message.key(),
-            message.value(),
-            headers,
-            spoilt,
-        ),
-    )
-
-
 def of_faust(message: Any) -> list[Message | Gap]:
     """What components.runtime.faust_app put into one message of Faust's: records of aiokafka."""
     return [_of_aiokafka(record) for record in message.checksum]
 
 
 def _of_aiokafka(record: Any) -> Message | Gap:
-    topic = _SHORT[record.topic]
+    topic = short_of(record.topic)
     if isinstance(record.checksum, range):  # a stand-in for what could not be decoded
         return Gap(topic, record.partition, record.checksum.start, record.checksum.stop)
     return Message(

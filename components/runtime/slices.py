@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 
 from components.runtime.intake import Message
-from components.runtime.probing import PROBING
 from components.runtime.reading import Asker
 from components.runtime.settings import Settings
+from turbine_client.probing import PROBING
 
 SLICE_MOST = 10_000
 """Messages that are held at once, some 20 MB: enough that to ask for the next ones costs little."""

@@ -20,6 +20,7 @@ from components.runtime.times import Possible, Times
 from events.codec import Read, Record, encode
 from events.identity import decision_id
 from events.records import Body
+from turbine_client.identity import ROOT, SKEW_MS
 
 R = TypeVar("R")
 
@@ -31,10 +32,6 @@ words that were said after it have been read back."""
 LOST_MS = 120_000
 """The same where none have. A worker with a backlog of a minute is not to say all of it again: it
 would have the more to read, and fall behind for good."""
-SKEW_MS = 5_000
-"""How far two brokers' clocks may differ; beyond it, evidence of the future is impossible."""
-ROOT = "root"
-"""The parent of the first decision about a key."""
 
 
 @dataclass(slots=True)

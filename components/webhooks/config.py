@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, urlsplit
 
 from components.runtime.settings import BadSettings, Settings
 from components.webhooks.outbox import Limits
-from components.webhooks.signing import SECRETS_MAX, BadSecret, read_secret
 from events.topics import ALERTS, BY_SHORT, OUTCOMES
+from turbine_client.signing import SECRETS_MAX, BadSecret, read_secret
 
 TOPICS: Mapping[str, str] = {"outcomes": OUTCOMES, "alerts": ALERTS}
 HOOKS_MAX = 32

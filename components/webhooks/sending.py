@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from components.webhooks.config import Hook
 from components.webhooks.envelope import CONTENT_TYPE, header_id
 from components.webhooks.outbox import Answer, Delivery
-from components.webhooks.signing import ID, SIGNATURE, TIMESTAMP, sign
+from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, sign
 
 WORDS_MAX = 200
 _RETRY_DIGITS = 6

@@ -15,6 +15,7 @@ MERGE = "events/merge.py"
 SCALER = "simulation/small_scaler.py"
 PROCESS = "simulation/process.py"
 HISTORY = "simulation/checkers/history.py"
+IDENTITY = "client/turbine_client/identity.py"
 EVIDENCE = "simulation/checkers/evidence.py"
 
 STEP_TESTS = "tests/unit/runtime/test_step.py::"

@@ -8,6 +8,7 @@ from simulation.mutations.mutant import (
     EVIDENCE,
     EVIDENCE_TESTS,
     HISTORY,
+    IDENTITY,
     JOBS,
     SCALER,
     STEP,
@@ -30,7 +31,7 @@ CHAIN = (
         "a counter instead of a parent",
         (
             # Checkers count as well, or they would find nothing that stands.
-            Change(STEP, 'ROOT = "root"', 'ROOT = "0"'),
+            Change(IDENTITY, 'ROOT = "root"', 'ROOT = "0"'),
             Change(
                 STEP, "one.last[chain] = record.id", "one.last[chain] = str(int(record.parent) + 1)"
             ),

@@ -15,7 +15,7 @@ from tests.browser.axe import faults
 from tests.browser.conftest import Watched, opened
 from tests.conftest import WAIT_S, Fleet
 from turbine.api.server import Serving, serve
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
 

@@ -16,6 +16,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
 ROOMS = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+CLIENT = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text())
+OURS = {"turbine", "turbine-client"}
 PINS = (ROOT / "constraints.txt").read_text().splitlines()
 
 
@@ -28,7 +30,7 @@ def owners(
         tops = {file.parts[0].removesuffix(".py") for file in distribution.files or ()}
         for name in found.keys() & tops:
             found[name].add(distribution.name)
-    return {name: who - {"turbine"} for name, who in found.items() if who - {"turbine"}}
+    return {name: who - OURS for name, who in found.items() if who - OURS}
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -113,7 +115,8 @@ def test_every_direct_dependency_is_pinned() -> None:
         *(one for extra in PROJECT["project"]["optional-dependencies"].values() for one in extra),
     ]
     pinned = {_normalise(line.partition("==")[0]) for line in PINS}
-    assert {_normalise(re.split(r"[<>=!~ ;\[]", one)[0]) for one in wanted} <= pinned
+    names = {_normalise(re.split(r"[<>=!~ ;\[]", one)[0]) for one in wanted}
+    assert names - OURS <= pinned
     assert len(pinned) == len(PINS)
 
 
@@ -129,4 +132,38 @@ def test_every_direct_dependency_has_its_reason() -> None:
         *(one for extra in extras for one in extra),
     ):
         name = re.split(r"[<>=!~ ;\[]", wanted)[0]
+        if name in OURS:
+            continue
         assert re.search(rf"^\| `{re.escape(name)}` \| \S.{{20,}} \|$", reasons, re.MULTILINE), name
+
+
+def test_every_dependency_is_bounded_by_the_tested_set() -> None:
+    """From the tested minor on, and below the next major: a pin within both bounds is the proof."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    wanted = [*PROJECT["project"]["dependencies"], *CLIENT["project"]["dependencies"]]
+    wanted += [one for names in extras.values() for one in names]
+    pins = dict(line.split("==") for line in PINS)
+    tested = {_normalise(name): version.split(".") for name, version in pins.items()}
+    for requirement in wanted:
+        name = re.split(r"[<>=!~ ;\[]", requirement)[0]
+        if name in OURS:
+            continue
+        major, minor = tested[_normalise(name)][:2]
+        bounds = f"{name}>={major}.{minor},<{int(major) + 1}"
+        assert requirement == bounds, requirement
+
+
+def test_the_client_is_of_the_same_version_and_smaller() -> None:
+    version = PROJECT["project"]["version"]
+    assert CLIENT["project"]["version"] == version
+    assert f"turbine-client=={version}" in PROJECT["project"]["dependencies"]
+    both = set(PROJECT["project"]["dependencies"]).intersection(CLIENT["project"]["dependencies"])
+    assert both == set(CLIENT["project"]["dependencies"]), "both have the same bounds"
+
+
+def test_the_names_of_the_client_are_the_same_objects() -> None:
+    server, client = (importlib.import_module(name) for name in ("turbine", "turbine_client"))
+    ours = {"Log"}
+    assert set(server.__all__) - ours <= set(client.__all__)
+    for name in set(server.__all__) - ours:
+        assert getattr(server, name) is getattr(client, name), name

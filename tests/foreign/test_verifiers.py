@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from components.webhooks.signing import ID, SIGNATURE, TIMESTAMP, sign
 from tests.foreign.node import run_program
 from tests.unit.webhooks.receiver import KEY, SECRET
+from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, sign
 
 PAGE = (Path(__file__).parents[2] / "docs" / "webhooks.md").read_text()
 BODY = '{"id":"17","subject":"clicks","data":{"cause":"größer 漢"}}'

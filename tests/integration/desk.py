@@ -10,10 +10,10 @@ import sys
 import time
 from pathlib import Path
 
-from components.webhooks.signing import show_secret, sign
 from infra.kafka.directory import free_port
 from tests.integration.pages import lines
 from tests.integration.processes import ROOT
+from turbine_client.signing import show_secret, sign
 
 DAYS = 2
 KEY = bytes(range(32))

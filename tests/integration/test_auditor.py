@@ -27,9 +27,9 @@ from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log
 from turbine.logics import AUDITED, audited_with
-from turbine.publish import Accepted, Publisher
-from turbine.subscribe import Subscriber
 from turbine.tiers import define
+from turbine_client.publish import Accepted, Publisher
+from turbine_client.subscribe import Subscriber
 
 pytestmark = [pytest.mark.broker]
 

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime import reading
 from components.runtime.clients import BrokerUnreachable, admin, producer
 from components.runtime.reading import ends_now, times_now
 from components.runtime.settings import Settings
@@ -19,7 +18,8 @@ from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
-from turbine.publish import Accepted, Publisher, Rejected, Unheard, Unknown
+from turbine_client import reading
+from turbine_client.publish import Accepted, Publisher, Rejected, Unheard, Unknown
 
 pytestmark = pytest.mark.broker
 

@@ -36,7 +36,7 @@ from tests.integration.changes import (
 )
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from tests.integration.raw_produce import produce_raw
-from turbine.subscribe import Subscriber
+from turbine_client.subscribe import Subscriber
 
 pytestmark = pytest.mark.broker
 

@@ -17,9 +17,9 @@ from projections.fleet import Fleet
 from turbine.capacity import tiers_in
 from turbine.log import Log
 from turbine.logics import TIERED
-from turbine.publish import Publisher
 from turbine.read.plain import plain
 from turbine.tiers import define
+from turbine_client.publish import Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

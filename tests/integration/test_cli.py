@@ -27,7 +27,7 @@ from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.logics import AUDITED
-from turbine.publish import Publisher, Rejected, TooLarge
+from turbine_client.publish import Publisher, Rejected, TooLarge
 
 pytestmark = pytest.mark.broker
 

@@ -33,7 +33,7 @@ from events.topics import CONTAINERS, LOADS, TASKS, place
 from projections.syncs import RUNNING
 from tests.integration.processes import lives, processes_in, stands_still, until
 from turbine.log import Log
-from turbine.publish import Publisher
+from turbine_client.publish import Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
-from turbine.publish import Publisher
+from turbine_client.publish import Publisher
 
 pytestmark = pytest.mark.broker
 

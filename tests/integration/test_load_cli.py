@@ -27,7 +27,7 @@ from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -18,7 +18,7 @@ from events.topics import TOPICS
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import WAIT_S, Fleet, SharedBroker, fleet_at
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
 

@@ -22,7 +22,7 @@ from events.records import TaskFailed, TaskLoadReported, TaskStarted
 from events.topics import LOADS, TASKS, place
 from infra.waiting import until
 from tests.integration.processes import processes_in
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

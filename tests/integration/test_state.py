@@ -33,8 +33,8 @@ from infra.waiting import until
 from projections.syncs import DELETED, PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
-from turbine.verdicts import Rejected
+from turbine_client.publish import Accepted, Publisher
+from turbine_client.verdicts import Rejected
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

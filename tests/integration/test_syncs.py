@@ -18,7 +18,7 @@ from projections.syncs import PAUSED, RUNNING, Sync
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

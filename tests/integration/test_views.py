@@ -19,7 +19,6 @@ from infra.waiting import until, within
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import run
 from turbine.log import Log, journal_view
-from turbine.publish import Accepted, Publisher
 from turbine.views import framed
 from turbine.views import live as module
 from turbine.views.decisions import Wanted
@@ -27,6 +26,7 @@ from turbine.views.framed import jobs_before, rows_before, view_before
 from turbine.views.live import Live
 from turbine.views.start import JOBS
 from turbine.views.view import JobView, View
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
 

@@ -18,7 +18,7 @@ from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.promql import Store
 from turbine.log import Log
 from turbine.monitoring.catalogue import OF_FLEET
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
 

@@ -21,7 +21,7 @@ from tests.unit.turbine.lines import run
 from tests.unit.webhooks.receiver import HANG, Request, receiving
 from turbine.cli.failures import Code
 from turbine.log import Log
-from turbine.publish import Accepted, Publisher
+from turbine_client.publish import Accepted, Publisher
 
 if TYPE_CHECKING:
     from tests.conftest import Fleet

@@ -25,7 +25,11 @@ from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, Wish
 from turbine.api.writing import Change, Wish
 from turbine.cli.failures import Failed
 from turbine.cli.moments import now_ms, parse_span
-from turbine.creating import (
+from turbine.read.answers.scaling import flat
+from turbine.read.differences import differences
+from turbine.trial import try_change
+from turbine.views.view import View
+from turbine_client.creating import (
     makes_a_job,
     no_such_tier,
     not_meant,
@@ -33,12 +37,8 @@ from turbine.creating import (
     tier_of,
     with_nearest,
 )
-from turbine.publish import encoded
-from turbine.read.answers.scaling import flat
-from turbine.read.differences import differences
-from turbine.trial import try_change
-from turbine.verdicts import Accepted, Rejected, Unknown, Verdict
-from turbine.views.view import View
+from turbine_client.publish import encoded
+from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
 DRY_MS = 60_000
 

@@ -22,7 +22,6 @@ from turbine.api.problems import Refusal, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
 from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, to_plain
-from turbine.creating import perhaps
 from turbine.log import Standing
 from turbine.read.answers import jobs as of_jobs
 from turbine.read.answers import tasks as of_tasks
@@ -36,6 +35,7 @@ from turbine.read.plain import plain
 from turbine.running import sync_to_plain
 from turbine.views.decisions import Wanted
 from turbine.views.view import JobView, View
+from turbine_client.creating import perhaps
 
 HOUR_MS = 3_600_000
 

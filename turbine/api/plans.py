@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from turbine.api.problems import Refusal
-from turbine.verdicts import Verdict
 from turbine.views.view import View
+from turbine_client.verdicts import Verdict
 
 PLANS_MAX = 200
 PLAN_MS = 10 * 60_000

@@ -16,8 +16,8 @@ from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings
 from events.strict_json import printable, shorten
 from turbine.cli.failures import Code, Failed, known_failure
-from turbine.publish import TooLarge, Unheard
 from turbine.read.filters import BadFilter
+from turbine_client.publish import TooLarge, Unheard
 
 PROBLEM = "application/problem+json"
 LISTED = "/docs lists all there is"

@@ -10,9 +10,9 @@ from typing import Any, Protocol
 from components.runtime.settings import Settings
 from events.records import DrainRequested, UndrainRequested
 from turbine.log import Log
-from turbine.publish import Publisher, Unheard
 from turbine.tiers import ask, new_id
-from turbine.verdicts import Verdict
+from turbine_client.publish import Publisher, Unheard
+from turbine_client.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)

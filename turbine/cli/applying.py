@@ -76,7 +76,7 @@ def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
 
 def _send(log: Log, due: Sequence[Plan], terms: Terms) -> list[Row]:
     from turbine.cli import changes
-    from turbine.publish import Publisher
+    from turbine_client.publish import Publisher
 
     if not due:
         return []

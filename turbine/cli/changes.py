@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from projections.jobs import Job
     from turbine.cli.documents import Wish
     from turbine.log import Log
-    from turbine.publish import Pending, Publisher
+    from turbine_client.publish import Pending, Publisher
 
 Row = dict[str, Any]
 
@@ -220,7 +220,7 @@ def _send_change(
     told = None if change_id is None else _known_verdict(context, job, change_id)
     if told is not None:
         return show_verdicts([told], output)
-    from turbine.publish import Publisher
+    from turbine_client.publish import Publisher
 
     with Publisher(settings, author=terms.author) as publisher:
         pending = terms.propose(publisher, plan, change_id)
@@ -259,7 +259,7 @@ def delete(
         return show_verdicts([row], output, dry_run=True)
     check_meant(f"delete the job {name} and end its tasks", yes)
     settings = chosen(context).connected()
-    from turbine.publish import Accepted, Publisher
+    from turbine_client.publish import Accepted, Publisher
 
     with Publisher(settings, author=who) as publisher:
         verdict = publisher.delete(name, reason=reason, wait_s=wait)
@@ -324,7 +324,7 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
 def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
     """Refuses what no message holds: all of it before the first is sent."""
     from turbine.cli.moments import now_ms
-    from turbine.publish import encoded
+    from turbine_client.publish import encoded
 
     for plan in plans:
         encoded(plan.wish.job, terms.asked(plan, now_ms()))
@@ -333,7 +333,7 @@ def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
 def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
     """The verdict of each, all within one time."""
     from turbine.cli.verdicts import row_of
-    from turbine.publish import Unheard, Unknown
+    from turbine_client.publish import Unheard, Unknown
 
     limit_s = time.monotonic() + wait_s
     rows = []
@@ -351,9 +351,9 @@ def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: flo
 
 def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
     from turbine.cli.verdicts import row_of
-    from turbine.publish import verdict_of
+    from turbine.outcomes import outcome_of
     from turbine.read.answers.decision import verdict_on
-    from turbine.subscribe import Outcome
+    from turbine_client.publish import verdict_of
 
     found = verdict_on(open_log(context), job, change_id)
-    return None if found is None else row_of(verdict_of(Outcome.of(found.read)))
+    return None if found is None else row_of(verdict_of(outcome_of(found.read)))

@@ -36,7 +36,9 @@ def check(
     from turbine.checked import trial_of
     from turbine.cli.documents import read_wishes
     from turbine.cli.moments import parse_span
+    from turbine.extras import require
 
+    require("turbine check", "spark")
     patience_s = parse_span(timeout, "--timeout") / 1000
     wishes = read_wishes(file)
     for wish in wishes:

@@ -91,9 +91,9 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
 
 def known_container(row: Fleet, name: str) -> Row:
     """The container as JSON; Failed where nobody has heard of it."""
-    from turbine.creating import perhaps
     from turbine.read.answers.tiers import container
     from turbine.read.plain import plain
+    from turbine_client.creating import perhaps
 
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:

@@ -56,14 +56,16 @@ def known_failure(error: Exception) -> Failed | None:
     from components.runtime.reading import Unreadably
     from components.runtime.settings import BadSettings
     from components.runtime.topics import TopicsError
+    from turbine.extras import lacking
     from turbine.fleet import FleetRuns
     from turbine.ids import Ambiguous
     from turbine.local import LocalFailed
     from turbine.log_lines import BadFile
-    from turbine.publish import TooLarge, Unheard
+    from turbine_client.publish import TooLarge, Unheard
 
     if isinstance(error, Failed):
         return error
+    error = lacking(error) or error
     if isinstance(error, TooLarge | BadFile | Ambiguous):
         return Failed(Code.USAGE, str(error))
     told = BadSettings | BrokerUnreachable | Unreadably | TopicsError | FleetRuns | LocalFailed

@@ -47,9 +47,11 @@ def up(
     """
     from components.runtime.loop import Stop
     from turbine.cli.output import tell
+    from turbine.extras import require
     from turbine.local import LocalFailed, ask_broker, broker_directory
     from turbine.members import Hosts
 
+    require("turbine up", "api", "faust", *(("spark",) if engine == "spark" else ()))
     settings, hosts = _alone(context), Hosts(containers, engine)
     # Listened for from here on: a signal amid the start must not leave the broker behind.
     stop = Stop() if detach else Stop().listen()

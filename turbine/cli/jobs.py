@@ -119,7 +119,7 @@ def existing(
     job: Job | None, name: str, at: str | None, names: Callable[[], Iterable[str]] = tuple
 ) -> Job:
     """The job; Failed where there never was one, with the nearest of the `names` there are."""
-    from turbine.creating import LISTS, with_nearest
+    from turbine_client.creating import LISTS, with_nearest
 
     if job is not None and existed(job):
         return job

@@ -21,7 +21,7 @@ from turbine.cli.options import (
 
 if TYPE_CHECKING:
     from turbine.trial import Request
-    from turbine.verdicts import Verdict
+    from turbine_client.verdicts import Verdict
 
 Job = Annotated[str, typer.Argument(metavar="JOB")]
 Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the job reads it.")]
@@ -170,7 +170,7 @@ def _ask(context: typer.Context, asked: Asked, *, dry_run: bool, wait_s: float, 
         row = try_asking(open_log(context), asked.request(who), asked.verb, output)
         return show_verdicts([row], output, dry_run=True)
     settings = chosen(context).connected()
-    from turbine.publish import Publisher
+    from turbine_client.publish import Publisher
 
     more = {} if asked.to is None else {"to": asked.to}
     with Publisher(settings, author=who) as publisher:

@@ -274,8 +274,8 @@ def _held(row: Fleet, plan: str) -> str:
 
 
 def _send(log: Log, body: PlacementApplyRequested) -> None:
-    from turbine.publish import TooLarge
     from turbine.tiers import ask
+    from turbine_client.publish import TooLarge
 
     try:
         ask(log, body.tier, body)

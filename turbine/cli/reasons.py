@@ -109,7 +109,7 @@ def _why_decided(log: Log, name: str, output: str) -> int:
 
 def _unknown(name: str, log: Log) -> str:
     from turbine.cli.jobs import names_in
-    from turbine.creating import perhaps
+    from turbine_client.creating import perhaps
 
     where = "`turbine log tail -o wide` shows ids"
     if _is_id(name):

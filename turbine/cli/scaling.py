@@ -181,7 +181,7 @@ def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_r
     from turbine.cli.moments import show_time
     from turbine.cli.output import tell
     from turbine.cli.verdicts import row_of, show_verdicts
-    from turbine.publish import Accepted, Publisher
+    from turbine_client.publish import Accepted, Publisher
 
     with Publisher(log.settings, author=terms.author) as publisher:
         verdict = publisher.verdict(terms.propose(publisher, plan), terms.wait_s)

@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 from zlib import crc32
 
+import turbine_client
+
 ROOMS = ("components", "events", "projections", "turbine")
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,6 +19,7 @@ def stamp() -> str:
     found: list[str] = []
     for room in ROOMS:
         _walk(str(ROOT / room), room, found)
+    _walk(str(Path(turbine_client.__file__).parent), "turbine_client", found)
     return f"{len(found)}-{crc32(' '.join(sorted(found)).encode()):08x}"
 
 

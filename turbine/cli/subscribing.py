@@ -17,9 +17,9 @@ from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
 
 if TYPE_CHECKING:
-    from turbine.bookmark import Bookmark
     from turbine.cli.moments import Moment
-    from turbine.subscribe import Outcome, Subscriber
+    from turbine_client.bookmark import Bookmark
+    from turbine_client.subscribe import Outcome, Subscriber
 
 JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
 Kinds = Annotated[
@@ -121,7 +121,7 @@ class _Progress:
 def _follow(
     context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
-    from turbine.bookmark import BadBookmark
+    from turbine_client.bookmark import BadBookmark
 
     if wish.job is not None:
         check_job(wish.job)
@@ -142,8 +142,8 @@ def _follow(
 
 
 def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
-    from turbine.bookmark import Bookmark
-    from turbine.subscribe import WORDS, Subscriber, check_kinds
+    from turbine_client.bookmark import Bookmark
+    from turbine_client.subscribe import WORDS, Subscriber, check_kinds
 
     topic = WORDS[wish.topic]
     try:
@@ -168,11 +168,13 @@ def _deal(
     output: str,
 ) -> None:
     """Deals with what comes, and keeps the position after each command or each batch."""
+    from turbine.outcomes import with_summary
+
     while left is None or left > 0:
         batch = subscriber.poll(0.5)
         for outcome in batch[:left]:
             if command is None:
-                show(outcome.to_plain(), output)
+                show(with_summary(outcome), output)
             else:
                 _run(command, outcome, progress)
             progress.done[outcome.place] = outcome.offset + 1
@@ -220,7 +222,9 @@ def _command(text: str) -> list[str]:
 
 
 def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
-    line = json.dumps(outcome.to_plain(), ensure_ascii=False) + "\n"
+    from turbine.outcomes import with_summary
+
+    line = json.dumps(with_summary(outcome), ensure_ascii=False) + "\n"
     ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell
     if ended.returncode != 0:
         progress.tell()

@@ -296,7 +296,7 @@ def existing(
 ) -> Sync:
     """The job's row; Failed where there never was one, with the nearest of the `names` there are
     besides those of these rows."""
-    from turbine.creating import LISTS, with_nearest
+    from turbine_client.creating import LISTS, with_nearest
 
     if job in syncs and syncs[job].versions.base:
         return syncs[job]

@@ -24,9 +24,9 @@ WAITS = "its tasks are being started, which is brought to its end first"
 def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
     """The verdict on each change, what would differ, and what it would cost."""
     from turbine.cli.moments import now_ms
-    from turbine.creating import no_such_tier, tier_of
-    from turbine.known_jobs import tiers_in
+    from turbine.tiers import tiers_in
     from turbine.trial import try_change
+    from turbine_client.creating import no_such_tier, tier_of
 
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
@@ -52,7 +52,7 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
 
 def _unmade(row: Row, plan: Plan) -> Row:
     """Of a job that is not there, and is not to be made."""
-    from turbine.creating import makes_a_job, not_meant
+    from turbine_client.creating import makes_a_job, not_meant
 
     if not makes_a_job(plan.set):
         return row
@@ -135,6 +135,6 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
 
 def _nearest(log: Log, name: str, sentence: str) -> str:
     from turbine.cli.jobs import names_in
-    from turbine.creating import in_words
+    from turbine_client.creating import in_words
 
     return in_words(sentence, name, names_in(log))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from turbine.cli.failures import Code, code_of_rejection
 
 if TYPE_CHECKING:
-    from turbine.verdicts import Verdict
+    from turbine_client.verdicts import Verdict
 
 Row = dict[str, Any]
 
@@ -24,7 +24,7 @@ def row_of(verdict: Verdict) -> Row:
 
 def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
     """The verdict on what an operator asked; people read what is planned or in effect."""
-    from turbine.verdicts import Accepted
+    from turbine_client.verdicts import Accepted
 
     row = row_of(verdict)
     if not isinstance(verdict, Accepted):

@@ -49,8 +49,8 @@ def make_secret() -> int:
     """Print a new secret, for the settings and the receiver."""
     import secrets
 
-    from components.webhooks.signing import show_secret
     from turbine.cli.output import write
+    from turbine_client.signing import show_secret
 
     write(show_secret(secrets.token_bytes(32)))
     return Code.OK
@@ -72,9 +72,9 @@ def verify_request(
     """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
     from components.runtime.settings import BadSettings
     from components.webhooks.config import keys_in
-    from components.webhooks.signing import ID, SIGNATURE, TIMESTAMP, Tampered, verify
     from turbine.cli.moments import now_ms, parse_span
     from turbine.cli.output import write
+    from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, Tampered, verify
 
     seconds = parse_span(tolerance, "--tolerance") / 1000
     headers = {ID: name, TIMESTAMP: timestamp, SIGNATURE: signature}

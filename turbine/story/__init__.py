@@ -8,9 +8,9 @@ from pathlib import Path
 from components.runtime.settings import Settings
 from projections.jobs import Job
 from turbine.log import Log
-from turbine.publish import Publisher
 from turbine.story import changes, tasks
 from turbine.story.stage import NotAsTold, Stage, Words, numbered
+from turbine_client.publish import Publisher
 
 __all__ = ["NotAsTold", "Words", "fresh_number", "tell"]
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from events.topics import JOURNAL, partition_of
 from turbine.fleet import log_of
 from turbine.members import DECIDERS
-from turbine.publish import Accepted, Pending, Rejected
 from turbine.story.stage import (
     WAIT_S,
     NotAsTold,
@@ -26,7 +25,8 @@ from turbine.story.stage import (
     until,
 )
 from turbine.story.tasks import CLICKS, NAMES, VISITS, configs, runs
-from turbine.subscribe import Subscriber
+from turbine_client.publish import Accepted, Pending, Rejected
+from turbine_client.subscribe import Subscriber
 
 CHANGES = 30
 OVERRIDE, EXPIRY_S = 3, 60

@@ -13,6 +13,7 @@ import components
 import events
 import projections
 import turbine
+import turbine_client
 from components.runtime.rows import build
 from components.runtime.settings import BadSettings
 from events.topics import BY_SHORT
@@ -54,7 +55,7 @@ def identity_of(log: Log) -> dict[str, Any]:
 def code() -> str:
     """Of all that folds: a row may mean another thing although nobody counted its logic up."""
     digest = hashlib.sha256()
-    for room in (events, projections, components, turbine):
+    for room in (turbine_client, events, projections, components, turbine):
         base = Path(next(iter(room.__path__)))
         for file in sorted(base.rglob("*.py")):
             digest.update(f"{base.name}/{file.relative_to(base).as_posix()}\0".encode())

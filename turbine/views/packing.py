@@ -14,7 +14,7 @@ from events import codec
 
 PROTOCOL = 5
 LEVEL = 1
-ROOMS = ("events.", "projections.", "turbine.views.", "immutables.")
+ROOMS = ("events.", "turbine_client.", "projections.", "turbine.views.", "immutables.")
 """Whose classes a packed row may name."""
 UNFIT = (
     AttributeError,

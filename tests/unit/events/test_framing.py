@@ -232,7 +232,7 @@ def test_what_an_older_schema_wrote_is_read_as_today_has_it(
     today = NEWEST["JobDeleted"]
     older = {**today.schema, "fields": [f for f in today.schema["fields"] if f["name"] != "reason"]}
     version = Version(900, "JobDeleted", hash_of(older), True, older)
-    monkeypatch.setitem(framing._VERSIONS, 900, version)
+    monkeypatch.setitem(framing.FRAMING.versions, 900, version)
     body = JobDeleted(JOB, "1.a", VERSIONS, "alice", "because")
     out = io.BytesIO(b"\0" + (900).to_bytes(4, "big"))
     out.seek(5)
@@ -244,13 +244,13 @@ def test_what_an_older_schema_wrote_is_read_as_today_has_it(
         decode(out.getvalue() + b"x")
     with pytest.raises(Unreadable, match="malformed"):
         decode(out.getvalue()[:-1] + b"\x08")
-    framing._decoder.cache_clear()
+    framing.FRAMING.decoder.cache_clear()
 
 
 def test_a_record_that_is_gone_from_this_build_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     schema = {**NEWEST["ClockTicked"].schema, "name": "Gone"}
     version = Version(901, "Gone", hash_of(schema), True, schema)
-    monkeypatch.setitem(framing._VERSIONS, 901, version)
-    monkeypatch.setitem(framing._NEWEST, "Gone", version)
+    monkeypatch.setitem(framing.FRAMING.versions, 901, version)
+    monkeypatch.setitem(framing.FRAMING.newest, "Gone", version)
     with pytest.raises(Unreadable, match="unknown-record: this build has no record Gone"):
         decode(b"\0" + (901).to_bytes(4, "big") + b"\2")

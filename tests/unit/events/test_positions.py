@@ -52,9 +52,9 @@ def test_places_are_one_object_and_their_memory_is_bounded(
 ) -> None:
     first, second = parse_vector("journal.v1/7:1"), parse_vector("journal.v1/7:2")
     assert next(iter(first)) is next(iter(second))
-    monkeypatch.setattr("events.positions._PLACES_MAX", 10)
+    monkeypatch.setattr("turbine_client.positions._PLACES_MAX", 10)
     for partition in range(100):
         parse_vector(f"flood.v1/{partition}:1")
-    from events import positions
+    from turbine_client import positions
 
     assert len(positions._places) <= 10

@@ -14,7 +14,7 @@ import pytest
 from events import decoders, records
 from events.avsc import SchemaError, name_types, read_schemas
 from events.codec import decode, encode
-from events.generate import generate, main
+from events.generate import CLIENT, generate, main
 from events.records import (
     RECORDS,
     Body,
@@ -44,7 +44,10 @@ def test_the_generated_modules_are_what_the_schemas_say() -> None:
     assert main(["--check"]) == 0
 
 
-@pytest.mark.parametrize("name", ["records.py", "decoders.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["events/records.py", "events/decoders.py", f"{CLIENT}/records.py", f"{CLIENT}/schemas.json"],
+)
 def test_a_generated_module_that_was_edited_is_found_and_repaired(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,14 +10,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime import clients
 from components.runtime.births import Births
 from components.runtime.clients import (
     ABSENT,
     DENIED,
     BrokerUnreachable,
     LoginRefused,
-    _common,
     admin,
     consumer,
     counts_of,
@@ -28,12 +26,13 @@ from components.runtime.clients import (
     unreachable,
 )
 from components.runtime.settings import BadSettings, Settings
+from turbine_client import clients
 
 NOBODY = Settings(bootstrap="127.0.0.1:1", kafka={"sasl.username": "alice"})
 
 
 def watch(settings: Settings = NOBODY) -> Callable[[KafkaError], None]:
-    found: Callable[[KafkaError], None] = _common(settings)["error_cb"]
+    found: Callable[[KafkaError], None] = clients._common(settings)["error_cb"]
     return found
 
 

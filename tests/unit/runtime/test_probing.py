@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime import births, reading
+from components.runtime import births
 from components.runtime.births import Births
 from components.runtime.clients import place_of
-from components.runtime.probing import Search, Seen, behind, first_since, probe
 from components.runtime.settings import Settings
+from turbine_client import reading
+from turbine_client.probing import Search, Seen, behind, first_since, probe
 
 AT, BESIDE, OURS = "changes.base.v1/2", "operator.v1/0", "journal.v1/0"
 Log = list[int | range | None]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime import reading
 from components.runtime.clients import BrokerUnreachable
 from components.runtime.ground import RUNBOOK
 from components.runtime.settings import Settings
+from turbine_client import reading
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
 LOADING = KafkaError(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)

@@ -31,7 +31,7 @@ from events.records import (
 from events.topics import JOURNAL
 from projections.ingress import WAITING
 from tests.unit.state_syncer.fleet import Fleet
-from turbine.creating import MAKES
+from turbine_client.creating import MAKES
 
 
 @pytest.fixture

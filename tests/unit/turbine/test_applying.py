@@ -149,7 +149,7 @@ def test_nothing_of_a_file_is_sent_of_which_anything_is_wrong(
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a publisher was made")
 
-    monkeypatch.setattr("turbine.publish.Publisher", refuse)
+    monkeypatch.setattr("turbine_client.publish.Publisher", refuse)
     ended = apply()
     assert (ended.code, ended.err) == (Code.FAILED, "")
     assert ended.out == (

@@ -10,9 +10,9 @@ import pytest
 
 from events.topics import OUTCOMES, place
 from tests.unit.turbine.test_records import DECISION
-from turbine.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
 from turbine.cli.subscribing import _deal, _Progress
-from turbine.subscribe import Subscriber
+from turbine_client.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
+from turbine_client.subscribe import Subscriber
 
 AT = place(OUTCOMES, 0)
 POSITIONS = {"outcomes.v1/0": 7, "outcomes.v1/1": 0}

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from components.job_service.decide import REQUIRED
 from components.runtime.settings import BadSettings, Settings
-from events.codec import Read, Record, encode
-from events.records import TierDefined
-from events.topics import TIERS
-from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS
-from turbine import known_jobs
-from turbine.creating import (
+from turbine_client import creating, known_jobs
+from turbine_client.creating import (
     LISTS,
     MAKES,
     makes_a_job,
@@ -24,28 +19,23 @@ from turbine.creating import (
     not_meant,
     with_nearest,
 )
-from turbine.known_jobs import hinted, unmeant
-from turbine.verdicts import Rejected, Unknown
-
-THERE = {"clicks": Job("clicks", alive=True), "gone": Job("gone")}
+from turbine_client.known_jobs import hinted, unmeant
+from turbine_client.verdicts import Rejected, Unknown
 
 
 class Shelf:
-    """Stands in for a Log."""
+    """Stands in for a Journal."""
 
     def __init__(self, _: Settings) -> None:
         pass
 
-    def job(self, name: str) -> Job | None:
-        return THERE.get(name)
-
-    def jobs(self) -> dict[str, Job]:
-        return THERE
+    def living(self, job: str | None = None) -> set[str]:
+        return {"clicks"} if job in (None, "clicks") else set()
 
 
 @pytest.fixture
 def journal(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turbine.known_jobs.Log", Shelf)
+    monkeypatch.setattr("turbine_client.known_jobs.Journal", Shelf)
 
 
 @pytest.fixture
@@ -53,11 +43,12 @@ def no_right(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Settings) -> None:
         raise BadSettings("you may not read it")
 
-    monkeypatch.setattr("turbine.known_jobs.Log", refuse)
+    monkeypatch.setattr("turbine_client.known_jobs.Journal", refuse)
 
 
 @pytest.mark.parametrize("lacking", REQUIRED)
 def test_only_what_says_all_that_a_job_has_to_say_makes_one(lacking: str) -> None:
+    assert creating.REQUIRED == REQUIRED
     whole: dict[str, Any] = dict(CLICKS)
     assert makes_a_job(whole)
     assert not makes_a_job({name: one for name, one in whole.items() if name != lacking})
@@ -113,25 +104,21 @@ def test_who_may_not_read_the_journal_says_so_and_loses_no_verdict() -> None:
 
 
 class Held:
-    """Stands in for a Log with these tiers."""
+    """Stands in for a Journal with these tiers."""
 
     reads = 0
     names: tuple[str, ...] = ("default",)
 
     def __init__(self, _: Settings) -> None:
-        self.counts = {TIERS: 1}
+        pass
 
-    def read(self, topics: list[str], *, kinds: frozenset[str]) -> Iterator[Read]:
-        assert (topics, kinds) == ([TIERS], {"TierDefined"})
+    def tiers(self) -> set[str]:
         Held.reads += 1
-        for name in self.names:
-            body = TierDefined(name, 4)
-            record = Record(f"{name}/placement", "?", "TierDefined", encode(body), body)
-            yield Read(f"{TIERS}/0", TIERS, 0, 0, record)
+        return set(self.names)
 
 
 def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(known_jobs, "Log", Held)
+    monkeypatch.setattr(known_jobs, "Journal", Held)
     tiers = known_jobs.Tiers(Settings())
     refusal = tiers.refusal("clicks", "defualt")
     assert refusal == Rejected(
@@ -153,7 +140,7 @@ def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -
         looks.append(1)
         raise BadSettings("no right to read")
 
-    monkeypatch.setattr(known_jobs, "Log", refuses)
+    monkeypatch.setattr(known_jobs, "Journal", refuses)
     tiers = known_jobs.Tiers(Settings())
     assert [tiers.refusal("clicks", "defualt") for _ in range(2)] == [None, None]
     assert looks == [1], "and looks once"

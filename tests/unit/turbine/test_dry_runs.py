@@ -16,7 +16,7 @@ from tests.unit.turbine.tales import serve
 from tests.unit.turbine.test_placement_commands import lopsided
 from turbine.cli.commands import app
 from turbine.cli.failures import Code
-from turbine.creating import LISTS
+from turbine_client.creating import LISTS
 
 JOB_FILE = """\
 job: billing
@@ -117,7 +117,7 @@ def _nobody_sends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a producer was made")
 
-    for module in ("components.runtime.clients", "turbine.publish", "turbine.tiers"):
+    for module in ("components.runtime.clients", "turbine_client.publish", "turbine.tiers"):
         monkeypatch.setattr(f"{module}.producer", refuse)
     monkeypatch.setattr("turbine.generate.create_topic", refuse)
     monkeypatch.chdir(tmp_path)

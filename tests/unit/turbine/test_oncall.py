@@ -20,8 +20,8 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.operators import goal_text
 from turbine.cli.scaling import layer_at, layer_of
 from turbine.cli.verdicts import asked_row
-from turbine.subscribe import Outcome
-from turbine.verdicts import VERDICTS, Accepted, Rejected, heard_in
+from turbine.outcomes import outcome_of
+from turbine_client.verdicts import VERDICTS, Accepted, Outcome, Rejected, heard_in
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_deletion_is_not_rolled_back_to(journal: Journal) -> None:
 def outcome(body: Body) -> Outcome:
     cause = getattr(body, "change_id", None) or ""
     record = Record("orders", "d1", type(body).__name__, encode(body), body, cause=cause)
-    return Outcome.of(read_of(JOURNAL, 3, record))
+    return outcome_of(read_of(JOURNAL, 3, record))
 
 
 def answer(fleet: Fleet, name: str) -> Body:

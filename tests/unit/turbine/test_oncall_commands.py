@@ -16,8 +16,8 @@ from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import SYNC_TOPICS, Standing
-from turbine.publish import Accepted, Rejected, Unknown
 from turbine.views.view import JobView, View
+from turbine_client.publish import Accepted, Rejected, Unknown
 
 SENT: list[dict[str, Any]] = []
 ANSWERS: list[Any] = []
@@ -87,7 +87,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     view = View({}, jobs={"orders": seen})
     monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
     monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
-    monkeypatch.setattr("turbine.publish.Publisher", Desk)
+    monkeypatch.setattr("turbine_client.publish.Publisher", Desk)
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
     monkeypatch.setattr("turbine.cli.moments.now_ms", lambda: NOW)
     SENT.clear()

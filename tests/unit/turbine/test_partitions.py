@@ -251,7 +251,7 @@ def test_a_change_is_sent_with_what_was_filled_in(
     monkeypatch.setattr(changes.Terms, "propose", propose)
     sent_row = {"job": "a", "verdict": "sent"}
     monkeypatch.setattr(changes, "await_verdicts", lambda *_: [sent_row])
-    monkeypatch.setattr("turbine.publish.Publisher", Idle)
+    monkeypatch.setattr("turbine_client.publish.Publisher", Idle)
     ended = apply()
     assert ended.code == Code.OK
     assert "a: 1 task starts; how long it takes is unknown" in ended.err

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from events.codec import Record, headers_of
+from events.codec import SDK, Record, decode, headers_of
 from events.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
-from projections.ingress import VALID_MS
-from turbine import publish
-from turbine.publish import Pending, Publisher, TooLarge, Unknown, encoded
-from turbine.request_values import VALUE_MOST
+from turbine_client import publish
+from turbine_client.identity import VALID_MS
+from turbine_client.publish import Pending, Publisher, TooLarge, Unknown, encoded
+from turbine_client.request_values import VALUE_MOST
 
 PARTITIONS = 4
 ASKED = ConfigChangeProposed("1763476060000.a", "clicks", "ann", None, "{}")
@@ -41,15 +41,18 @@ def test_who_waits_in_vain_is_told_where_no_verdict_will_come(
 
 
 def test_a_request_is_a_cloud_event_of_the_sdk() -> None:
-    said: list[tuple[str, int, Record]] = []
+    said: list[Any] = []
     one: Any = object.__new__(Publisher)  # without a broker
     one._partitions, one._lock = PARTITIONS, threading.Lock()
     one._expect = lambda _: Future()
-    one._emitter = SimpleNamespace(say=lambda *words: said.append(words), settle=lambda: None)
+    one._emitter = SimpleNamespace(write=lambda *words: said.append(words), settle=lambda: None)
     one._send(CHANGES_BASE, ASKED.job, ASKED.change_id, ASKED)
-    [(topic, partition, record)] = said
-    assert (topic, partition) == (CHANGES_BASE, partition_of(ASKED.job, PARTITIONS))
-    headers = dict(headers_of(record, topic))
+    [(topic, partition, key, value, headers)] = said
+    assert (topic, partition) == (PREFIX + CHANGES_BASE, partition_of(ASKED.job, PARTITIONS))
+    record = Record(ASKED.job, ASKED.change_id, "ConfigChangeProposed", value, ASKED, source=SDK)
+    assert (key, headers) == (ASKED.job.encode(), headers_of(record, CHANGES_BASE))
+    assert decode(value) == ASKED
+    headers = dict(headers)
     assert headers["ce_specversion"] == b"1.0"
     assert headers["ce_type"] == b"turbine.ConfigChangeProposed"
     assert headers["ce_id"] == ASKED.change_id.encode()

@@ -17,7 +17,16 @@ from turbine.cli.commands import app
 from turbine.cli.naming import spelled
 from turbine.cli.table import ENTRIES
 
-ROOMS = ("components", "events", "infra", "projections", "spark_streaming", "tasks", "turbine")
+ROOMS = (
+    "client",
+    "components",
+    "events",
+    "infra",
+    "projections",
+    "spark_streaming",
+    "tasks",
+    "turbine",
+)
 EVERYWHERE = {"--help", "--watch", "--from-log", "--verbose"}
 DECIDED = {("turbine placement apply X", "components/shard_manager/going.py")}
 """It lacks `--reason R`. It is the text of a decision, which is made again byte by byte, so that

@@ -16,12 +16,12 @@ from projections.jobs import Job
 from turbine.demo import main
 from turbine.fleet import log_of
 from turbine.generate import open_trace
-from turbine.publish import Accepted, Rejected, Unknown
 from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
 from turbine.story.stage import accepted, numbered, rejected
 from turbine.story.tasks import USUAL, elsewhere, told, write_day
 from turbine.traffic import BadTrace
+from turbine_client.publish import Accepted, Rejected, Unknown
 
 
 def test_each_telling_has_jobs_of_its_own() -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from components.webhooks.signing import read_secret, sign
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.webhooks.receiver import KEY, SECRET
 from turbine.cli.failures import Code
 from turbine.members import DECIDERS, Hosts, members
-from turbine.subscribe import Subscriber, check_kinds
+from turbine_client.signing import read_secret, sign
+from turbine_client.subscribe import Subscriber, check_kinds
 
 TABLE = f'[webhooks.pager]\nurl = "https://hooks.example.org/t0ken"\nsecret = "{SECRET}"\n'
 

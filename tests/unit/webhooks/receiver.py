@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-from components.webhooks.signing import Tampered, read_secret, verify
+from turbine_client.signing import Tampered, read_secret, verify
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"  # noqa: S105 - everybody knows it
 """The one of Standard Webhooks' own example."""

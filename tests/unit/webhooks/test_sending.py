@@ -15,9 +15,9 @@ import pytest
 from components.webhooks.config import Hook
 from components.webhooks.outbox import Answer, Delivery
 from components.webhooks.sending import Senders, post
-from components.webhooks.signing import Tampered, verify
 from infra.waiting import until
 from tests.unit.webhooks.receiver import DRIP, GARBAGE, HANG, KEY, receiving
+from turbine_client.signing import Tampered, verify
 
 DELIVERY = Delivery("outcomes.v1/0", 3, "a", "17", "JobConfigChanged", b'{"id":"17","subject":"a"}')
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.webhooks.signing import (
+from tests.unit.webhooks.receiver import KEY, SECRET
+from turbine_client.signing import (
     ID,
     SIGNATURE,
     TIMESTAMP,
@@ -19,7 +20,6 @@ from components.webhooks.signing import (
     sign,
     verify,
 )
-from tests.unit.webhooks.receiver import KEY, SECRET
 
 NAME, AT_S, BODY = "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, b'{"test": 2432232314}'
 OTHER = read_secret(show_secret(b"another key of 32 bytes, as it is"))

@@ -20,7 +20,6 @@ from events.identity import valid_until_ms
 from events.records import PlacementRejected
 from events.sentences import sentence
 from events.topics import CHANGES, JOURNAL, TIERS
-from projections.ingress import KNOWN, VALID_MS, Ingress, admit
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.ids import full_id
 from turbine.log import Log, Standing
@@ -38,14 +37,10 @@ from turbine.read.answers.journal import (
 from turbine.read.answers.scaling import Consequence, ScalingReport, Word, consequences, report_of
 from turbine.read.differences import differences
 from turbine.read.once import Once
-from turbine.subscribe import Outcome
-from turbine.verdicts import VERDICTS, heard_in
+from turbine_client.crowding import UNCOUNTED, crowded_out
+from turbine_client.identity import VALID_MS
+from turbine_client.verdicts import VERDICTS, heard_in
 
-UNCOUNTED = (
-    f"no verdict will come of it: as it came, {KNOWN:,} changes of this layer of the job were valid"
-    " still, answered ones too, and no more are known at one time; ask again when some have passed,"
-    " with ids that are valid for less time"
-)
 _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})
 """Decisions about tiers that answer a request: they name it in their bodies."""
 
@@ -273,7 +268,7 @@ def _verdict(decided: Standing) -> str | None:
         return None
     if request_of(body):  # of those about tiers
         return "rejected" if isinstance(body, PlacementRejected) else "accepted"
-    heard = heard_in(Outcome.of(decided.read))
+    heard = heard_in(outcome_of(decided.read))
     return None if heard is None else type(heard).__name__.lower()
 
 
@@ -312,17 +307,12 @@ def uncounted(log: Log, change_id: str, job: str) -> str:
     topics = [topic for topic in CHANGES.values() if topic in log.counts]
     # Whatever was valid when it came had come by then.
     start = log.at(max(0, valid_until_ms(change_id) - 2 * VALID_MS), topics)
-    doors, void = dict[str, Ingress](), False
+    came: dict[str, list[tuple[str, int]]] = {}
     for read in log.read(topics, start=start, key=job):
-        record, before = read.record, doors.get(read.topic, Ingress())
-        if record.body in (None, SKIPPED):
-            continue
-        doors[read.topic], counts = admit(before, record.id, record.body, 0, read.at_ms)
-        if record.id == change_id:
-            if counts:
-                return ""
-            void = len(doors[read.topic].live) >= KNOWN
-    return UNCOUNTED if void else ""
+        if read.record.body not in (None, SKIPPED):
+            came.setdefault(read.topic, []).append((read.record.id, read.at_ms))
+    outcomes = [crowded_out(requests, change_id) for requests in came.values()]
+    return UNCOUNTED if True in outcomes and False not in outcomes else ""
 
 
 def verdict_on(log: Log, job: str | None, change_id: str) -> Standing | None:

@@ -41,7 +41,7 @@ from turbine.api.plans import Plans
 from turbine.api.reading import Reading
 from turbine.api.writing import Change, Wish
 from turbine.log import Log
-from turbine.verdicts import Accepted, Rejected, Unknown, Verdict
+from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
 TOKEN = "the-token-of-these-tests"  # noqa: S105 - of a server that lives for a test
 CONFIG: Mapping[str, Any] = {

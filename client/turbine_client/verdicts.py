@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
-from events.records import (
+from turbine_client.heard import Heard
+from turbine_client.records import (
+    Body,
     JobConfigChanged,
     JobConfigRejected,
     JobDeleted,
@@ -13,7 +16,48 @@ from events.records import (
     SyncFailed,
     SyncPlanned,
 )
-from turbine.subscribe import Outcome
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One decision that stands, as the world gets to see it."""
+
+    kind: str
+    job: str
+    id: str
+    change_id: str
+    body: Body
+    place: str
+    offset: int
+    at_ms: int
+
+    @classmethod
+    def of(cls, heard: Heard) -> Outcome:
+        """What a record says, as the world gets to see it; its body has to be there."""
+        assert heard.body is not None
+        return cls(
+            kind=heard.kind,
+            job=heard.key,
+            id=heard.id,
+            change_id=heard.change_id,
+            body=heard.body,
+            place=heard.place,
+            offset=heard.offset,
+            at_ms=heard.at_ms,
+        )
+
+    def to_plain(self) -> dict[str, Any]:
+        """As JSON: the envelope, and the record's fields under `body`."""
+        return {
+            "kind": self.kind,
+            "job": self.job,
+            "id": self.id,
+            "change_id": self.change_id,
+            "at_ms": self.at_ms,
+            "position": f"{self.place}:{self.offset}",
+            "body": self.body.to_plain(),
+        }
+
 
 VERDICTS = frozenset(
     one.__name__

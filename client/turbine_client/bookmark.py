@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from events.positions import VectorError, format_vector, parse_vector
+from turbine_client.positions import VectorError, format_vector, parse_vector
 
 BYTES_MAX = 64 * 1024
 ONCE_MAX = 100_000

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from events.codec import encode
-from events.errors import Unreadable
-from events.records import Body
-from events.topics import REQUEST_BYTES
+from turbine_client.errors import Unreadable
+from turbine_client.records import Body
+from turbine_client.schemas import FRAMING
+from turbine_client.topics import REQUEST_BYTES
 
 VALUE_MOST = REQUEST_BYTES - 2 * 1024
 """Of a request, in bytes: key and headers go with it."""
@@ -18,7 +18,7 @@ class TooLarge(ValueError):
 def encoded(job: str, body: Body) -> bytes:
     """The value of a request's message; TooLarge where none can hold it."""
     try:
-        value = encode(body)
+        value = FRAMING.encode(body)
     except Unreadable as bad:
         raise TooLarge(f"{job}: {bad.sentence}; nothing was sent") from None
     if len(value) > VALUE_MOST:

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings, Settings
-from events.records import TierDefined
-from events.topics import TIERS
-from turbine.creating import in_words, no_such_tier, not_meant, unseen
-from turbine.log import Log
-from turbine.read.answers.decision import uncounted, verdict_on
-from turbine.subscribe import Outcome
-from turbine.verdicts import Rejected, Verdict, verdict_of
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.creating import in_words, no_such_tier, not_meant, unseen
+from turbine_client.crowding import UNCOUNTED
+from turbine_client.journal import Journal
+from turbine_client.reading import Unreadably
+from turbine_client.settings import BadSettings, Settings
+from turbine_client.verdicts import VERDICTS, Outcome, Rejected, Verdict, heard_in
 
 UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
 """What is raised to whoever may not, or cannot, read the journal."""
@@ -25,16 +22,16 @@ UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
 def in_journal(settings: Settings, change_id: str, job: str | None = None) -> Verdict | None:
     """The verdict on a change, where nobody publishes it."""
     try:
-        found = verdict_on(Log(settings), job, change_id)
+        found = Journal(settings).answer(change_id, job, VERDICTS)
     except UNSEEN:
         return None
-    return None if found is None else verdict_of(Outcome.of(found.read))
+    return None if found is None else heard_in(Outcome.of(found))
 
 
 def never_answered(settings: Settings, change_id: str, job: str) -> str:
     """Why no verdict on a change will come; "" where it may, or nobody can tell."""
     try:
-        return uncounted(Log(settings), change_id, job)
+        return UNCOUNTED if Journal(settings).crowded_out(change_id, job) else ""
     except UNSEEN:
         return ""
 
@@ -42,19 +39,10 @@ def never_answered(settings: Settings, change_id: str, job: str) -> str:
 def unmeant(settings: Settings, job: str) -> Rejected | None:
     """The verdict on a whole config for a job that is not there; None where it is."""
     try:
-        known = Log(settings).job(job)
+        there = job in Journal(settings).living(job)
     except UNSEEN as why:
         return Rejected("", job, "no-such-job", unseen(job, why))
-    there = known is not None and known.alive
     return None if there else Rejected("", job, "no-such-job", not_meant(job))
-
-
-def tiers_in(log: Log) -> set[str]:
-    """The tiers that the log has."""
-    if TIERS not in log.counts:
-        return set()
-    found = (one.record.body for one in log.read([TIERS], kinds=frozenset({"TierDefined"})))
-    return {body.tier for body in found if isinstance(body, TierDefined)}
 
 
 class Tiers:
@@ -68,7 +56,7 @@ class Tiers:
         if not tier or tier in self._known:
             return None
         try:
-            self._known = tiers_in(Log(self._settings))
+            self._known = Journal(self._settings).tiers()
         except UNSEEN:
             self._known.add(tier)  # who may not look is not held up by it again
             return None
@@ -81,7 +69,7 @@ def hinted(settings: Settings, verdict: Verdict) -> Verdict:
     if not isinstance(verdict, Rejected) or verdict.reason != "no-such-job":
         return verdict
     try:
-        names = [one.name for one in Log(settings).jobs().values() if one.alive]
+        names = Journal(settings).living()
     except UNSEEN:
-        names = []
+        names = set()
     return replace(verdict, explanation=in_words(verdict.explanation, verdict.job, names))

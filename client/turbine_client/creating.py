@@ -6,13 +6,14 @@ from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any
 
-from components.job_service.decide import REQUIRED
-from events.strict_json import printable, shorten
+from turbine_client.texts import printable, shorten
 
 LISTS = "`turbine get jobs --deleted` lists all"
 """The remedy for a job that is not there."""
 MAKES = "a base change creates it"
 """The end of what deciders say of one."""
+REQUIRED = ("checkpoint", "inputs", "operator", "package")
+"""What every job has to say, as the job service has it."""
 NAME_CHARS = 128
 """Of what is compared: no job's name is longer, and comparing takes the square of it."""
 

@@ -12,13 +12,14 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.runtime.clients import partitions_of, producer
-from components.runtime.emitter import Emitter, Refused
-from components.runtime.settings import BadSettings, Settings, given_settings
-from events.codec import SDK, Record
-from events.identity import change_id as name_change
-from events.identity import valid_until_ms
-from events.records import (
+from turbine_client.clients import partitions_of, producer
+from turbine_client.creating import makes_a_job, tier_of
+from turbine_client.emitter import Emitter, Refused
+from turbine_client.envelope import headers_of
+from turbine_client.identity import VALID_MS, valid_until_ms
+from turbine_client.identity import change_id as name_change
+from turbine_client.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
+from turbine_client.records import (
     Body,
     ConfigChangeProposed,
     JobDeleteRequested,
@@ -27,13 +28,19 @@ from events.records import (
     ReleaseRequested,
     ResumeRequested,
 )
-from events.topics import CHANGES, OPERATOR, partition_of
-from projections.ingress import VALID_MS
-from turbine.creating import makes_a_job, tier_of
-from turbine.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
-from turbine.request_values import TooLarge, encoded
-from turbine.subscribe import Subscriber
-from turbine.verdicts import VERDICTS, Accepted, Rejected, Unknown, Verdict, heard_in, verdict_of
+from turbine_client.request_values import TooLarge, encoded
+from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.subscribe import Subscriber
+from turbine_client.topics import CHANGES, OPERATOR, partition_of
+from turbine_client.verdicts import (
+    VERDICTS,
+    Accepted,
+    Rejected,
+    Unknown,
+    Verdict,
+    heard_in,
+    verdict_of,
+)
 
 Request = JobDeleteRequested | PauseRequested | ReleaseRequested | ResumeRequested
 """What operators ask for about one job."""
@@ -285,12 +292,12 @@ class Publisher:
         return Unknown(change_id, "", f"no verdict on {change_id} was found")
 
     def _send(self, topic: str, job: str, name: str, body: Body) -> Pending:
-        value, kind = encoded(job, body), type(body).__name__
-        record = Record(job, name, kind, value, body, source=SDK)
+        value, partition = encoded(job, body), partition_of(job, self._partitions)
+        headers = headers_of(job, name, type(body).__name__, value)
         with self._lock:
             future = self._expect(name)
             try:
-                self._emitter.say(topic, partition_of(job, self._partitions), record)
+                self._emitter.write(topic, partition, job.encode(), value, headers)
                 self._emitter.settle()
             except Refused as refused:
                 self._answer(name, Unknown(name, job, f"{refused}; nothing is known of it"))

@@ -6,17 +6,17 @@ be led behind it. Where it ends the client does not tell: it is probed for.
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
-import structlog
 from confluent_kafka import KafkaException
 
-from components.runtime.clients import consumer, place_of, spot, unreachable
-from components.runtime.intake import SPOILT_BATCH, Message
-from components.runtime.probing import ASK_S, PROBING, behind, probe
-from components.runtime.settings import Settings
+from turbine_client.clients import consumer, place_of, spot, unreachable
+from turbine_client.messages import SPOILT_BATCH, Message
+from turbine_client.probing import ASK_S, PROBING, behind, probe
+from turbine_client.settings import Settings
 
-log = structlog.get_logger(__name__)
+log = logging.getLogger(__name__)
 
 
 def stand_in(settings: Settings, message: Any) -> Message:
@@ -31,5 +31,7 @@ def stand_in(settings: Settings, message: Any) -> Message:
         raise unreachable(settings, error.args[0]) from None
     finally:
         client.close()
-    log.warning("a batch is left unread", at=at, first=first, end=end, why=message.error().str())
+    log.warning(
+        "a batch is left unread: %s from %d to %d (%s)", at, first, end, message.error().str()
+    )
     return Message(at.partition("/")[0], partition, end - 1, 0, None, None, None, SPOILT_BATCH)

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import SIPPING, place_of, spot
-from components.runtime.settings import Settings
+from turbine_client.clients import SIPPING, place_of, spot
+from turbine_client.settings import Settings
 
 ASK_S = 10.0
 PROBING = {

@@ -2,72 +2,31 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from components.runtime.clients import partitions_of
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import Follower, ends_now, times_now
-from components.runtime.settings import BadSettings, Settings, given_settings
-from events.codec import SKIPPED, Read
-from events.records import Body
-from events.sentences import sentence
-from events.topics import ALERTS, BY_SHORT, OUTCOMES, place
-from turbine.bookmark import BadBookmark, Bookmark
+from turbine_client.bookmark import BadBookmark, Bookmark
+from turbine_client.clients import partitions_of
+from turbine_client.heard import hear
+from turbine_client.messages import Message
+from turbine_client.reading import Follower, ends_now, times_now
+from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.topics import ALERT_KINDS, ALERTS, OUTCOME_KINDS, OUTCOMES, place
+from turbine_client.verdicts import Outcome
 
 WORDS = {"outcomes": OUTCOMES, "alerts": ALERTS}
 """How people call the topics for the world."""
+KINDS = {OUTCOMES: frozenset(OUTCOME_KINDS), ALERTS: frozenset(ALERT_KINDS)}
+"""Which records lie on each."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """One decision that stands, as the world gets to see it."""
-
-    kind: str
-    job: str
-    id: str
-    change_id: str
-    body: Body
-    place: str
-    offset: int
-    at_ms: int
-
-    @classmethod
-    def of(cls, read: Read) -> Outcome:
-        """What a record says, as the world gets to see it; its body has to be there."""
-        record = read.record
-        assert record.body is not None
-        return cls(
-            kind=record.kind,
-            job=record.key,
-            id=record.id,
-            change_id=record.change_id,
-            body=record.body,
-            place=read.place,
-            offset=read.offset,
-            at_ms=read.at_ms,
-        )
-
-    def to_plain(self) -> dict[str, Any]:
-        """As JSON: the envelope, and the record's fields under `body`."""
-        return {
-            "kind": self.kind,
-            "job": self.job,
-            "id": self.id,
-            "change_id": self.change_id,
-            "at_ms": self.at_ms,
-            "position": f"{self.place}:{self.offset}",
-            "summary": sentence(self.body),
-            "body": self.body.to_plain(),
-        }
+__all__ = ["KINDS", "WORDS", "Outcome", "Subscriber", "check_kinds"]
 
 
 def check_kinds(topic: str, kinds: Iterable[str]) -> frozenset[str]:
     """The kinds of records, if the topic carries all of them; ValueError names one that it does
     not: whoever waits for a word that is misspelt would wait for ever."""
-    found, known = frozenset(kinds), BY_SHORT[topic].records
+    found, known = frozenset(kinds), KINDS[topic]
     strange = sorted(found.difference(known))
     if strange:
         raise ValueError(
@@ -100,7 +59,7 @@ class Subscriber:
         topic = WORDS.get(topic, topic)
         if topic not in WORDS.values():
             raise ValueError(f"topic is {' or '.join(WORDS)}, not {topic!r}")
-        self._kinds = None if kinds is None else check_kinds(topic, kinds)
+        self._kinds = KINDS[topic] if kinds is None else check_kinds(topic, kinds)
         self._topic, self._job = topic, job
         self._bookmark = None if resume is None else Bookmark(resume)
         self._count = partitions_of(self._settings).get(topic, 0)
@@ -148,21 +107,19 @@ class Subscriber:
         out = []
         for message in self._follower.poll(timeout_s):
             self._read[message.place] = message.offset + 1
-            found = take_in(message, self._count, self._kinds)
-            if isinstance(found, DeadLetter):
-                continue  # a kind that a newer build made: it is not for this subscriber
-            outcome = self._outcome(found)
+            outcome = self._outcome(message)
             if outcome is not None:
                 out.append(outcome)
         return out
 
-    def _outcome(self, read: Read) -> Outcome | None:
-        record = read.record
-        if record.body is None or record.body is SKIPPED:
+    def _outcome(self, message: Message) -> Outcome | None:
+        heard = hear(message, self._count, self._kinds)
+        if heard is None or heard.body is None:
+            return None  # of another kind, or of one that a newer build made
+        about = getattr(heard.body, "job", heard.key)
+        if about != heard.key or self._job not in (None, heard.key):
             return None
-        if self._job is not None and record.key != self._job:
-            return None
-        return Outcome.of(read)
+        return Outcome.of(heard)
 
     def __iter__(self) -> Iterator[Outcome]:
         while True:
@@ -177,8 +134,6 @@ class Subscriber:
 
     async def __aiter__(self) -> AsyncIterator[Outcome]:
         """The same for asyncio; the waiting happens in a thread."""
-        import asyncio
-
         while True:
             for outcome in self._hand_out(await asyncio.to_thread(self._take, 1.0)):
                 yield outcome
@@ -186,3 +141,9 @@ class Subscriber:
     def close(self) -> None:
         """Leaves the broker."""
         self._follower.close()
+
+    def __enter__(self) -> Subscriber:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,83 @@
+"""The client of Turbine: publish changes, follow outcomes, read what stands.
+
+    from turbine_client import Publisher, Subscriber
+
+Names are imported when they are first used: a program that only asks the API must not wait for a
+Kafka client.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from turbine_client.api import Api, ApiProblem
+    from turbine_client.asynchronous import AsyncApi, AsyncPublisher
+    from turbine_client.bookmark import Once
+    from turbine_client.clients import BrokerUnreachable, LoginRefused
+    from turbine_client.publish import Pending, Publisher, TooLarge, Unheard
+    from turbine_client.reading import Unreadably
+    from turbine_client.settings import BadSettings, Settings
+    from turbine_client.signing import Tampered
+    from turbine_client.signing import verify as verify_webhook
+    from turbine_client.subscribe import Subscriber
+    from turbine_client.verdicts import Accepted, Outcome, Rejected, Unknown, Verdict
+
+_HOMES = {
+    "Accepted": "verdicts",
+    "Api": "api",
+    "ApiProblem": "api",
+    "AsyncApi": "asynchronous",
+    "AsyncPublisher": "asynchronous",
+    "BadSettings": "settings",
+    "BrokerUnreachable": "clients",
+    "LoginRefused": "clients",
+    "Once": "bookmark",
+    "Outcome": "verdicts",
+    "Pending": "publish",
+    "Publisher": "publish",
+    "Rejected": "verdicts",
+    "Settings": "settings",
+    "Subscriber": "subscribe",
+    "Tampered": "signing",
+    "TooLarge": "publish",
+    "Unheard": "publish",
+    "Unknown": "verdicts",
+    "Unreadably": "reading",
+    "Verdict": "verdicts",
+    "verify_webhook": "signing",
+}
+_CALLED = {"verify_webhook": "verify"}
+"""Those that are called otherwise at home, where their module says what they are about."""
+
+__all__ = [
+    "Accepted",
+    "Api",
+    "ApiProblem",
+    "AsyncApi",
+    "AsyncPublisher",
+    "BadSettings",
+    "BrokerUnreachable",
+    "LoginRefused",
+    "Once",
+    "Outcome",
+    "Pending",
+    "Publisher",
+    "Rejected",
+    "Settings",
+    "Subscriber",
+    "Tampered",
+    "TooLarge",
+    "Unheard",
+    "Unknown",
+    "Unreadably",
+    "Verdict",
+    "verify_webhook",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'turbine_client' has no attribute {name!r}")
+    return getattr(import_module(f"turbine_client.{_HOMES[name]}"), _CALLED.get(name, name))
