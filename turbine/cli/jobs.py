@@ -71,10 +71,10 @@ def describe_job(
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
-    from turbine.cli.syncs import look
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.alerts import open_alerts
     from turbine.read.answers.lines import line_in
+    from turbine.read.answers.syncs import syncs
     from turbine.read.plain import plain
     from turbine.scaled import scaling_of
 
@@ -85,9 +85,11 @@ def describe_job(
     names = partial(_names, log, end)
     job = existing(log.job(name, end=end), name, at, names)
     decisions = log.decisions(job=name, end=end)
-    row = to_plain(job) | {"sync": look(log, name, moment), "scaling": scaling_of(job, decisions)}
     view = jobs_view(log, moment)
-    row["line"] = plain(line_in(view, name))
+    line = line_in(view, name)
+    sync = plain(syncs(view, [line]))
+    row = to_plain(job) | {"sync": sync[0] if sync else {}, "scaling": scaling_of(job, decisions)}
+    row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [decision_to_plain(one) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":

@@ -20,6 +20,7 @@ from turbine.api.tiers import Containers, Tiers
 from turbine.read.answers.alerts import Alerts
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.syncs import SyncLine
 from turbine.read.answers.tasks import Task, TaskLine
 from turbine.read.answers.tiers import Shard
 from turbine.read.plain import adapter
@@ -48,6 +49,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/jobs?whole=true", Page[ListedJob]),
     ("/jobs/clicks/tasks", JobPage[TaskLine]),
     ("/jobs/clicks/tasks/1", Task),
+    ("/syncs", Page[SyncLine]),
     ("/tiers", Tiers),
     ("/tiers/default/containers", Containers),
     ("/tiers/default/shards", TierPage[Shard]),
@@ -181,7 +183,7 @@ def test_a_job_in_full(world: World) -> None:
     found = get(world, "/jobs/clicks")
     assert found["origins"]["priority"] == "oncall"
     assert found["layers"]["oncall"]["author"] == "bob"
-    assert found["sync"]["state"] == "running"
+    assert (found["sync"]["state"], found["sync"]["in_effect"]) == ("behind", "running")
     assert found["scaling"]["last"]["kind"] == "ScalingDecided"
     assert found["line"]["overrides"] == [
         {"path": "priority", "layer": "oncall", "expires_ms": NOW + 9_000_000}
