@@ -20,7 +20,6 @@ from turbine.api.asking import AtDesk, Desk
 from turbine.api.jobs import meant
 from turbine.api.plans import Fingerprint
 from turbine.api.problems import Refusal, told
-from turbine.api.reading import Row
 from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import Change, Wish
 from turbine.cli.differences import differences
@@ -39,6 +38,8 @@ from turbine.scaled import flat
 from turbine.trial import try_change
 from turbine.verdicts import Accepted, Rejected, Unknown, Verdict
 from turbine.views.view import View
+
+Row = dict[str, Any]
 
 DRY_MS = 60_000
 

@@ -15,11 +15,13 @@ from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
 from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.api.documents import Topics
 from turbine.api.paging import JobPage, Page, TierPage
 from turbine.api.tiers import Containers, Tiers
 from turbine.read.answers.alerts import Alerts
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.platform import Platform
 from turbine.read.answers.syncs import SyncLine
 from turbine.read.answers.tasks import Task, TaskLine
 from turbine.read.answers.tiers import Shard
@@ -34,11 +36,8 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks/why-not?action=scale-down", shapes.WhyNotAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
-    ("/tiers/default/moves", shapes_more.MovesAnswer),
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
     ("/policies", shapes_more.PoliciesAnswer),
-    ("/topics", shapes_more.TopicsAnswer),
-    ("/platform", shapes_more.PlatformAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
     ("/digest", shapes_overview.DigestAnswer),
 ]
@@ -50,6 +49,8 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/jobs/clicks/tasks", JobPage[TaskLine]),
     ("/jobs/clicks/tasks/1", Task),
     ("/syncs", Page[SyncLine]),
+    ("/topics", Topics),
+    ("/platform", Platform),
     ("/tiers", Tiers),
     ("/tiers/default/containers", Containers),
     ("/tiers/default/shards", TierPage[Shard]),
