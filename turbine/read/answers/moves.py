@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from projections.fleet import Fleet
 from projections.plans import Planned
 from turbine.moves import Move, Plan
-from turbine.read.plain import plain
+from turbine.read.plain import made, means, plain
 
 Row = dict[str, Any]
 
@@ -23,42 +21,32 @@ class MoveLine:
 
     tier: str
     shard: int
-    plan: Annotated[str | None, Field(description="Null where its container began another life.")]
-    origin: Annotated[
-        str | None,
-        Field(serialization_alias="from", description="Null where no container held it."),
-    ]
+    plan: Annotated[str | None, means("Null where its container began another life.")]
+    origin: Annotated[str | None, means("Null: no container.", serialization_alias="from")]
     to: str | None
-    stage: Annotated[str, Field(description="asked, killed, dropped, adding, added or unfinished.")]
+    stage: Annotated[str, means("asked, killed, dropped, adding, added or unfinished.")]
     reason: str
     asked_ms: int
-    killed_ms: Annotated[int | None, Field(description="When its tasks did not stop in time.")]
+    killed_ms: Annotated[int | None, means("When its tasks did not stop in time.")]
     dropped_ms: int | None
     given_ms: int | None
     added_ms: int | None
     took_ms: int | None
-    decision: Annotated[str, Field(description="Id of the last one about it.")]
+    decision: Annotated[str, means("Id of the last one about it.")]
     position: str
 
 
 def move_line(tier: str, move: Move) -> MoveLine:
     """One move of a tier."""
-    return MoveLine(
+    took_ms = None if move.added_ms is None else max(0, move.added_ms - move.asked_ms)
+    return made(
+        MoveLine,
+        move,
         tier=tier,
-        shard=move.shard,
         plan=move.plan or None,
         origin=move.origin or None,
         to=move.to or None,
-        stage=move.stage,
-        reason=move.reason,
-        asked_ms=move.asked_ms,
-        killed_ms=move.killed_ms,
-        dropped_ms=move.dropped_ms,
-        given_ms=move.given_ms,
-        added_ms=move.added_ms,
-        took_ms=None if move.added_ms is None else max(0, move.added_ms - move.asked_ms),
-        decision=move.decision,
-        position=move.position,
+        took_ms=took_ms,
     )
 
 

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from components.runtime.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
 from events.topics import BY_SHORT, DEAD_LETTERS, PREFIX
 from turbine.log import Log
+from turbine.read.plain import made, means
 from turbine.running import condition
 from turbine.views.view import View
 
@@ -23,14 +22,11 @@ class ComponentLine:
     """A component by its last words; how far behind it was is told by the tick that it names."""
 
     component: str
-    decisions: Annotated[int, Field(description="That stand.")]
+    decisions: Annotated[int, means("That stand.")]
     last_at_ms: int
     last_position: str
-    silent_ms: Annotated[int, Field(description="Since then, by the log's own time.")]
-    tick_behind_ms: Annotated[
-        int | None,
-        Field(description="How far before it lay the tick that its last decision names."),
-    ]
+    silent_ms: Annotated[int, means("Since then, by the log's own time.")]
+    tick_behind_ms: Annotated[int | None, means("From the tick that it names last to its word.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +59,7 @@ class Projection:
     """How far whoever answers has read."""
 
     position: Mapping[str, int]
-    behind_records: Annotated[
-        int, Field(description="Records after that position, by the places' ends.")
-    ]
+    behind_records: Annotated[int, means("Records after that position, by the places' ends.")]
     at_ms: int
 
 
@@ -79,7 +73,7 @@ class TopicLine:
     written_by: str
     records: tuple[str, ...]
     doc: str
-    partitions: Annotated[int, Field(description="0 where the broker does not have it.")]
+    partitions: Annotated[int, means("0 where the broker does not have it.")]
     ends: Mapping[str, int]
 
 
@@ -93,8 +87,8 @@ class Platform:
     projection: Projection
     dead_letters: int
     dead_letters_by_reason: Mapping[str, int]
-    last_dead_letters: Annotated[tuple[Letter, ...], Field(description="The newest first.")]
-    stream_readers: Annotated[int, Field(description="Who follow the stream of this server.")]
+    last_dead_letters: Annotated[tuple[Letter, ...], means("The newest first.")]
+    stream_readers: Annotated[int, means("Who follow the stream of this server.")]
     topics: tuple[TopicLine, ...]
 
 
@@ -157,13 +151,11 @@ def topics(log: Log) -> tuple[TopicLine, ...]:
     counts = log.counts
     ends = log.ends(log.places(topic for topic in BY_SHORT if topic in counts))
     return tuple(
-        TopicLine(
+        made(
+            TopicLine,
+            topic,
             topic=PREFIX + short,
-            kind=topic.kind,
-            key=topic.key,
-            written_by=topic.written_by,
             records=tuple(topic.records),
-            doc=topic.doc,
             partitions=counts.get(short, 0),
             ends={place: end for place, end in ends.items() if place.rpartition("/")[0] == short},
         )

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from events.records import SyncFailed
 from projections.syncs import Plan, Sync
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine
+from turbine.read.plain import means
 from turbine.running import condition, state_of
 from turbine.views.view import View
 
@@ -67,25 +66,21 @@ class SyncLine:
     """How far a job's running config has followed its expected one."""
 
     job: str
-    state: Annotated[str, Field(description="As every list has it.")]
-    tasks: Annotated[int, Field(description="By config; none of a job that is paused.")]
+    state: Annotated[str, means("As every list has it.")]
+    tasks: Annotated[int, means("By config; none of a job that is paused.")]
     tasks_running: int
-    in_effect: Annotated[
-        str, Field(description="What was last brought about: running, paused, deleted, or none.")
-    ]
-    condition: Annotated[
-        str, Field(description="Of its config: in sync, syncing, behind, failing, quarantined.")
-    ]
-    held: Annotated[bool, Field(description="Has an operator paused it?")]
+    in_effect: Annotated[str, means("The last brought about: running, paused, deleted, none.")]
+    condition: Annotated[str, means("Its config: in sync, syncing, behind, failing, quarantined.")]
+    held: Annotated[bool, means("Has an operator paused it?")]
     expected_versions: Mapping[str, int]
     running_versions: Mapping[str, int] | None
     generation: int | None
-    running: Annotated[Json, Field(description="The config in effect; empty where none is.")]
+    running: Annotated[Json, means("The config in effect; empty where none is.")]
     plan: PlanLine | None
-    failures: Annotated[int, Field(description="Of its plan, one after the other.")]
+    failures: Annotated[int, means("Of its plan, one after the other.")]
     retry_ms: int | None
     quarantine: Held | None
-    last_failures: Annotated[tuple[PlanFailure, ...], Field(description="The newest last.")]
+    last_failures: Annotated[tuple[PlanFailure, ...], means("The newest last.")]
 
 
 def syncs(view: View, lines: Iterable[JobLine]) -> list[SyncLine]:
