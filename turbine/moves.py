@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -58,27 +57,6 @@ class Move(NamedTuple):
         if self.dropped_ms is not None:
             return "dropped"
         return "asked" if self.killed_ms is None else "killed"
-
-    def to_plain(self, tier: str) -> Row:
-        """As JSON."""
-        took = None if self.added_ms is None else max(0, self.added_ms - self.asked_ms)
-        return {
-            "tier": tier,
-            "shard": self.shard,
-            "plan": self.plan or None,
-            "from": self.origin or None,
-            "to": self.to or None,
-            "stage": self.stage,
-            "reason": self.reason,
-            "asked_ms": self.asked_ms,
-            "killed_ms": self.killed_ms,
-            "dropped_ms": self.dropped_ms,
-            "given_ms": self.given_ms,
-            "added_ms": self.added_ms,
-            "took_ms": took,
-            "decision": self.decision,
-            "position": self.position,
-        }
 
 
 def moves_of(chain: Iterable[Standing]) -> list[Move]:
@@ -211,55 +189,6 @@ def plans_of(chain: Iterable[Standing]) -> dict[str, Plan]:
             body.plan_id, read.at_ms, where, read.record.id, body, moves, body.part
         )
     return found
-
-
-def plan_to_plain(plan: Plan, moves: Sequence[Move], row: Fleet) -> Row:
-    """A plan as JSON, with how far each of its moves came."""
-    begun = {move.shard: move for move in moves if move.plan == plan.plan_id}
-    first = plan.first
-    rows = [_planned(row, plan, one, begun.get(one.shard)) for one in plan.moves]
-    stages: dict[str, int] = {}
-    for one in rows:
-        stages[one["stage"]] = stages.get(one["stage"], 0) + 1
-    confirmed = row.brake is None or row.brake.plan_id != plan.plan_id or row.brake.released
-    return {
-        "plan": plan.plan_id,
-        "tier": first.tier,
-        "at_ms": plan.at_ms,
-        "trigger": first.trigger,
-        "explanation": first.explanation,
-        "held": first.held and not confirmed,
-        "shards": first.shards,
-        "containers": first.containers,
-        "unplaced": first.unplaced,
-        "measures": json.loads(first.measures_json),
-        "stages": stages,
-        "moves": rows,
-        "decision": plan.decision,
-        "position": plan.position,
-    }
-
-
-def _planned(row: Fleet, plan: Plan, one: Planned, begun: Move | None) -> Row:
-    """A move of a plan: how far it came, or why it was not begun."""
-    if begun is not None:
-        return begun.to_plain(row.tier)
-    grant = row.grants.get(one.shard)
-    if (grant.generation if grant is not None else 0) != one.generation:
-        stage = "overtaken"  # it was given to another since
-    elif row.course is not None and row.course.plan_id == plan.plan_id:
-        stage = "waiting"
-    else:
-        stage = "left out"  # a newer plan took its place
-    return {
-        "tier": row.tier,
-        "shard": one.shard,
-        "plan": plan.plan_id,
-        "from": grant.container if grant is not None else None,
-        "to": one.to,
-        "stage": stage,
-        "reason": one.reason,
-    }
 
 
 # --- fail-overs

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from components.state_syncer.plan import way_of
 from events.codec import Read
 from events.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from projections.reports import Report, report_of
-from projections.syncs import DELETED, RUNNING, Plan, Sync
-from projections.waits import missing
-
-Row = dict[str, Any]
+from projections.syncs import DELETED, RUNNING, Sync
 
 STARTING = "starting"
 """Its config is in effect, and none of its tasks runs yet, though nothing has failed."""
@@ -75,20 +71,9 @@ class Sightings:
             return None
         return Seen(found[1], found[2], report.at_ms)
 
-    def failures(self, job: str) -> list[Row]:
-        """The last plans without effect, the newest last."""
-        return [failure_to_plain(body, at_ms) for body, at_ms in self._failures.get(job, ())]
-
-
-def failure_to_plain(body: SyncFailed, at_ms: int) -> Row:
-    """A plan without effect as JSON."""
-    return {
-        "at_ms": at_ms,
-        "versions": body.versions.to_plain(),
-        "step": body.name,
-        "cause": body.cause,
-        "explanation": body.explanation,
-    }
+    def failures(self, job: str) -> list[tuple[SyncFailed, int]]:
+        """The last plans without effect, the newest last, each with its instant."""
+        return list(self._failures.get(job, ()))
 
 
 def condition(sync: Sync) -> str:
@@ -128,44 +113,3 @@ def standing(
     if unhealthy:
         return "failing"
     return STARTING if idle else "lagging" if lagging else RUNNING
-
-
-def sync_to_plain(sync: Sync, sightings: Sightings) -> Row:
-    """A job's way from expected to running as JSON."""
-    running, plan, trouble, quarantine = sync.running, sync.plan, sync.trouble, sync.quarantine
-    return {
-        "job": sync.name,
-        "state": state_of(sync),
-        "condition": condition(sync),
-        "held": sync.held,
-        "expected_versions": sync.versions.to_plain(),
-        "running_versions": None if running is None else running.versions.to_plain(),
-        "tasks": 0 if running is None or running.state == DELETED else running.tasks,
-        "generation": None if running is None else running.generation,
-        "running": {} if running is None else json.loads(running.config_json),
-        "plan": None if plan is None else _plan(sync, plan),
-        "failures": 0 if trouble is None else trouble.failures,
-        "retry_ms": None if trouble is None else trouble.retry_ms,
-        "quarantine": None
-        if quarantine is None
-        else {
-            "versions": quarantine.versions.to_plain(),
-            "step": quarantine.step,
-            "cause": quarantine.cause,
-            "explanation": quarantine.explanation,
-        },
-        "last_failures": sightings.failures(sync.name),
-    }
-
-
-def _plan(sync: Sync, plan: Plan) -> Row:
-    return {
-        "id": plan.id,
-        "intent": plan.intent,
-        "versions": plan.versions.to_plain(),
-        "steps": list(plan.steps),
-        "step": plan.step,
-        "attempt": plan.attempt,
-        "deadline_ms": plan.deadline_ms,
-        "missing": [{"task": at, "why": why} for at, why in missing(sync, plan)],
-    }

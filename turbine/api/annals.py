@@ -8,7 +8,7 @@ from typing import Any
 from turbine.api.feed import Feed
 from turbine.api.reading import Views
 from turbine.log import Log, Standing
-from turbine.moves import Plan, moves_of, plans_of, timed, windows
+from turbine.moves import Move, Plan, moves_of, plans_of, timed, windows
 from turbine.read.answers.decision import Explanation, OpenRequest, decision
 from turbine.read.answers.scaling import KINDS
 from turbine.views.decisions import Wanted
@@ -60,7 +60,7 @@ class Annals:
 
     # --- tiers
 
-    def moves(self, tier: str, last: int, view: View) -> Sequence[Row]:
+    def moves(self, tier: str, last: int, view: View) -> Sequence[Move]:
         """The last moves of a tier's shards, with what containers said of them."""
         # A move takes up to three decisions; of the first ones in sight the beginning may lie
         # before, and they are left out.
@@ -69,7 +69,7 @@ class Annals:
         row = view.tiers[tier]
         kinds = frozenset({"ShardDropped", "ShardAdded"})
         facts = self._log.spoken(windows(found, row), kinds, end=view.at)
-        return [move.to_plain(tier) for move in timed(found, row, facts)]
+        return timed(found, row, facts)
 
     def last_plan(self, tier: str, end: Vector) -> Plan | None:
         """The last plan for a tier's shards."""

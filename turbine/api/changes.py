@@ -20,7 +20,6 @@ from turbine.api.asking import AtDesk, Desk
 from turbine.api.jobs import meant
 from turbine.api.plans import Fingerprint
 from turbine.api.problems import Refusal, told
-from turbine.api.reading import Row
 from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import Change, Wish
 from turbine.cli.failures import Failed
@@ -39,6 +38,8 @@ from turbine_client.creating import (
 )
 from turbine_client.publish import encoded
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
+
+Row = dict[str, Any]
 
 DRY_MS = 60_000
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ from turbine.api.asking import AtDesk, Desk, Known, matches
 from turbine.api.metrics import exposition
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes import Json
-from turbine.api.shapes_more import PoliciesAnswer, TopicsAnswer
+from turbine.api.shapes_more import PoliciesAnswer
 from turbine.contract import Installation, document
 from turbine.policies import rows_of
+from turbine.read.answers.platform import TopicLine
+from turbine.read.answers.platform import topics as topics_of
 
 SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
 RECORDED = Path(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
@@ -30,16 +33,23 @@ router = APIRouter(tags=["documents"], responses=told(422, 503))
 roots = APIRouter(include_in_schema=False)
 
 
+@dataclass(frozen=True, slots=True)
+class Topics:
+    """All topics of the table."""
+
+    items: tuple[TopicLine, ...]
+
+
 @router.get("/policies", response_model=PoliciesAnswer, summary="Policies and their settings")
 def policies() -> Any:
     """Each setting with its default, what it may be, and what it means."""
     return {"items": [{"policy": name, "settings": rows_of(name)} for name in SETTINGS]}
 
 
-@router.get("/topics", response_model=TopicsAnswer, summary="The topics and where they end")
+@router.get("/topics", response_model=Topics, summary="The topics and where they end")
 def topics(desk: AtDesk) -> Any:
     """What lies on each, by whose hand, and how far it reaches."""
-    return {"items": desk.reading.topics()}
+    return Topics(topics_of(desk.reading.log))
 
 
 @router.get("/contract", response_model=Json, summary="What a stranger may publish and read")

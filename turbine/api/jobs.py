@@ -24,6 +24,7 @@ from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.cli.jobs import DECISIONS_SHOWN, to_plain
 from turbine.log import Standing
 from turbine.read.answers import jobs as of_jobs
+from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
 from turbine.read.answers.journal import line_of
@@ -32,7 +33,6 @@ from turbine.read.answers.scaling import ACTIONS, scaling_of
 from turbine.read.answers.why_not import WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.plain import plain
-from turbine.running import sync_to_plain
 from turbine.views.decisions import Wanted
 from turbine.views.view import JobView, View
 from turbine_client.creating import perhaps
@@ -92,6 +92,16 @@ def jobs(
     return Page(tuple(of_jobs.jobs(seen.view, found, whole=whole)), after, len(lines))
 
 
+@router.get(
+    "/syncs", response_model=Page[of_syncs.SyncLine], summary="How running follows expected"
+)
+def syncs(seen: Seen, q: Filter = "", limit: Limit = 100, cursor: Cursor = None) -> Any:
+    """What is in effect of each job, the plan that is on its way, and what failed."""
+    found = of_syncs.syncs(seen.view, some_of(seen.lines(), q, deleted=True))
+    items, after = page(found, lambda one: (one.job,), ("",), limit, cursor)
+    return Page(tuple(items), after, len(found))
+
+
 @router.get("/jobs/{job}", response_model=JobAnswer, summary="One job in full", responses=told(404))
 def job(seen: Seen, job: Name) -> Any:
     """The four layers with who said what, what they add up to and where each value is from, how
@@ -99,12 +109,13 @@ def job(seen: Seen, job: Name) -> Any:
     found = job_of(seen, job)
     decisions = seen.desk.annals.last(about(seen, job), DECISIONS_SHOWN)
     words = [Standing(read, stands=True) for read in found.words[-1:]]
-    sync = found.sync
+    line = line_in(seen.view, job)
+    sync = plain(of_syncs.syncs(seen.view, [line]))
     alerts = [one for one in open_alerts(seen.view) if one.subject == job]
     return to_plain(found.job) | {
-        "sync": {} if sync is None else sync_to_plain(sync, found.sightings),
+        "sync": sync[0] if sync else {},
         "scaling": scaling_of(found.job, words),
-        "line": plain(line_in(seen.view, job)),
+        "line": plain(line),
         "open_alerts": plain(alerts),
         "decisions": [line_of(one) for one in decisions],
     }

@@ -5,10 +5,8 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
-from components.runtime.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
-from events.topics import BY_SHORT, DEAD_LETTERS
 from turbine.cli.moments import Moment, position_at
 from turbine.log import Log
 from turbine.monitoring.tally import Tally
@@ -16,7 +14,6 @@ from turbine.views.decisions import Decisions
 from turbine.views.series import Series
 from turbine.views.view import View
 
-Row = dict[str, Any]
 Vector = Mapping[str, int]
 
 PAST_KEPT = 4
@@ -76,52 +73,3 @@ class Reading:
             while len(self._past) > PAST_KEPT:
                 self._past.popitem(last=False)
         return found
-
-    # --- facts
-
-    def topics(self) -> Sequence[Row]:
-        """Each topic of the table, and where its places end."""
-        counts = self.log.counts
-        ends = self.log.ends(self.log.places(topic for topic in BY_SHORT if topic in counts))
-        return [
-            {
-                "topic": self.log.topic(short),
-                "kind": topic.kind,
-                "key": topic.key,
-                "written_by": topic.written_by,
-                "records": list(topic.records),
-                "doc": topic.doc,
-                "partitions": counts.get(short, 0),
-                "ends": {at: end for at, end in ends.items() if at.rpartition("/")[0] == short},
-            }
-            for short, topic in BY_SHORT.items()
-        ]
-
-    def letters(self, most: int) -> Sequence[Row]:
-        """The last dead letters, the newest first."""
-        if DEAD_LETTERS not in self.log.counts:
-            return ()
-        ends = self.log.ends(self.log.places([DEAD_LETTERS]))
-        start = {at: max(0, end - most) for at, end in ends.items()}
-        found = [
-            _letter(message) for message in self.log.messages([DEAD_LETTERS], start=start, end=ends)
-        ]
-        return found[::-1]
-
-
-def _letter(message: Message) -> Row:
-    headers = dict(message.headers or ())
-
-    def text(name: str) -> str:
-        return (headers.get(f"dead_letter_{name}") or b"").decode(errors="replace")
-
-    offset = number_in(headers, OFFSET, -1)
-    return {
-        "at_ms": message.at_ms,
-        "place": text("place"),
-        "offset": offset,
-        "last_offset": number_in(headers, LAST_OFFSET, offset),
-        "records": records_of(message),
-        "reason": text("reason"),
-        "sentence": text("sentence"),
-    }

@@ -11,35 +11,6 @@ from turbine.api.shapes import Json, Shape
 # --- tiers
 
 
-class Move(Shape):
-    """A shard on its way, as `turbine get moves -o json` shows it."""
-
-    model_config = ConfigDict(extra="allow", frozen=True, populate_by_name=True)
-
-    tier: str
-    shard: int
-    plan: str | None
-    origin: str | None = Field(alias="from")
-    to: str | None
-    stage: str
-    reason: str
-    asked_ms: int
-    killed_ms: int | None
-    dropped_ms: int | None
-    given_ms: int | None
-    added_ms: int | None
-    took_ms: int | None
-    decision: str
-    position: str
-
-
-class MovesAnswer(Shape):
-    """The last moves, the newest last."""
-
-    tier: str
-    items: list[Move]
-
-
 class Balance(Shape):
     """How a container's load compares with the tier's mean in one resource."""
 
@@ -93,83 +64,6 @@ class PoliciesAnswer(Shape):
     """All policies."""
 
     items: list[PolicyLine]
-
-
-class TopicLine(Shape):
-    """A topic and where its places end."""
-
-    topic: str
-    kind: str
-    key: str
-    written_by: str
-    records: list[str]
-    doc: str
-    partitions: int = Field(description="0 where the broker does not have it.")
-    ends: dict[str, int]
-
-
-class TopicsAnswer(Shape):
-    """All topics of the table."""
-
-    items: list[TopicLine]
-
-
-class ComponentLine(Shape):
-    """A component by its last words."""
-
-    component: str
-    decisions: int = Field(description="That stand.")
-    last_at_ms: int
-    last_position: str
-    silent_ms: int = Field(description="Since then, by the log's own time.")
-    tick_behind_ms: int | None = Field(
-        description="How far the tick that its last decision names lay before its appending."
-    )
-
-
-class Reconcile(Shape):
-    """How far running is from expected."""
-
-    jobs_in_sync: int
-    jobs_behind: int
-    jobs_syncing: int
-    jobs_failing: int
-    jobs_quarantined: int
-    oldest_behind_ms: int | None
-
-
-class Letter(Shape):
-    """What could not be read: one record, or several of one place from an offset to another."""
-
-    at_ms: int
-    place: str
-    offset: int
-    last_offset: int
-    records: int
-    reason: str
-    sentence: str
-
-
-class Projection(Shape):
-    """How far this server has read."""
-
-    position: dict[str, int]
-    behind_records: int = Field(description="Records after that position, by the places' ends.")
-    at_ms: int
-
-
-class PlatformAnswer(Shape):
-    """How the control plane itself does, as far as the log tells."""
-
-    now_ms: int
-    components: list[ComponentLine]
-    reconcile: Reconcile
-    projection: Projection
-    dead_letters: int
-    dead_letters_by_reason: dict[str, int]
-    last_dead_letters: list[Letter]
-    stream_readers: int
-    topics: list[TopicLine]
 
 
 # --- changes

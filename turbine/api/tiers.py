@@ -12,9 +12,10 @@ from projections.fleet import Fleet
 from turbine.api.asking import Cursor, Limit, Looked, Seen
 from turbine.api.paging import TierPage, page
 from turbine.api.problems import Refusal, told
-from turbine.api.shapes_more import BalanceAnswer, MovesAnswer
+from turbine.api.shapes_more import BalanceAnswer
 from turbine.placing import compared, spread_of
 from turbine.read.answers import tiers as of_tiers
+from turbine.read.answers.moves import MoveLine, move_line
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]
@@ -33,6 +34,14 @@ class Containers:
 
     tier: str
     items: tuple[of_tiers.Container, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """The last moves, the newest last."""
+
+    tier: str
+    items: tuple[MoveLine, ...]
 
 
 def tier_of(seen: Looked, name: str) -> Fleet:
@@ -97,14 +106,15 @@ def shards(
 
 @router.get(
     "/tiers/{tier}/moves",
-    response_model=MovesAnswer,
+    response_model=Moves,
     summary="The last moves of a tier's shards",
     responses=told(404),
 )
 def moves(seen: Seen, tier: Name, last: Annotated[int, Query(ge=1, le=1000)] = 50) -> Any:
     """From where to where, why, how far, how long."""
     tier_of(seen, tier)
-    return {"tier": tier, "items": seen.desk.annals.moves(tier, last, seen.view)}
+    found = seen.desk.annals.moves(tier, last, seen.view)
+    return Moves(tier, tuple(move_line(tier, move) for move in found))
 
 
 @router.get(

@@ -195,6 +195,8 @@ def get_moves(
 ) -> int:
     """List the last moves of shards: from where to where, why, how far, how long."""
     from turbine.cli.output import show_rows, tell
+    from turbine.read.answers.moves import move_line
+    from turbine.read.plain import plain
 
     looked = look(context, tier, at)
     moves = moves_in(looked, lambda one: plan in (None, one.plan), last=last)
@@ -202,7 +204,7 @@ def get_moves(
         whose = f"plan {plan}" if plan else f"tier {tier}"
         tell(f"no shard of {whose} was moved; `turbine placement show PLAN` shows a plan")
         return Code.OK
-    rows = [move.to_plain(tier) for move in moves]
+    rows = [plain(move_line(tier, move)) for move in moves]
     show_rows(rows, output, move_columns(), name="shard")
     return Code.OK
 
@@ -242,6 +244,7 @@ def describe_container(
     from turbine.cli.output import show_value, write
     from turbine.moves import fail_overs_of
     from turbine.placing import compared
+    from turbine.read.answers.moves import move_line
     from turbine.read.answers.tiers import shards
     from turbine.read.plain import plain
 
@@ -251,7 +254,7 @@ def describe_container(
     moves = moves_in(looked, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
     found["balance"] = compared(row).get(name, [])
     found["fail_overs"] = fail_overs_of(looked.chain, row, name)
-    found["last_moves"] = [move.to_plain(tier) for move in moves]
+    found["last_moves"] = [plain(move_line(tier, move)) for move in moves]
     found["holds"] = plain(shards(row, container=name))
     if output == "table":
         write(_description(found))

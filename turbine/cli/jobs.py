@@ -71,12 +71,12 @@ def describe_job(
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
     from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
-    from turbine.cli.syncs import look
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.alerts import open_alerts
     from turbine.read.answers.journal import line_of
     from turbine.read.answers.lines import line_in
     from turbine.read.answers.scaling import scaling_of
+    from turbine.read.answers.syncs import syncs
     from turbine.read.plain import plain
 
     check_job(name)
@@ -86,10 +86,12 @@ def describe_job(
     names = partial(_names, log, end)
     job = existing(log.job(name, end=end), name, at, names)
     decisions = log.decisions(job=name, end=end)
-    row = to_plain(job) | {"sync": look(log, name, moment)}
-    row["scaling"] = plain(scaling_of(job, decisions))
     view = jobs_view(log, moment)
-    row["line"] = plain(line_in(view, name))
+    line = line_in(view, name)
+    sync = plain(syncs(view, [line]))
+    row = to_plain(job) | {"sync": sync[0] if sync else {}}
+    row["scaling"] = plain(scaling_of(job, decisions))
+    row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [plain(line_of(one)) for one in decisions[-DECISIONS_SHOWN:]]
     if output == "table":

@@ -341,7 +341,8 @@ def show_placement(
     """Show a plan of the log, and how far its moves have come."""
     from turbine.cli.output import show_value, write
     from turbine.ids import LEAST
-    from turbine.moves import plan_to_plain, plans_of
+    from turbine.moves import plans_of
+    from turbine.read.answers.moves import plan_to_plain
 
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)

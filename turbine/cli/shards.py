@@ -65,11 +65,13 @@ def why_shard(
 
 def _last_move(looked: Looked, shard: int) -> Row | None:
     from turbine.moves import moves_of, timed
+    from turbine.read.answers.moves import move_line
+    from turbine.read.plain import plain
 
     moves = [move for move in moves_of(looked.chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
     last = timed(moves[-1:], looked.row, ())
-    return last[0].to_plain(looked.row.tier) if last else None
+    return plain(move_line(looked.row.tier, last[0])) if last else None
 
 
 def _last_decision(chain: list[Standing], shard: int) -> Row | None:

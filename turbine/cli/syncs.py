@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from projections.syncs import Sync
     from turbine.cli.moments import Moment
     from turbine.log import Log
-    from turbine.read.answers.lines import JobLine
     from turbine.running import Sightings
     from turbine.views.view import JobView, View
 
@@ -39,22 +38,14 @@ def get_syncs(
     """List how far each job's running config has followed its expected one, or those named."""
     from turbine.cli.output import show_rows
     from turbine.cli.viewing import lines_of
+    from turbine.read.answers.syncs import syncs
+    from turbine.read.plain import plain
 
-    view, syncs = _named(context, names, job, at)
+    view, found = _named(context, names, job, at)
     lines = lines_of(view)
-    rows = [_sync_row(sync, view.jobs[name].sightings, lines[name]) for name, sync in syncs.items()]
+    rows = plain(syncs(view, [lines[name] for name in found]))
     show_rows(rows, output, _sync_columns(), name="job")
     return Code.OK
-
-
-def _sync_row(sync: Sync, sightings: Sightings, line: JobLine) -> Row:
-    """The way from expected to running, with how the job stands as every list says it: what was
-    brought into effect is no word of what runs now."""
-    from turbine.running import sync_to_plain
-
-    row = sync_to_plain(sync, sightings)
-    now = {"state": line.state, "tasks": line.tasks, "tasks_running": line.running}
-    return row | now | {"in_effect": row["state"]}
 
 
 def get_tasks(
@@ -114,7 +105,10 @@ def wait_job(
     from turbine.cli.jobs import names_in
     from turbine.cli.moments import parse_span
     from turbine.cli.output import show_value, write
-    from turbine.running import Sightings, sync_to_plain
+    from turbine.headline import count_of, tasks_of
+    from turbine.read.answers.syncs import sync_line
+    from turbine.read.plain import plain
+    from turbine.running import Sightings
 
     check_job(job)
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
@@ -129,7 +123,8 @@ def wait_job(
     if output == "table":
         write(f"{job}: {for_}")
     else:
-        show_value(sync_to_plain(sync, Sightings()), output)
+        count = count_of(sync, tasks_of(sync, Sightings(), {}))
+        show_value(plain(sync_line(sync, for_, count.wanted, count.running)), output)
     return Code.OK
 
 
@@ -193,10 +188,10 @@ def section(row: Row) -> str:
 
     sync = row["sync"]
     pairs: list[tuple[str, object]] = [
-        ("running", sync["state"]),
+        ("running", sync["in_effect"]),
         ("condition", sync["condition"]),
         ("versions", _versions(sync["running_versions"])),
-        ("tasks", sync["tasks"]),
+        ("tasks", f"{sync['tasks_running']} of {sync['tasks']} run"),
     ]
     if plan := sync["plan"]:
         waits = ", ".join(f"{one['task']} ({one['why']})" for one in plan["missing"][:10])
@@ -223,14 +218,6 @@ def section(row: Row) -> str:
         ]
         parts.append(table_text(sync["last_failures"], columns))
     return "\n\n".join(parts)
-
-
-def look(log: Log, name: str, moment: Moment | None) -> Row:
-    """One job's way from expected to running, as JSON; empty where the log tells nothing."""
-    from turbine.running import sync_to_plain
-
-    found = sync_at(log, name, moment)
-    return {} if found is None else sync_to_plain(*found)
 
 
 def sync_at(log: Log, job: str, moment: Moment | None) -> tuple[Sync, Sightings] | None:

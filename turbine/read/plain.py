@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import TypeAdapter
+from pydantic import Field, TypeAdapter
 
 T = TypeVar("T")
 
 
-def widened(kind: type[T], answer: Any, **more: Any) -> T:
-    """An answer of a type that has more fields than the one it is made of."""
-    return kind(**{field.name: getattr(answer, field.name) for field in fields(answer)}, **more)
+def means(text: str, **more: Any) -> Any:
+    """The meaning of a field, beside its type."""
+    return Field(description=text, **more)
+
+
+def made(kind: Callable[..., T], source: Any, **more: Any) -> T:
+    """An answer with the fields of the source by their names, but for those that are given."""
+    known: Any = kind
+    names = {field.name for field in fields(known)} - more.keys()
+    return kind(**{name: getattr(source, name) for name in names}, **more)
 
 
 def plain(answer: Any) -> Any:

@@ -12,6 +12,7 @@ from turbine.read.answers.alerts import Alerts, alerts
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.jobs import ListedJob, jobs
 from turbine.read.answers.lines import lines_of, some_of
+from turbine.read.answers.syncs import SyncLine, syncs
 from turbine.read.answers.tasks import TaskLine, tasks
 from turbine.read.answers.tiers import (
     Container,
@@ -64,6 +65,12 @@ QUESTIONS = (
         "/jobs/{job}/tasks",
         TaskLine,
         lambda view, names: tasks(view, names["job"]),
+    ),
+    Question(
+        "get syncs",
+        "/syncs",
+        SyncLine,
+        lambda view, _: syncs(view, lines_of(view)),
     ),
     Question("get alerts", "/alerts", Alerts, lambda view, _: alerts(view), listed=False),
     Question("get tiers", "/tiers", Tier, lambda view, _: tiers(view)),

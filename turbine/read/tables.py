@@ -40,8 +40,9 @@ def text() -> str:
 def _about(question: Question) -> Iterator[str]:
     schema, each = document(question.kind), "each of " if question.listed else ""
     path = question.path.partition("?")[0]
-    yield f"## `turbine {question.command}`\n"
-    yield f"`GET {path}`, {each}{question.kind.__name__}: {_said(schema)}\n"
+    names = {"job": "JOB", "tier": "TIER", "filter": "WORDS"}
+    yield f"## `{question.command.format(**names)}`\n"
+    yield f"`GET {path.format(**names)}`, {each}{question.kind.__name__}: {_said(schema)}\n"
     yield from _rows(schema)
 
 

@@ -48,7 +48,7 @@ def test_a_request_is_a_cloud_event_of_the_sdk() -> None:
     one._emitter = SimpleNamespace(write=lambda *words: said.append(words), settle=lambda: None)
     one._send(CHANGES_BASE, ASKED.job, ASKED.change_id, ASKED)
     [(topic, partition, key, value, headers)] = said
-    assert (topic, partition) == (PREFIX + CHANGES_BASE, partition_of(ASKED.job, PARTITIONS))
+    assert (topic, partition) == (CHANGES_BASE, partition_of(ASKED.job, PARTITIONS))
     record = Record(ASKED.job, ASKED.change_id, "ConfigChangeProposed", value, ASKED, source=SDK)
     assert (key, headers) == (ASKED.job.encode(), headers_of(record, CHANGES_BASE))
     assert decode(value) == ASKED

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -15,8 +16,10 @@ from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
 from turbine.cli.failures import Code, Failed
 from turbine.cli.syncs import reached, running_config, section, told
+from turbine.read.answers.syncs import Missing, sync_line
 from turbine.read.answers.tasks import states_of
-from turbine.running import Sightings, condition, sync_to_plain
+from turbine.read.plain import plain
+from turbine.running import Sightings, condition
 
 
 @pytest.fixture
@@ -39,13 +42,8 @@ def quarantined(fleet: Fleet) -> Fleet:
 
 
 def test_a_job_that_runs_what_is_expected(fleet: Fleet) -> None:
-    row = sync_to_plain(fleet.row, Sightings())
-    assert (row["state"], row["condition"], row["tasks"], row["plan"]) == (
-        "running",
-        "in sync",
-        2,
-        None,
-    )
+    line = sync_line(fleet.row, "running", 2, 2)
+    assert (line.in_effect, line.condition, line.plan) == ("running", "in sync", None)
     assert states(fleet.row) == [(0, "running"), (1, "running")]
     assert reached(fleet.row, "running")
     assert not reached(fleet.row, "paused")
@@ -77,9 +75,10 @@ def test_each_step_names_the_tasks_that_it_waits_for(fleet: Fleet) -> None:
     assert list(missing(fleet.row, fleet.plan)) == [(1, "not stopped")]
     assert states(fleet.row) == [(0, "waiting"), (1, "stopping"), (2, "waiting")]
     assert told(fleet.row) == "its change waits in step stop, for tasks 1 (not stopped)"
-    plan = sync_to_plain(fleet.row, Sightings())["plan"]
-    assert plan["missing"] == [{"task": 1, "why": "not stopped"}]
-    assert plan["deadline_ms"] == NOW_MS + DEADLINES_MS["stop"]
+    plan = sync_line(fleet.row, "syncing", 3, 0).plan
+    assert plan is not None
+    assert plan.missing == (Missing(1, "not stopped"),)
+    assert plan.deadline_ms == NOW_MS + DEADLINES_MS["stop"]
     fleet.stopped(2, [1])
     fleet.decide()
     fleet.lists(4, 3)
@@ -146,7 +145,8 @@ def test_a_description_tells_the_plan_the_difference_and_the_failures(fleet: Fle
     sightings = Sightings()
     for at_ms in range(1, 9):
         sightings(read_of(failed, at_ms), at_ms != 8)
-    row = sync_to_plain(fleet.row, sightings)
+    line = sync_line(fleet.row, "quarantined", 3, 2, sightings.failures(fleet.row.name))
+    row: dict[str, Any] = plain(line)
     assert [one["at_ms"] for one in row["last_failures"]] == [3, 4, 5, 6, 7]
     expected: Mapping[str, object] = row["running"] | {"tasks": 3}
     text = section({"sync": row, "expected": expected})

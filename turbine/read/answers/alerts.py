@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from turbine.monitoring.alerts import gravest
+from turbine.read.plain import made, means
 from turbine.views.view import AlertView, View
 
 CLEARED_MOST = 100
@@ -18,17 +17,17 @@ CLEARED_MOST = 100
 class Alert:
     """Something that needs a person."""
 
-    alert: Annotated[str, Field(description="Which kind, such as job-quarantined.")]
-    subject: Annotated[str, Field(description="The job or tier that it is about.")]
+    alert: Annotated[str, means("Which kind, such as job-quarantined.")]
+    subject: Annotated[str, means("The job or tier that it is about.")]
     severity: str
     cause: str
-    runbook: Annotated[str, Field(description="The page that says what to do.")]
+    runbook: Annotated[str, means("The page that says what to do.")]
     since_ms: int
-    cleared_ms: Annotated[int | None, Field(description="When it was over; null while it stands.")]
-    explanation: Annotated[str, Field(description="Why it is over.")]
-    id: Annotated[str, Field(description="Of the decision that raised it.")]
+    cleared_ms: Annotated[int | None, means("When it was over; null while it stands.")]
+    explanation: Annotated[str, means("Why it is over.")]
+    id: Annotated[str, means("Of the decision that raised it.")]
     position: str
-    source: Annotated[str, Field(description="The component that raised it.")]
+    source: Annotated[str, means("The component that raised it.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,19 +40,7 @@ class Alerts:
 
 def alert_of(found: AlertView) -> Alert:
     """One of a view's alerts."""
-    return Alert(
-        alert=found.kind,
-        subject=found.subject,
-        severity=found.severity,
-        cause=found.cause,
-        runbook=found.runbook,
-        since_ms=found.since_ms,
-        cleared_ms=found.cleared_ms,
-        explanation=found.explanation,
-        id=found.id,
-        position=found.position,
-        source=found.source,
-    )
+    return made(Alert, found, alert=found.kind)
 
 
 def alerts(view: View) -> Alerts:

@@ -23,6 +23,7 @@ from events.topics import CHANGES, JOURNAL, TIERS
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.ids import full_id
 from turbine.log import Log, Standing
+from turbine.outcomes import outcome_of
 from turbine.read.answers.evidence import Node, tree_of
 from turbine.read.answers.journal import (
     DOCUMENTED,

@@ -9,8 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from projections.syncs import DELETED
 from turbine.headline import HELD, LOST, UNHEARD
 from turbine.read.answers.alerts import Alert, by_gravity
@@ -23,7 +21,7 @@ from turbine.read.answers.lines import (
     some_of,
 )
 from turbine.read.answers.tiers import Container, TierLine, containers, tier_line
-from turbine.read.plain import widened
+from turbine.read.plain import made, means
 from turbine.views.view import View
 
 OFFENDERS_MOST = 20
@@ -37,31 +35,22 @@ class Share:
     """A number of tasks, and of how many."""
 
     count: int
-    percent: Annotated[float, Field(description="Of the tasks that are wanted; 0 where none is.")]
+    percent: Annotated[float, means("Of the tasks that are wanted; 0 where none is.")]
 
 
 @dataclass(frozen=True, slots=True)
 class Totals:
     """The paper's three numbers, over all tasks that should run (Turbine VII)."""
 
-    jobs: Annotated[int, Field(description="Jobs that are not deleted.")]
-    tasks_wanted: Annotated[int, Field(description="By config, of jobs that are not paused.")]
+    jobs: Annotated[int, means("Jobs that are not deleted.")]
+    tasks_wanted: Annotated[int, means("By config, of jobs that are not paused.")]
     tasks_running: int
     tasks_not_running: Share
-    tasks_lagging: Annotated[
-        Share, Field(description="Behind by more than their job's slo.lag_seconds.")
-    ]
-    tasks_unhealthy: Annotated[
-        Share,
-        Field(
-            description="Failed, started again and again, or of a quarantined job and not running."
-        ),
-    ]
-    tasks_unknown: Annotated[
-        int, Field(description="Without a report of late: nobody knows their lag.")
-    ]
+    tasks_lagging: Annotated[Share, means("Behind by more than their job's slo.lag_seconds.")]
+    tasks_unhealthy: Annotated[Share, means("They crash, or wait for a person.")]
+    tasks_unknown: Annotated[int, means("Without a report of late: nobody knows their lag.")]
     jobs_by_state: Mapping[str, int]
-    tasks_by_state: Annotated[Mapping[str, int], Field(description=BY_STATE)]
+    tasks_by_state: Annotated[Mapping[str, int], means(BY_STATE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,18 +65,15 @@ class Fleet:
     """The whole fleet at a glance."""
 
     at_ms: int
-    now_ms: Annotated[int, Field(description="The log's own time: its greatest tick.")]
-    totals: Annotated[Totals, Field(description="Of the jobs that the filter leaves.")]
-    hidden: Annotated[int, Field(description="Jobs that the filter leaves out.")]
-    offenders: Annotated[
-        tuple[Offender, ...], Field(description="The jobs to look at first, 20 at most.")
-    ]
-    jobs: Annotated[tuple[JobLine, ...], Field(description="As many as were asked for.")]
-    alerts: Annotated[tuple[Alert, ...], Field(description="The gravest first.")]
+    now_ms: Annotated[int, means("The log's own time: its greatest tick.")]
+    totals: Annotated[Totals, means("Of the jobs that the filter leaves.")]
+    hidden: Annotated[int, means("Jobs that the filter leaves out.")]
+    offenders: Annotated[tuple[Offender, ...], means("The jobs to look at first, 20 at most.")]
+    jobs: Annotated[tuple[JobLine, ...], means("As many as were asked for.")]
+    alerts: Annotated[tuple[Alert, ...], means("The gravest first.")]
     tiers: tuple[TierLine, ...]
     containers: Annotated[
-        tuple[Container, ...],
-        Field(description="As many as were asked for; first who does not just run, then by load."),
+        tuple[Container, ...], means("As many as were asked for, the fullest first.")
     ]
     dead_letters: int
 
@@ -162,7 +148,7 @@ def offenders(lines: Iterable[JobLine]) -> list[Offender]:
     """The jobs that need to be looked at first, the worst first, each with why."""
     found = [(line, why) for line in lines if line.state != DELETED and (why := _why(line))]
     worst = sorted(found, key=lambda pair: badness(pair[0]))[:OFFENDERS_MOST]
-    return [widened(Offender, line, why=why) for line, why in worst]
+    return [made(Offender, line, why=why) for line, why in worst]
 
 
 def _why(line: JobLine) -> str:

@@ -7,14 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import Field
-
 from events.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.overrides import ends_of
 from turbine.read.answers.lines import JobLine
-from turbine.read.plain import widened
+from turbine.read.plain import made, means
 from turbine.views.view import View
 
 Json = Mapping[str, Any]
@@ -25,9 +23,9 @@ class LayerEnd:
     """An instant at which temporary changes end, and what that changes in their layer."""
 
     expires_ms: int
-    change_id: Annotated[str, Field(description="Of the change that ends, the newest of several.")]
+    change_id: Annotated[str, means("Of the change that ends, the newest of several.")]
     author: str
-    other_ids: Annotated[tuple[str, ...], Field(description="Of older changes that end with it.")]
+    other_ids: Annotated[tuple[str, ...], means("Of older changes that end with it.")]
     differences: tuple[Json, ...]
 
 
@@ -39,9 +37,7 @@ class Layer:
     author: str
     reason: str
     change_id: str
-    expires_ms: Annotated[
-        int | None, Field(description="When the first of its temporary changes ends.")
-    ]
+    expires_ms: Annotated[int | None, means("When the first of its temporary changes ends.")]
     ends: tuple[LayerEnd, ...]
     config: Json
 
@@ -53,7 +49,7 @@ class Layers:
     alive: bool
     versions: Mapping[str, int]
     expected: Json
-    origins: Annotated[Mapping[str, str], Field(description="The layer that each value is from.")]
+    origins: Annotated[Mapping[str, str], means("The layer that each value is from.")]
     layers: Mapping[str, Layer]
 
 
@@ -62,10 +58,8 @@ class ListedJob(JobLine):
     """A job in a list, with its layers where the whole of it is asked for."""
 
     alive: bool
-    versions: Annotated[
-        Mapping[str, int] | None, Field(description="Of its layers; null unless asked for.")
-    ]
-    expected: Annotated[Json | None, Field(description="Null unless asked for, as are all below.")]
+    versions: Annotated[Mapping[str, int] | None, means("Of its layers; null unless asked for.")]
+    expected: Annotated[Json | None, means("Null unless asked for, as are all below.")]
     origins: Mapping[str, str] | None
     layers: Mapping[str, Layer] | None
 
@@ -80,12 +74,9 @@ def layers_of(job: Job) -> Layers:
         expected=json.loads(job.expected_json),
         origins={path: LAYERS[at] for path, at in sorted(origins(configs).items())},
         layers={
-            name: Layer(
-                version=layer.version,
-                author=layer.author,
-                reason=layer.reason,
-                change_id=layer.change_id,
-                expires_ms=layer.expires_ms,
+            name: made(
+                Layer,
+                layer,
                 ends=tuple(
                     LayerEnd(**{key: _fixed(value) for key, value in end.items()})
                     for end in ends_of(layer)
@@ -107,13 +98,7 @@ def jobs(view: View, lines: Iterable[JobLine], *, whole: bool = True) -> list[Li
 
 
 def _listed(job: Job, line: JobLine, *, whole: bool) -> ListedJob:
+    names = ("versions", "expected", "origins", "layers")
     found = layers_of(job) if whole else None
-    return widened(
-        ListedJob,
-        line,
-        alive=job.alive,
-        versions=None if found is None else found.versions,
-        expected=None if found is None else found.expected,
-        origins=None if found is None else found.origins,
-        layers=None if found is None else found.layers,
-    )
+    more = {name: None if found is None else getattr(found, name) for name in names}
+    return made(ListedJob, line, alive=job.alive, **more)

@@ -13,10 +13,9 @@ from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
-
 from events.config import Invalid, JobConfig, validate_config
 from events.merge import origins
+from events.records import TaskLoadReported
 from events.sentences.scaling import Said as Word
 from events.sentences.scaling import outline
 from events.topics import LAYERS
@@ -38,6 +37,7 @@ from turbine.lag import FRESH_MS
 from turbine.monitoring.alerts import gravest
 from turbine.overrides import until, until_by_path
 from turbine.read.filters import filter_of
+from turbine.read.plain import made, means
 from turbine.running import condition, standing
 from turbine.views.view import AlertView, JobView, View
 
@@ -66,9 +66,7 @@ class Override:
 
     path: str
     layer: str
-    expires_ms: Annotated[
-        int | None, Field(description="When the layer says something else there.")
-    ]
+    expires_ms: Annotated[int | None, means("When the layer says something else there.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,41 +83,29 @@ class JobLine:
     """A job in a list."""
 
     job: str
-    state: Annotated[
-        str,
-        Field(
-            description="running, paused or deleted; or what is in the way of it: lagging,"
-            " starting, syncing, behind, failing, quarantined."
-        ),
-    ]
-    tasks: Annotated[int, Field(description="By config; none of a job that is paused.")]
+    state: Annotated[str, means(f"The gravest that is true of {', '.join(JOB_STATES)}.")]
+    tasks: Annotated[int, means("By config; none of a job that is paused.")]
     running: int
     not_running: int
-    lagging: Annotated[
-        int, Field(description="Tasks behind by more than slo.lag_seconds, of those that told.")
-    ]
-    unhealthy: Annotated[int, Field(description="Tasks that crash, or wait for a person.")]
-    unknown: Annotated[
-        int, Field(description="Tasks without a report of late: nobody knows their lag.")
-    ]
-    tasks_by_state: Annotated[Mapping[str, int], Field(description=BY_STATE)]
-    lag_seconds: Annotated[
-        float | None, Field(description="Of the worst task; null unless all have told of late.")
-    ]
+    lagging: Annotated[int, means("Tasks behind by more than slo.lag_seconds, of those that told.")]
+    unhealthy: Annotated[int, means("Tasks that crash, or wait for a person.")]
+    unknown: Annotated[int, means("Tasks without a report of late: nobody knows their lag.")]
+    tasks_by_state: Annotated[Mapping[str, int], means(BY_STATE)]
+    lag_seconds: Annotated[float | None, means("Of the worst task; null unless all have told.")]
     lag_records: int | None
-    rate_in: Annotated[float | None, Field(description="Records a second.")]
-    slo_lag_seconds: Annotated[float, Field(description="The lag that its config allows.")]
+    rate_in: Annotated[float | None, means("Records a second.")]
+    slo_lag_seconds: Annotated[float, means("The lag that its config allows.")]
     policy: str
     mode: str
     tier: str
     priority: int
-    in_effect: Annotated[bool, Field(description="Is what is expected of it in effect?")]
+    in_effect: Annotated[bool, means("Is what is expected of it in effect?")]
     overrides: tuple[Override, ...]
-    alerts: Annotated[int, Field(description="Of those that are open about it.")]
-    gravest: Annotated[Gravest | None, Field(description="Of the alerts that are open about it.")]
-    cause: Annotated[str, Field(description="Why it is not as it should be, where the log tells.")]
-    last: Annotated[str, Field(description="What the auto scaler said last, in a few words.")]
-    updated_ms: Annotated[int | None, Field(description="When it was decided about last.")]
+    alerts: Annotated[int, means("Of those that are open about it.")]
+    gravest: Annotated[Gravest | None, means("Of the alerts that are open about it.")]
+    cause: Annotated[str, means("Why it is not as it should be, where the log tells.")]
+    last: Annotated[str, means("What the auto scaler said last, in a few words.")]
+    updated_ms: Annotated[int | None, means("When it was decided about last.")]
 
 
 class Wanted(NamedTuple):
@@ -157,23 +143,18 @@ def line_of(
     sync = seen.sync or Sync(job.name, alive=job.alive, expected_json=job.expected_json)
     tasks = list(tasks_of(sync, seen.sightings, lives))
     count = count_of(sync, tasks)
-    # Who runs no more reads nothing, and its last word says nothing of now: the input goes on.
-    there = {task.task for task in tasks if task.state == RUNNING}
-    fresh = {
-        task: load
-        for task, (load, at_ms) in seen.loads.items()
-        if task in there and is_fresh(at_ms, now_ms)
-    }
+    fresh = _fresh(seen, tasks, now_ms)
     lags = {task: load.lag_ms for task, load in fresh.items() if load.lag_ms is not None}
     listed = 0 if sync.listed is None else sync.listed.tasks
     lagging = sum(lag > wanted.slo_ms for task, lag in lags.items() if task < count.wanted)
     whole = len(fresh) == listed
     worst = min(alerts, key=gravest, default=None)
-    return JobLine(
+    ill, idle = _ill(count), _idle(count)
+    return made(
+        JobLine,
+        wanted,
         job=job.name,
-        state=standing(
-            sync, alive=job.alive, unhealthy=_ill(count), lagging=lagging, idle=_idle(count)
-        ),
+        state=standing(sync, alive=job.alive, unhealthy=ill, lagging=lagging, idle=idle),
         tasks=count.wanted,
         running=count.running,
         not_running=count.lacking,
@@ -185,10 +166,6 @@ def line_of(
         lag_records=_sum(load.lag_records for load in fresh.values()) if whole else None,
         rate_in=_sum(load.records_in_per_s for load in fresh.values()) if whole else None,
         slo_lag_seconds=wanted.slo_ms / 1000,
-        policy=wanted.policy,
-        mode=wanted.mode,
-        tier=wanted.tier,
-        priority=wanted.priority,
         in_effect=condition(sync) == "in sync",
         overrides=overrides_of(job),
         alerts=len(alerts),
@@ -197,6 +174,16 @@ def line_of(
         last=_last(seen),
         updated_ms=seen.notes.updated_ms or None,
     )
+
+
+def _fresh(seen: JobView, tasks: Iterable[Task], now_ms: int) -> dict[int, TaskLoadReported]:
+    """The reports of late of tasks that run: who does not reads nothing, and the input goes on."""
+    there = {task.task for task in tasks if task.state == RUNNING}
+    return {
+        task: load
+        for task, (load, at_ms) in seen.loads.items()
+        if task in there and is_fresh(at_ms, now_ms)
+    }
 
 
 def is_fresh(at_ms: int, now_ms: int) -> bool:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from pydantic import Field
-
-from events.records import PartitionLag, TaskLoadReported
+from events.records import TaskLoadReported
 from projections.syncs import Sync
 from turbine.headline import STATES, Lives, lives_of, tasks_of
 from turbine.read.answers.lines import is_fresh, now_of
-from turbine.read.plain import widened
+from turbine.read.plain import made, means
 from turbine.running import Sightings
 from turbine.views.view import View
 
-Loads = Mapping[int, tuple[TaskLoadReported, int]]
+REPORTED = (
+    *("records_in_per_s", "records_out_per_s", "bytes_in_per_s", "bytes_out_per_s"),
+    *("lag_records", "lag_bytes", "cpu_cores", "memory_bytes", "state_bytes", "busy_share"),
+)
+"""What a task tells as its record has it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class TaskState:
     job: str
     task: int
     name: str
-    state: Annotated[str, Field(description=f"One of {', '.join(STATES)}.")]
+    state: Annotated[str, means(f"One of {', '.join(STATES)}.")]
     container: str | None
     generation: int | None
     shard_generation: int | None
@@ -53,9 +55,7 @@ class TaskLine(TaskState):
     """One task: how it stands, and what it reported last."""
 
     reported_ms: int | None
-    fresh: Annotated[
-        bool, Field(description="Was that of late? Else nobody knows how it does now.")
-    ]
+    fresh: Annotated[bool, means("Was that of late? Else nobody knows how it does now.")]
     records_in_per_s: float | None
     records_out_per_s: float | None
     bytes_in_per_s: float | None
@@ -86,10 +86,8 @@ class Failure:
     cause: str
     error_class: str
     explanation: str
-    traceback: Annotated[
-        str, Field(description="Its last lines, 4 kB at most; empty where there is none.")
-    ]
-    retry_ms: Annotated[int | None, Field(description="When it is started again; null: it is not.")]
+    traceback: Annotated[str, means("Its last lines, 4 kB at most; empty where there is none.")]
+    retry_ms: Annotated[int | None, means("When it is started again; null: it is not.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +116,12 @@ def task(view: View, job: str, number: int, failure: Failure | None) -> Task | N
         found = reported(former(failure), load, now_of(view))
     if found is None:
         return None
-    return widened(Task, found, last_failure=failure)
+    return made(Task, found, last_failure=failure)
 
 
 def former(failure: Failure) -> TaskState:
     """A task that the job has no more, by how it failed last."""
-    return TaskState(
-        job=failure.job,
-        task=failure.task,
-        name=failure.name,
-        state="gone",
-        container=failure.container,
-        generation=failure.generation,
-        shard_generation=failure.shard_generation,
-        attempt=failure.attempt,
-        since_ms=failure.at_ms,
-        cause=failure.cause,
-        explanation=failure.explanation,
-    )
+    return made(TaskState, failure, state="gone", since_ms=failure.at_ms)
 
 
 def states_of(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[TaskState]:
@@ -167,32 +153,12 @@ def reported(state: TaskState, load: tuple[TaskLoadReported, int] | None, now_ms
         return None if report is None else getattr(report, name)
 
     lag_ms = said("lag_ms")
-    return widened(
+    return made(
         TaskLine,
         state,
         reported_ms=at_ms,
+        **{name: said(name) for name in REPORTED},
         fresh=at_ms is not None and is_fresh(at_ms, now_ms),
-        records_in_per_s=said("records_in_per_s"),
-        records_out_per_s=said("records_out_per_s"),
-        bytes_in_per_s=said("bytes_in_per_s"),
-        bytes_out_per_s=said("bytes_out_per_s"),
-        lag_records=said("lag_records"),
-        lag_bytes=said("lag_bytes"),
         lag_seconds=None if lag_ms is None else lag_ms / 1000,
-        cpu_cores=said("cpu_cores"),
-        memory_bytes=said("memory_bytes"),
-        state_bytes=said("state_bytes"),
-        busy_share=said("busy_share"),
-        partitions=tuple(_partition(one) for one in (said("partitions") or ())),
-    )
-
-
-def _partition(load: PartitionLag) -> PartitionLine:
-    return PartitionLine(
-        load.topic,
-        load.partition,
-        load.lag_records,
-        load.lag_bytes,
-        load.lag_ms,
-        load.records_in_per_s,
+        partitions=tuple(made(PartitionLine, one) for one in said("partitions") or ()),
     )

@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field
-
 from events.records import CapacityReported, ResourceUse, TierDefined
 from projections.capacity import CAPACITY, Capacity
 from projections.fleet import ADD, Fleet, Load
 from projections.lives import Life
 from projections.loads import RESOURCES, UNITS, capacity_of
+from turbine.read.plain import made, means
 from turbine.shards import regions_of, stage_of, state_of
 from turbine.views.view import View
 
@@ -37,7 +36,7 @@ class Use:
     capacity: float
     reserved: float
     reserved_share: float | None
-    used: Annotated[float | None, Field(description="Null where no container measures it.")]
+    used: Annotated[float | None, means("Null where no container measures it.")]
     used_share: float | None
     left: float
     lent: float
@@ -53,10 +52,10 @@ class Tier:
     key: str
     shards: int
     regions: tuple[str, ...]
-    preempted: Annotated[tuple[str, ...], Field(description="Jobs stopped for others.")]
-    limits: Annotated[Mapping[str, int], Field(description="The most tasks of a job.")]
+    preempted: Annotated[tuple[str, ...], means("Jobs stopped for others.")]
+    limits: Annotated[Mapping[str, int], means("The most tasks of a job.")]
     loans: tuple[Loan, ...]
-    state: Annotated[str | None, Field(description="Null where its manager never told.")]
+    state: Annotated[str | None, means("Null where its manager never told.")]
     containers: int | None
     jobs: int | None
     jobs_waiting: int | None
@@ -70,8 +69,8 @@ class TierLine:
 
     tier: str
     state: str | None
-    containers: Annotated[Mapping[str, int], Field(description="By state.")]
-    shards: Annotated[Mapping[str, int], Field(description="By stage.")]
+    containers: Annotated[Mapping[str, int], means("By state.")]
+    shards: Annotated[Mapping[str, int], means("By stage.")]
     resources: Mapping[str, Use]
     jobs: int | None
     jobs_waiting: int | None
@@ -104,9 +103,9 @@ class Container:
     state: str
     drain: Drain | None
     region: str
-    epoch: Annotated[int, Field(description="Of its life; each start is a new one.")]
+    epoch: Annotated[int, means("Of its life; each start is a new one.")]
     shards: int
-    moving: Annotated[int, Field(description="Of these, about which something is to come.")]
+    moving: Annotated[int, means("Of these, about which something is to come.")]
     tasks: int | None
     load: Mapping[str, Usage]
     silence_ms: int | None
@@ -120,13 +119,13 @@ class Shard:
     shard: int
     tier: str
     container: str | None
-    to: Annotated[str | None, Field(description="The container that gets it next.")]
+    to: Annotated[str | None, means("The container that gets it next.")]
     generation: int
     stage: str
     since_ms: int | None
     deadline_ms: int | None
-    unplaced: Annotated[str | None, Field(description="Why no container can have it.")]
-    regions: Annotated[tuple[str, ...], Field(description="Where it may be; empty: anywhere.")]
+    unplaced: Annotated[str | None, means("Why no container can have it.")]
+    regions: Annotated[tuple[str, ...], means("Where it may be; empty: anywhere.")]
     tasks: int | None
     job: str | None
     load: Mapping[str, float] | None
@@ -178,16 +177,13 @@ def uses_of(said: CapacityReported) -> dict[str, Use]:
 
 def _use(found: ResourceUse, *, measured: bool) -> Use:
     taken, used = max(found.reserved, found.used), found.used if measured else None
-    return Use(
-        capacity=found.capacity,
-        reserved=found.reserved,
-        reserved_share=share_of(found.reserved, found.capacity),
+    return made(
+        Use,
+        found,
         used=used,
+        reserved_share=share_of(found.reserved, found.capacity),
         used_share=share_of(used, found.capacity),
         left=max(0.0, found.capacity - taken),
-        lent=found.lent,
-        borrowed=found.borrowed,
-        lacking=found.lacking,
     )
 
 

@@ -15,14 +15,6 @@ from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
 from turbine.api import shapes, shapes_more, shapes_overview
-from turbine.api.paging import JobPage, Page, TierPage
-from turbine.api.tiers import Containers, Tiers
-from turbine.read.answers.alerts import Alerts
-from turbine.read.answers.fleet import Fleet
-from turbine.read.answers.jobs import ListedJob
-from turbine.read.answers.tasks import Task, TaskLine
-from turbine.read.answers.tiers import Shard
-from turbine.read.plain import adapter
 from turbine.scoreboard import PLAYED
 
 P = "/api/v1"
@@ -32,24 +24,10 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks/decisions", shapes.DecisionsAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
-    ("/tiers/default/moves", shapes_more.MovesAnswer),
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
     ("/policies", shapes_more.PoliciesAnswer),
-    ("/topics", shapes_more.TopicsAnswer),
-    ("/platform", shapes_more.PlatformAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
     ("/digest", shapes_overview.DigestAnswer),
-]
-ANSWERS: list[tuple[str, Any]] = [
-    ("/fleet?limit=9", Fleet),
-    ("/alerts", Alerts),
-    ("/jobs", Page[ListedJob]),
-    ("/jobs?whole=true", Page[ListedJob]),
-    ("/jobs/clicks/tasks", JobPage[TaskLine]),
-    ("/jobs/clicks/tasks/1", Task),
-    ("/tiers", Tiers),
-    ("/tiers/default/containers", Containers),
-    ("/tiers/default/shards", TierPage[Shard]),
 ]
 
 
@@ -71,15 +49,6 @@ def extras(value: Any) -> list[str]:
     elif isinstance(value, dict):
         found += [one for inner in value.values() for one in extras(inner)]
     return found
-
-
-@pytest.mark.parametrize(("target", "kind"), ANSWERS)
-def test_an_answer_is_what_its_type_says_and_no_more(world: World, target: str, kind: Any) -> None:
-    found = get(world, target)
-    assert (
-        adapter(kind).dump_python(adapter(kind).validate_python(found), mode="json", by_alias=True)
-        == found
-    )
 
 
 @pytest.mark.parametrize(("target", "model"), SHAPES)
@@ -180,7 +149,7 @@ def test_a_job_in_full(world: World) -> None:
     found = get(world, "/jobs/clicks")
     assert found["origins"]["priority"] == "oncall"
     assert found["layers"]["oncall"]["author"] == "bob"
-    assert found["sync"]["state"] == "running"
+    assert (found["sync"]["state"], found["sync"]["in_effect"]) == ("behind", "running")
     assert found["scaling"]["last"]["kind"] == "ScalingDecided"
     assert found["line"]["overrides"] == [
         {"path": "priority", "layer": "oncall", "expires_ms": NOW + 9_000_000}

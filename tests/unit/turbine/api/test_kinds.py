@@ -1,0 +1,45 @@
+"""Answers are what their types say, and no more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.turbine.api.test_answers import get
+from tests.unit.turbine.api.world import World
+from turbine.api.documents import Topics
+from turbine.api.paging import JobPage, Page, TierPage
+from turbine.api.tiers import Containers, Tiers
+from turbine.read.answers.alerts import Alerts
+from turbine.read.answers.fleet import Fleet
+from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.platform import Platform
+from turbine.read.answers.syncs import SyncLine
+from turbine.read.answers.tasks import Task, TaskLine
+from turbine.read.answers.tiers import Shard
+from turbine.read.plain import adapter
+
+ANSWERS: list[tuple[str, Any]] = [
+    ("/fleet?limit=9", Fleet),
+    ("/alerts", Alerts),
+    ("/jobs", Page[ListedJob]),
+    ("/jobs?whole=true", Page[ListedJob]),
+    ("/jobs/clicks/tasks", JobPage[TaskLine]),
+    ("/jobs/clicks/tasks/1", Task),
+    ("/syncs", Page[SyncLine]),
+    ("/topics", Topics),
+    ("/platform", Platform),
+    ("/tiers", Tiers),
+    ("/tiers/default/containers", Containers),
+    ("/tiers/default/shards", TierPage[Shard]),
+]
+
+
+@pytest.mark.parametrize(("target", "kind"), ANSWERS)
+def test_an_answer_is_what_its_type_says_and_no_more(world: World, target: str, kind: Any) -> None:
+    found = get(world, target)
+    assert (
+        adapter(kind).dump_python(adapter(kind).validate_python(found), mode="json", by_alias=True)
+        == found
+    )
