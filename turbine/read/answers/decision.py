@@ -10,10 +10,8 @@ import dataclasses
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
-
-from pydantic import ConfigDict
 
 from components.runtime.intake import DeadLetter, take_in
 from events.codec import SKIPPED, Read
@@ -27,7 +25,7 @@ from turbine.ids import full_id
 from turbine.log import Log, Standing
 from turbine.read.answers.evidence import Node, tree_of
 from turbine.read.answers.journal import (
-    DOCUMENTED,
+    Answer,
     DecisionHead,
     Json,
     body_of,
@@ -52,10 +50,8 @@ _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})
 
 
 @dataclass(frozen=True, slots=True)
-class RequestLine:
+class RequestLine(Answer):
     """What somebody asked for."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     change_id: str
     kind: str
@@ -122,10 +118,8 @@ class Explanation(DecisionDetail):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRequest:
+class OpenRequest(Answer):
     """A request that no decision answers."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     request: RequestLine
     void: str | None
