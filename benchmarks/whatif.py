@@ -10,12 +10,12 @@ from typing import Any
 
 from benchmarks.children import ROOT
 from benchmarks.figures import Result, say
+from benchmarks.recorded_job import Recorded
 from simulation.plant.backtest import DAY_MINUTES, Case
 from simulation.plant.cases import SCENARIOS
 from simulation.plant.recording import record
 from turbine.backtest import case_of_trace
 from turbine.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
-from turbine.recorded import Recorded
 from turbine.scoreboard import files_in
 from turbine.whatif import what_if
 

@@ -92,16 +92,3 @@ def row_at(log: Hears, job: str, end: Mapping[str, int]) -> Scale | None:
 
     log.heard(component, job, heed, end=end)
     return rows[0]
-
-
-def minutes_to(log: Hears, job: str, end: Mapping[str, int] | None) -> list[Heard]:
-    """All minutes up to a position vector, the oldest first."""
-    told, found = Minutes(), list[Heard]()
-
-    def heed(read: Read, stands: bool) -> None:
-        body = read.record.body
-        if stands and isinstance(body, TaskLoadReported):
-            found.extend(told.take(read, body))
-
-    log.heard(component, job, heed, end=end)
-    return found

@@ -184,20 +184,6 @@ def decision_of(facts: Facts, name: str) -> Row:
         {"at_ms": at_ms + 61_000, "kind": "ScalingVerified", "id": "decision-2",
          "position": "journal.v1/4:1209", "text": facts.text},
     ]  # fmt: skip
-    reports = [node(f"task {at}", None, f"loads.v1/4:{91_200 + at}") for at in range(8)]
-    minute = node("minute", {"at_ms": at_ms - MINUTE_MS, "tasks": 8, "rate": 2210.5}, nodes=reports)
-    measured = [node(f"measured: {name}", value) for name, value in evidence.items()]
-    raw = node("raw number", {"tasks": 14}, nodes=[*measured, minute])
-    limit = node("constraint: limit", {"before": 14.0, "after": 12.0}, nodes=[raw])
-    slow = node("constraint: slow-down", {"before": 12.0, "after": 8.0, "note": facts.text},
-                nodes=[limit])  # fmt: skip
-    tree = node("ScalingDecided", None, "journal.v1/4:1200", nodes=[
-        node("request", "ConfigChangeProposed", "changes.scaler.v1/4:88"),
-        node("decided", {"tasks": 8, "because": facts.text}, nodes=[slow]),
-        node("not taken: memory-up", "no task was short of memory"),
-        node("not taken: rebalance", facts.text),
-        node("previous decision", "SyncCommitted", "journal.v1/4:1188"),
-    ])  # fmt: skip
     return {
         "id": name, "kind": "ScalingDecided", "job": job, "stands": True, "instead": None,
         "position": "journal.v1/4:1200", "at_ms": at_ms, "parent": "decision-0",
@@ -208,10 +194,29 @@ def decision_of(facts: Facts, name: str) -> Row:
                     "valid_until_ms": at_ms, "reason": facts.text,
                     "body": {"set_json": '{"tasks": 8}', "clear": []}},
         "before": {"tasks": 4}, "after": {"tasks": 8},
-        "tier": None, "verdict": None, "became": became, "tree": tree,
+        "tier": None, "verdict": None, "became": became,
+        "tree": tree_of(facts, evidence, at_ms),
         "differences": [{"path": "tasks", "before": 4, "after": 8}],
         "scaling": {"evidence": evidence, "measures": {}, "decided": None},
     }  # fmt: skip
+
+
+def tree_of(facts: Facts, evidence: Row, at_ms: int) -> Row:
+    """What a decision of the scaler rests on."""
+    reports = [node(f"task {at}", None, f"loads.v1/4:{91_200 + at}") for at in range(8)]
+    minute = node("minute", {"at_ms": at_ms - MINUTE_MS, "tasks": 8, "rate": 2210.5}, nodes=reports)
+    measured = [node(f"measured: {name}", value) for name, value in evidence.items()]
+    raw = node("raw number", {"tasks": 14}, nodes=[*measured, minute])
+    limit = node("constraint: limit", {"before": 14.0, "after": 12.0}, nodes=[raw])
+    slow = node("constraint: slow-down", {"before": 12.0, "after": 8.0, "note": facts.text},
+                nodes=[limit])  # fmt: skip
+    return node("ScalingDecided", None, "journal.v1/4:1200", nodes=[
+        node("request", "ConfigChangeProposed", "changes.scaler.v1/4:88"),
+        node("decided", {"tasks": 8, "because": facts.text}, nodes=[slow]),
+        node("not taken: memory-up", "no task was short of memory"),
+        node("not taken: rebalance", facts.text),
+        node("previous decision", "SyncCommitted", "journal.v1/4:1188"),
+    ])  # fmt: skip
 
 
 def sync_of(facts: Facts, name: str) -> Row:

@@ -24,6 +24,7 @@ from turbine.views import live as module
 from turbine.views.decisions import Wanted
 from turbine.views.framed import jobs_before, rows_before, view_before
 from turbine.views.live import Live
+from turbine.views.looking import look_up
 from turbine.views.start import JOBS
 from turbine.views.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
@@ -68,11 +69,12 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
         job = log.job("views-live")
         until(lambda: live.view().jobs["views-live"].job == job, "it is told")
         assert "views-live" not in live.at(before.at).jobs
-        page = live.journal(Wanted(job="views-live"), 10)
-        assert [one.read.record.kind for one in page.items] == ["JobConfigChanged"]
-        assert page.items[0].read.record.body not in (None, SKIPPED)
-        assert page.items == tuple(log.decisions(job="views-live"))
-        found = live.find(page.items[0].read.record.id)
+        spots, _ = live.decisions.page(Wanted(job="views-live"), 10)
+        decisions = look_up(log, spots)
+        assert [one.read.record.kind for one in decisions] == ["JobConfigChanged"]
+        assert decisions[0].read.record.body not in (None, SKIPPED)
+        assert decisions == log.decisions(job="views-live")
+        found = live.decisions.find(decisions[0].read.record.id)
         assert found is not None
         assert found.key == "views-live"
         until(lambda: live.progress().behind is not None, "it is told")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from turbine.cli.failures import Code
@@ -253,7 +254,7 @@ def why_job(log: Log, name: str, output: str) -> int | None:
         tiers=view.tiers,
     )
     row |= plain(scaling_of(job, decisions))
-    row["expected"] = to_expected(job.expected_json)
+    row["expected"] = json.loads(job.expected_json)
     row["decisions"] = [plain(line_of(one)) for one in words[-SHOWN:]]
     last = detail_of(log, decisions, words[-1]) if words else None
     row["last"] = plain(last)
@@ -262,14 +263,6 @@ def why_job(log: Log, name: str, output: str) -> int | None:
     else:
         show_value(row, output)
     return Code.OK
-
-
-def to_expected(text: str) -> Row:
-    """A config that a row keeps as text."""
-    import json
-
-    found: Row = json.loads(text)
-    return found
 
 
 def _job_text(row: Row, last: DecisionDetail | None) -> str:

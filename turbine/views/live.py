@@ -19,11 +19,10 @@ from components.runtime.intake import Message
 from components.runtime.reading import Follower, Unreadably
 from components.runtime.settings import BadSettings, Settings
 from components.runtime.surveying import Surveyor, Watch
-from turbine.log import Log, Standing
+from turbine.log import Log
 from turbine.monitoring.tally import Tally
 from turbine.views.cache import Cache, Spoilt
-from turbine.views.decisions import Decisions, Spot, Wanted
-from turbine.views.looking import look_up
+from turbine.views.decisions import Decisions
 from turbine.views.opening import check, open_cache
 from turbine.views.past import view_at
 from turbine.views.reader import Reader
@@ -49,14 +48,6 @@ class Progress:
     behind: int | None  # records that lie in the log and are not read; None: not known yet
     trouble: str  # why nothing more is read; "" while all is well
     since_ms: int  # by this machine's clock: since when there is trouble; 0 while all is well
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """Some decisions, the newest first, and from where to ask for older ones; "" at the end."""
-
-    items: tuple[Standing, ...]
-    next: str
 
 
 class Live:
@@ -140,26 +131,10 @@ class Live:
         """What all jobs did, as far as was read."""
         return self._reader.watcher.series
 
-    def journal(self, wanted: Wanted, limit: int, before: str = "") -> Page:
-        """Decisions, newest first, with what they say; older than the position `before`."""
-        spots, rest = self._reader.watcher.decisions.page(wanted, limit, before)
-        return Page(tuple(look_up(self.log, spots)), rest)
-
     @property
     def decisions(self) -> Decisions:
         """Where they lie, as far as was read."""
         return self._reader.watcher.decisions
-
-    def find(self, name: str) -> Spot | None:
-        """Where the decision of that id lies."""
-        return self._reader.watcher.decisions.find(name)
-
-    def markers(
-        self, begin_ms: int, end_ms: int, buckets: int, wanted: Wanted | None = None
-    ) -> dict[str, list[int]]:
-        """How many decisions of each class were made in each part of a span of time."""
-        decisions = self._reader.watcher.decisions
-        return decisions.markers(begin_ms, end_ms, buckets, wanted or Wanted())
 
     # --- reading
 

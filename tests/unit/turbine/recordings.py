@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.recorded_job import Recorded
 from components.auto_scaler.seen import MINUTE_MS
 from events.codec import Read
 from simulation.plant.backtest import Case
@@ -17,7 +18,6 @@ from tests.kit.played import played_once
 from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Standing
 from turbine.read.answers.scaling import words_of
-from turbine.recorded import Recorded
 
 JOB = "clicks"
 

@@ -4,18 +4,31 @@ from __future__ import annotations
 
 import pytest
 
+from benchmarks.recorded_job import Recorded
 from components.auto_scaler import ring
-from events.codec import encode
+from components.auto_scaler.decide import component
+from events.codec import Read, encode
 from events.records import ScalingDecided, TaskLoadReported
 from tests.unit.turbine.recordings import JOB, recorded, words
 from turbine.cli.tree import lines_of
-from turbine.hearing import minutes_to, row_at
+from turbine.hearing import Heard, Minutes, row_at
 from turbine.log import Standing
 from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of
 from turbine.read.answers.evidence import MINUTES, Node, tree_of
 from turbine.read.answers.journal import body_of
 from turbine.read.answers.scaling import consequences
-from turbine.recorded import Recorded
+
+
+def minutes_of(log: Recorded) -> list[Heard]:
+    """All its minutes, the oldest first."""
+    told, found = Minutes(), list[Heard]()
+
+    def heed(read: Read, stands: bool) -> None:
+        if stands and isinstance(read.record.body, TaskLoadReported):
+            found.extend(told.take(read, read.record.body))
+
+    log.heard(component, JOB, heed)
+    return found
 
 
 @pytest.mark.parametrize(("scenario", "disturbed"), [("spike", False), ("step", True)])
@@ -23,7 +36,7 @@ def test_every_report_is_in_one_minute_and_the_minutes_are_the_scalers(
     scenario: str, disturbed: bool
 ) -> None:
     log = recorded(scenario, disturbed=disturbed)
-    heard = minutes_to(log, JOB, None)
+    heard = minutes_of(log)
     row = row_at(log, JOB, log.at(10**15, ["loads.v1", "journal.v1"]))
     assert row is not None
     kept = list(ring.minutes(row.learnt.ring))

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.recorded_job import Recorded
 from events.records import PlacementApplyRequested, PlacementPlanned
 from projections.plans import read_moves
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale, calm, placed
@@ -17,7 +18,6 @@ from turbine.cli.failures import Code
 from turbine.log import Standing
 from turbine.placing import draft_of
 from turbine.read.answers.evidence import tree_of
-from turbine.recorded import Recorded
 
 BUDGET = '{"load_max":1000,"moves_max":1000}'
 

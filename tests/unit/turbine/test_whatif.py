@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks.recorded_job import Recorded
 from components.auto_scaler.verdict import SCALE_DOWN, SCALE_UP, Size
 from events.codec import Read
 from events.records import CapacityGranted, JobDeleted, LayerVersions
@@ -18,7 +19,6 @@ from turbine.cli.whatif import text_of
 from turbine.honesty import hold, matched, near
 from turbine.plot import draw_beside
 from turbine.read.answers.journal import body_of
-from turbine.recorded import Recorded
 from turbine.sides import picture_of
 from turbine.whatif import BadWhatIf, what_if
 

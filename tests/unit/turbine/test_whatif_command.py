@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from benchmarks.recorded_job import Recorded
 from events.records import ScalingDecided
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.recordings import JOB, reads_of, recorded, serve, words
 from turbine.cli.failures import Code
 from turbine.read.answers.journal import body_of
-from turbine.recorded import Recorded
 
 
 @pytest.fixture

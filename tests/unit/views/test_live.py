@@ -11,6 +11,7 @@ import pytest
 from tests.laws.played import log_of
 from turbine.views.decisions import CLASSES, Wanted
 from turbine.views.live import Live
+from turbine.views.looking import look_up
 from turbine.views.past import view_at
 from turbine.views.source import topics_of
 
@@ -47,24 +48,21 @@ def test_an_instant_is_told_by_time_and_by_position(live: Live) -> None:
     assert live.at(before.at).digest == before.digest != now.digest
 
 
-def test_the_journal_has_what_the_log_says_with_what_stands(live: Live) -> None:
+def test_the_decisions_are_what_the_log_says_with_what_stands(live: Live) -> None:
     name = max(live.view().jobs.values(), key=lambda one: one.notes.decisions).job.name
     theirs = live.log.decisions(job=name)
     assert len(theirs) > 3
-    first = live.journal(Wanted(job=name), 2)
-    rest = live.journal(Wanted(job=name), 1_000, first.next)
-    ours = [one for page in (rest, first) for one in reversed(page.items)]
-    assert ours == theirs
-    assert rest.next == ""
-    spot = live.find(theirs[0].read.record.id)
+    first, rest = live.decisions.page(Wanted(job=name), 2)
+    others, end = live.decisions.page(Wanted(job=name), 1_000, rest)
+    assert look_up(live.log, [*first, *others][::-1]) == theirs
+    assert end == ""
+    spot = live.decisions.find(theirs[0].read.record.id)
     assert spot is not None
     assert spot.position == f"{theirs[0].read.place}:{theirs[0].read.offset}"
-    void = live.journal(Wanted(void=True), 1_000)
-    assert all(not one.stands for one in void.items)
-    begin_ms, end_ms = 0, live.view().at_ms + 1
-    told = live.markers(begin_ms, end_ms, 3)
-    every = live.journal(Wanted(), 10_000)
-    assert sum(sum(told[name]) for name in CLASSES) == len(every.items)
+    assert all(not one.stands for one in live.decisions.page(Wanted(void=True), 1_000)[0])
+    told = live.decisions.markers(0, live.view().at_ms + 1, 3)
+    every, _ = live.decisions.page(Wanted(), 10_000)
+    assert sum(sum(told[name]) for name in CLASSES) == len(every)
 
 
 def test_a_series_covers_what_was_reported(live: Live) -> None:

@@ -10,9 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from math import ceil, floor, log10
-from typing import ClassVar, NamedTuple
-
-from pydantic import ConfigDict
+from typing import NamedTuple
 
 from components.auto_scaler.catalogue import POLICIES
 from components.auto_scaler.verdict import (
@@ -26,7 +24,7 @@ from components.auto_scaler.verdict import (
     SCALE_UP,
 )
 from turbine.read.answers.evaluation import Evaluation, comes_to, hindered
-from turbine.read.answers.journal import DOCUMENTED
+from turbine.read.answers.journal import Answer
 from turbine.read.answers.policy_inputs import SETTING, PolicyInput, Value, inputs_of
 
 FIRST = 0.01
@@ -53,10 +51,8 @@ DONE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Counterfactual:
+class Counterfactual(Answer):
     """One change that is enough."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     kind: str
     """input or setting"""

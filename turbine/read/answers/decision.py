@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from uuid import UUID
-
-from pydantic import ConfigDict
 
 from components.runtime.intake import DeadLetter, take_in
 from events.codec import SKIPPED, Read
@@ -26,7 +24,7 @@ from turbine.log import Log, Standing
 from turbine.outcomes import outcome_of
 from turbine.read.answers.evidence import Node, tree_of
 from turbine.read.answers.journal import (
-    DOCUMENTED,
+    Answer,
     DecisionHead,
     Json,
     body_of,
@@ -47,10 +45,8 @@ _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})
 
 
 @dataclass(frozen=True, slots=True)
-class RequestLine:
+class RequestLine(Answer):
     """What somebody asked for."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     change_id: str
     kind: str
@@ -117,10 +113,8 @@ class Explanation(DecisionDetail):
 
 
 @dataclass(frozen=True, slots=True)
-class OpenRequest:
+class OpenRequest(Answer):
     """A request that no decision answers."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     request: RequestLine
     void: str | None

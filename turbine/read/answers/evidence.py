@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import JsonValue
 
 from components.runtime.component import Component
 from events.codec import Read
@@ -33,7 +33,7 @@ from turbine.hearing import Heard, Hears, Minutes
 from turbine.log import Standing
 from turbine.logics import NEWEST
 from turbine.read.answers.journal import (
-    DOCUMENTED,
+    Answer,
     DecisionHead,
     Json,
     body_of,
@@ -59,10 +59,8 @@ SOURCES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class Node(Answer):
     """One step from a decision towards what it rests on."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     name: str
     """What it is: request, constraint, measured, minute, read, previous decision, and others."""

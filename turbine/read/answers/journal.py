@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import Any, ClassVar
 
-from pydantic import ConfigDict, JsonValue
+from pydantic import ConfigDict, GetJsonSchemaHandler, JsonValue, TypeAdapter
+from pydantic_core import CoreSchema
 
 from events.codec import SKIPPED, Read
 from events.records import Body, PlacementPlanned, PlacementRejected
@@ -15,15 +16,32 @@ from events.topics import JOURNAL
 from turbine.log import Standing
 
 Json = dict[str, JsonValue]
-DOCUMENTED = ConfigDict(use_attribute_docstrings=True)
-"""The texts below the fields of an answer are what the API's document says of them."""
+
+
+class Answer:
+    """An answer, or a part of one: a frozen dataclass. The API's document says of its fields what
+    stands below them here."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, schema: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> dict[str, Any]:
+        """With the texts of inherited fields, which pydantic looks for in the class alone."""
+        found = handler(schema)
+        fields = handler.resolve_ref_schema(found)["properties"]
+        for base in filter(is_dataclass, cls.__mro__[1:]):
+            for name, known in TypeAdapter(base).json_schema()["properties"].items():
+                if "description" in known:
+                    fields[name].setdefault("description", known["description"])
+        return found
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionHead:
+class DecisionHead(Answer):
     """A decision without its circumstances."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     id: str
     kind: str

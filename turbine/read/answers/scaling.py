@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
-
-from pydantic import ConfigDict
+from typing import Any
 
 from components.auto_scaler.verdict import (
     ALERT,
@@ -38,7 +36,7 @@ from events.topics import LAYERS
 from projections.jobs import SCALER, Job
 from turbine.log import Standing
 from turbine.read.answers.journal import (
-    DOCUMENTED,
+    Answer,
     DecisionHead,
     Json,
     body_of,
@@ -77,10 +75,8 @@ def flat(value: Any, keys: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Consequence:
+class Consequence(Answer):
     """A decision that came of another one."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     at_ms: int
     """When the broker appended it."""
@@ -94,10 +90,8 @@ class Consequence:
 
 
 @dataclass(frozen=True, slots=True)
-class ScalingReport:
+class ScalingReport(Answer):
     """What a word of the auto scaler rests on."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     evidence: Json
     """What was measured, of a decision and of what was declined."""
@@ -195,10 +189,8 @@ def _consequence(one: Standing, text: str) -> Consequence:
 
 
 @dataclass(frozen=True, slots=True)
-class Sizing:
+class Sizing(Answer):
     """Who decides about a job's size, and what comes of it."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     policy: str
     """The policy in force."""

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
-
-from pydantic import ConfigDict
 
 from components.auto_scaler.verdict import STAY
 from events.records import ScalingDecided, ScalingDeclined
@@ -15,7 +12,7 @@ from turbine.hearing import Hears
 from turbine.log import Standing
 from turbine.read.answers.counterfactuals import Counterfactual, counterfactuals
 from turbine.read.answers.evaluation import comes_to, hindered, last_verdict, rebuild
-from turbine.read.answers.journal import DOCUMENTED, body_of, position_of
+from turbine.read.answers.journal import Answer, body_of, position_of
 from turbine.read.answers.policy_inputs import inputs_of
 from turbine.read.answers.scaling import SHOWN, Consequence, Sizing, scaling_of, words_of
 
@@ -31,10 +28,8 @@ class Objection(Consequence):
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAgain:
+class AskedAgain(Answer):
     """The last verdict of the policy, asked once more. Unknown is null where it is not rebuilt."""
-
-    __pydantic_config__: ClassVar[ConfigDict] = DOCUMENTED
 
     word: str
     """The id of the record that it came to."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
 
 from benchmarks.spoken_log import SpokenLog
 from events.topics import JOURNAL
@@ -15,6 +15,7 @@ from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
 from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.read.answers.decision import Explanation
 from turbine.scoreboard import PLAYED
 
 P = "/api/v1"
@@ -227,8 +228,13 @@ def test_why_of_a_decision_of_a_job_and_of_a_tier(world: World) -> None:
     ]
     planned = next(one for one in items if one["kind"] == "PlacementPlanned")
     assert get(world, f"/decisions/{planned['id']}")["tier"] == "default"
-    # By the request that it answers: the index knows ids alone.
     assert get(world, f"/decisions/{pinned['change_id']}")["id"] == pinned["id"]
+
+
+def test_the_document_says_what_the_fields_of_an_answer_are() -> None:
+    fields = TypeAdapter(Explanation).json_schema()["properties"]
+    assert fields["tree"]["description"] == "What it rests on, down to single records."
+    assert fields["position"]["description"] == "Place and offset in the log."  # inherited
 
 
 def test_why_not(world: World) -> None:
