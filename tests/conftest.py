@@ -87,7 +87,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 @contextmanager
 def fleet_in(directory: Path) -> Iterator[Fleet]:
-    """On a broker of its own: the names of topics are fixed, and other tests create them."""
+    """On a broker of its own: its prefix is the usual one, and other tests create those topics."""
     bootstrap, stop = broker_for_tests(directory / "broker")
     settings = Settings(bootstrap=bootstrap, partitions=PARTITIONS, directory=directory)
     with ExitStack() as stack:

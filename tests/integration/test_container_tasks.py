@@ -146,11 +146,11 @@ def bench(broker: SharedBroker, tmp_path_factory: pytest.TempPathFactory) -> Ite
     place = hold(directory, "c1")
     deadline = Deadline.create(place.deadline)
     deadline.lease_ms = own_ms() + HOUR_MS
-    settings = Settings(bootstrap=broker.bootstrap)
+    settings = Settings(broker.bootstrap, "staging")
     engine = EngineProcess("components.task_manager.process_engine", settings, place, deadline)
     sink = Consumer(client | {"group.id": "reader", "isolation.level": "read_committed"})
     sink.assign([TopicPartition(SINK, 0, 0)])
-    group = Consumer(client | {"group.id": Settings().job_group(JOB), "enable.auto.commit": False})
+    group = Consumer(client | {"group.id": settings.job_group(JOB), "enable.auto.commit": False})
     yield Bench(engine, deadline, Producer(client), sink, group)
     engine.end()
     sink.close()

@@ -5,7 +5,6 @@ Its commands are typed at the front door, where containers run (test_front_door.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -14,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from infra.waiting import within
-from tests.integration.processes import ROOT, Fleet, fleet_on
+from tests.integration.processes import ROOT, Fleet, SharedBroker, fleet_at
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -24,8 +23,8 @@ WAIT_S = within(120)
 
 
 @pytest.fixture(scope="module")
-def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    with fleet_on(tmp_path_factory.mktemp("readme")) as fleet:
+def fleet(broker: SharedBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
+    with fleet_at(broker, tmp_path_factory.mktemp("readme"), "readme") as fleet:
         fleet.start("clock")
         fleet.publisher()
         fleet.worker()
@@ -33,13 +32,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
 
 
 def environment(fleet: Fleet) -> dict[str, str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("TURBINE_")}
-    return clean | {
-        "PYTHONPATH": str(ROOT),
-        "PYTHONUNBUFFERED": "1",
-        "TURBINE_BOOTSTRAP": fleet.settings.bootstrap,
-        "TURBINE_PARTITIONS": str(fleet.settings.partitions),
-    }
+    return fleet.environment | {"PYTHONUNBUFFERED": "1"}
 
 
 def ended(fleet: Fleet, command: list[str]) -> subprocess.CompletedProcess[str]:

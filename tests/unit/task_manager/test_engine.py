@@ -18,7 +18,7 @@ from components.task_manager.place import hold
 from tests.unit.task_manager.test_small_parts import work
 
 MODULE = "components.task_manager.process_engine"
-NOBODY = Settings(bootstrap="127.0.0.1:1")
+NOBODY = Settings(bootstrap="127.0.0.1:1", prefix="staging")
 
 
 class Child:
@@ -62,6 +62,15 @@ def test_what_it_cannot_run_is_refused_in_a_sentence(child: Child) -> None:
     ]
     assert "writes no files; use a topic" in ended[0].explanation
     assert "--fail-after is followed by a whole number" in ended[1].explanation
+
+
+def test_it_is_handed_the_prefix_and_reads_no_log_of_it(child: Child) -> None:
+    child.engine.start(work()._replace(run=3, inputs=(("staging.journal.v1", (0,)),)))
+    child.until(lambda: child.events, "it ends")
+    [ended] = child.events
+    assert isinstance(ended, Ended)
+    assert (ended.how, ended.cause) == (REFUSED, "reserved-topic")
+    assert ended.explanation.endswith('name one that does not begin with "staging."')
 
 
 def test_a_task_waits_for_the_lease_and_is_killed_when_told(child: Child) -> None:
