@@ -47,12 +47,10 @@ def up(
     """
     from components.runtime.loop import Stop
     from turbine.cli.output import tell
-    from turbine.extras import require
     from turbine.local import LocalFailed, ask_broker, broker_directory
     from turbine.members import Hosts
 
-    require("turbine up", "api", "faust", *(("spark",) if engine == "spark" else ()))
-    settings, hosts = _alone(context), Hosts(containers, engine)
+    settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.
     stop = Stop() if detach else Stop().listen()
     ours = False
@@ -80,10 +78,12 @@ def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
     _prepare_engine(settings, hosts)
 
 
-def _alone(context: typer.Context) -> Settings:
+def _alone(context: typer.Context, hosts: Hosts) -> Settings:
     from turbine.cli.webhooks import hooks_in
+    from turbine.extras import require
     from turbine.fleet import FleetRuns, lives
 
+    require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
     hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
     if lives(settings.directory):
