@@ -14,7 +14,6 @@ from components.runtime.clients import cluster_of
 from components.runtime.component import Component
 from components.runtime.intake import DeadLetter, Message, take_in
 from components.runtime.judging import Finding
-from components.runtime.reading import Unreadably
 from components.runtime.settings import BadSettings, Settings, given_settings
 from components.runtime.step import Owner
 from components.runtime.store import Restored
@@ -391,12 +390,3 @@ class Log:
 def _unmoved(row: str | None, read: Read) -> str:
     """The fold of who is told of all that is read."""
     return row or read.record.key
-
-
-def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:
-    """A topic's short name, from its short or full name; a sentence where it is neither."""
-    short = name.removeprefix(full_name(prefix, ""))
-    for found in (short, f"{short}.v1"):
-        if found in BY_SHORT:
-            return found
-    raise Unreadably(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")

@@ -9,10 +9,12 @@ from components.runtime.clients import partitions_of
 from components.runtime.component import Component
 from components.runtime.intake import Message
 from components.runtime.origin import Born, BrokerOrigin, Origin, Spans
+from components.runtime.reading import Unreadably
 from components.runtime.settings import Settings
 from components.runtime.slices import SLICE_MOST
 from components.runtime.store import Restored
 from components.runtime.tier_rows import Shelf
+from events.topics import BY_SHORT, USUAL_PREFIX, full_name
 
 R = TypeVar("R")
 
@@ -143,3 +145,12 @@ class UpTo:
 
     def _at(self, place: str) -> int:
         return self._end.get(place, 0)
+
+
+def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:
+    """A topic's short name, from its short or full name; a sentence where it is neither."""
+    short = name.removeprefix(full_name(prefix, ""))
+    for found in (short, f"{short}.v1"):
+        if found in BY_SHORT:
+            return found
+    raise Unreadably(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")

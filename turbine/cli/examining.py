@@ -70,7 +70,7 @@ def _topic(context: typer.Context, name: str) -> str:
     from components.runtime.reading import Unreadably
     from events.topics import BY_SHORT
     from turbine.cli.records import BYTES_ONLY
-    from turbine.log import topic_of
+    from turbine.source import topic_of
 
     try:
         short = topic_of(name, chosen(context).prefix)

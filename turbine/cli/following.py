@@ -65,7 +65,7 @@ def _topics(names: list[str] | None, prefix: str) -> list[str]:
     from components.runtime.reading import Unreadably
     from events.topics import JOURNAL
     from projections.jobs import INGRESS_TOPICS
-    from turbine.log import topic_of
+    from turbine.source import topic_of
 
     if not names:
         return [*INGRESS_TOPICS, JOURNAL]
