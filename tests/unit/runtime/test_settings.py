@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import (
+from turbine_client.settings import (
     FLEET,
     KEPT,
     OURS,
