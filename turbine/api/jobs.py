@@ -28,7 +28,7 @@ from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
 from turbine.read.answers.journal import line_of
-from turbine.read.answers.lines import LIKE, ORDERS, line_in, some_of
+from turbine.read.answers.lines import LIKE, ORDERS, JobLine, line_in, some_of
 from turbine.read.answers.scaling import ACTIONS, scaling_of
 from turbine.read.answers.why_not import WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
@@ -69,7 +69,7 @@ def about(seen: Looked, job: str) -> Wanted:
 
 @router.get(
     "/jobs",
-    response_model=Page[of_jobs.ListedJob],
+    response_model=Page[of_jobs.ListedJob | JobLine],
     summary="Jobs, searched, sorted and by the page",
 )
 def jobs(
@@ -89,7 +89,8 @@ def jobs(
     """Deleted jobs are listed where they are asked for by `state=deleted`."""
     lines = some_of(seen.lines(), q, None if state is None else state.split(","))
     found, after = page(lines, ORDERS[sort], LIKE[sort], limit, cursor)
-    return Page(tuple(of_jobs.jobs(seen.view, found, whole=whole)), after, len(lines))
+    items = of_jobs.jobs(seen.view, found) if whole else found
+    return Page(tuple(items), after, len(lines))
 
 
 @router.get(

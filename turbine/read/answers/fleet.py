@@ -5,7 +5,7 @@ Pure.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -49,8 +49,8 @@ class Totals:
     tasks_lagging: Annotated[Share, means("Behind by more than their job's slo.lag_seconds.")]
     tasks_unhealthy: Annotated[Share, means("They crash, or wait for a person.")]
     tasks_unknown: Annotated[int, means("Without a report of late: nobody knows their lag.")]
-    jobs_by_state: Mapping[str, int]
-    tasks_by_state: Annotated[Mapping[str, int], means(BY_STATE)]
+    jobs_by_state: dict[str, int]
+    tasks_by_state: Annotated[dict[str, int], means(BY_STATE)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
 from events.merge import origins
@@ -15,7 +15,7 @@ from turbine.read.answers.lines import JobLine
 from turbine.read.plain import made, means
 from turbine.views.view import View
 
-Json = Mapping[str, Any]
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +47,21 @@ class Layers:
     """What is expected of a job, and what each authority wants of it."""
 
     alive: bool
-    versions: Mapping[str, int]
+    versions: dict[str, int]
     expected: Json
-    origins: Annotated[Mapping[str, str], means("The layer that each value is from.")]
-    layers: Mapping[str, Layer]
+    origins: Annotated[dict[str, str], means("The layer that each value is from.")]
+    layers: dict[str, Layer]
 
 
 @dataclass(frozen=True, slots=True)
 class ListedJob(JobLine):
-    """A job in a list, with its layers where the whole of it is asked for."""
+    """A job in a list, with the whole of what is expected of it."""
 
     alive: bool
-    versions: Annotated[Mapping[str, int] | None, means("Of its layers; null unless asked for.")]
-    expected: Annotated[Json | None, means("Null unless asked for, as are all below.")]
-    origins: Mapping[str, str] | None
-    layers: Mapping[str, Layer] | None
+    versions: Annotated[dict[str, int], means("Of its layers.")]
+    expected: Json
+    origins: Annotated[dict[str, str], means("The layer that each value is from.")]
+    layers: dict[str, Layer]
 
 
 def layers_of(job: Job) -> Layers:
@@ -92,13 +92,11 @@ def _fixed(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def jobs(view: View, lines: Iterable[JobLine], *, whole: bool = True) -> list[ListedJob]:
+def jobs(view: View, lines: Iterable[JobLine]) -> list[ListedJob]:
     """These jobs of a view, in the order of their lines."""
-    return [_listed(view.jobs[line.job].job, line, whole=whole) for line in lines]
+    return [_listed(view.jobs[line.job].job, line) for line in lines]
 
 
-def _listed(job: Job, line: JobLine, *, whole: bool) -> ListedJob:
-    names = ("versions", "expected", "origins", "layers")
-    found = layers_of(job) if whole else None
-    more = {name: None if found is None else getattr(found, name) for name in names}
-    return made(ListedJob, line, alive=job.alive, **more)
+def _listed(job: Job, line: JobLine) -> ListedJob:
+    found = layers_of(job)
+    return made(ListedJob, line, **{one.name: getattr(found, one.name) for one in fields(found)})

@@ -90,7 +90,7 @@ class JobLine:
     lagging: Annotated[int, means("Tasks behind by more than slo.lag_seconds, of those that told.")]
     unhealthy: Annotated[int, means("Tasks that crash, or wait for a person.")]
     unknown: Annotated[int, means("Tasks without a report of late: nobody knows their lag.")]
-    tasks_by_state: Annotated[Mapping[str, int], means(BY_STATE)]
+    tasks_by_state: Annotated[dict[str, int], means(BY_STATE)]
     lag_seconds: Annotated[float | None, means("Of the worst task; null unless all have told.")]
     lag_records: int | None
     rate_in: Annotated[float | None, means("Records a second.")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -58,7 +57,7 @@ class Letter:
 class Projection:
     """How far whoever answers has read."""
 
-    position: Mapping[str, int]
+    position: dict[str, int]
     behind_records: Annotated[int, means("Records after that position, by the places' ends.")]
     at_ms: int
 
@@ -74,7 +73,7 @@ class TopicLine:
     records: tuple[str, ...]
     doc: str
     partitions: Annotated[int, means("0 where the broker does not have it.")]
-    ends: Mapping[str, int]
+    ends: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Platform:
     reconcile: Reconcile
     projection: Projection
     dead_letters: int
-    dead_letters_by_reason: Mapping[str, int]
+    dead_letters_by_reason: dict[str, int]
     last_dead_letters: Annotated[tuple[Letter, ...], means("The newest first.")]
     stream_readers: Annotated[int, means("Who follow the stream of this server.")]
     topics: tuple[TopicLine, ...]
@@ -101,7 +100,7 @@ def platform(view: View, log: Log, stream_readers: int = 0) -> Platform:
         now_ms=view.now_ms,
         components=components(view),
         reconcile=reconcile(view),
-        projection=Projection(view.at, behind, view.at_ms),
+        projection=Projection(dict(view.at), behind, view.at_ms),
         dead_letters=view.dead_letters,
         dead_letters_by_reason=dict(sorted(view.letters.items())),
         last_dead_letters=letters(log, LETTERS_SHOWN),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,7 +15,7 @@ from turbine.read.plain import means
 from turbine.running import condition, state_of
 from turbine.views.view import View
 
-Json = Mapping[str, Any]
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class PlanLine:
 
     id: str
     intent: str
-    versions: Mapping[str, int]
+    versions: dict[str, int]
     steps: tuple[str, ...]
     step: str
     attempt: int
@@ -44,7 +44,7 @@ class PlanLine:
 class Held:
     """Why a config was given up."""
 
-    versions: Mapping[str, int]
+    versions: dict[str, int]
     step: str
     cause: str
     explanation: str
@@ -55,7 +55,7 @@ class PlanFailure:
     """A plan without effect."""
 
     at_ms: int
-    versions: Mapping[str, int]
+    versions: dict[str, int]
     step: str
     cause: str
     explanation: str
@@ -72,8 +72,8 @@ class SyncLine:
     in_effect: Annotated[str, means("The last brought about: running, paused, deleted, none.")]
     condition: Annotated[str, means("Its config: in sync, syncing, behind, failing, quarantined.")]
     held: Annotated[bool, means("Has an operator paused it?")]
-    expected_versions: Mapping[str, int]
-    running_versions: Mapping[str, int] | None
+    expected_versions: dict[str, int]
+    running_versions: dict[str, int] | None
     generation: int | None
     running: Annotated[Json, means("The config in effect; empty where none is.")]
     plan: PlanLine | None

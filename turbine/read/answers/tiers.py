@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -53,13 +53,13 @@ class Tier:
     shards: int
     regions: tuple[str, ...]
     preempted: Annotated[tuple[str, ...], means("Jobs stopped for others.")]
-    limits: Annotated[Mapping[str, int], means("The most tasks of a job.")]
+    limits: Annotated[dict[str, int], means("The most tasks of a job.")]
     loans: tuple[Loan, ...]
     state: Annotated[str | None, means("Null where its manager never told.")]
     containers: int | None
     jobs: int | None
     jobs_waiting: int | None
-    resources: Mapping[str, Use]
+    resources: dict[str, Use]
     reported_ms: int | None
 
 
@@ -69,9 +69,9 @@ class TierLine:
 
     tier: str
     state: str | None
-    containers: Annotated[Mapping[str, int], means("By state.")]
-    shards: Annotated[Mapping[str, int], means("By stage.")]
-    resources: Mapping[str, Use]
+    containers: Annotated[dict[str, int], means("By state.")]
+    shards: Annotated[dict[str, int], means("By stage.")]
+    resources: dict[str, Use]
     jobs: int | None
     jobs_waiting: int | None
     preempted: tuple[str, ...]
@@ -107,7 +107,7 @@ class Container:
     shards: int
     moving: Annotated[int, means("Of these, about which something is to come.")]
     tasks: int | None
-    load: Mapping[str, Usage]
+    load: dict[str, Usage]
     silence_ms: int | None
     since_ms: int | None
 
@@ -128,7 +128,7 @@ class Shard:
     regions: Annotated[tuple[str, ...], means("Where it may be; empty: anywhere.")]
     tasks: int | None
     job: str | None
-    load: Mapping[str, float] | None
+    load: dict[str, float] | None
 
 
 # --- tiers

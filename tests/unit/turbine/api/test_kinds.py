@@ -14,6 +14,7 @@ from turbine.api.tiers import Containers, Tiers
 from turbine.read.answers.alerts import Alerts
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.lines import JobLine
 from turbine.read.answers.platform import Platform
 from turbine.read.answers.syncs import SyncLine
 from turbine.read.answers.tasks import Task, TaskLine
@@ -23,7 +24,7 @@ from turbine.read.plain import adapter
 ANSWERS: list[tuple[str, Any]] = [
     ("/fleet?limit=9", Fleet),
     ("/alerts", Alerts),
-    ("/jobs", Page[ListedJob]),
+    ("/jobs", Page[JobLine]),
     ("/jobs?whole=true", Page[ListedJob]),
     ("/jobs/clicks/tasks", JobPage[TaskLine]),
     ("/jobs/clicks/tasks/1", Task),
