@@ -14,10 +14,10 @@ from benchmarks.aged_author import JOBS, TASKS
 from benchmarks.children import ChildFailed, end, python, running, start
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
-from components.runtime.reading import ends_now, read_span
-from components.runtime.standing import places_of, standing
-from components.runtime.store import POSITIONS
+from components.runtime.core.standing import places_of, standing
+from components.runtime.core.store import POSITIONS
 from events.topics import CONTAINERS, place, rows_topic
+from turbine_client.reading import ends_now, read_span
 
 YOUNG, OLD = 1_000_000, 5_000_000
 QUICK_SHARE = 10

@@ -12,12 +12,9 @@ from collections.abc import Iterator
 from itertools import count, cycle
 
 from benchmarks.writer import Writer
-from components.runtime.clients import partitions_of
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT
-from events.codec import Record, encode, headers_of
-from events.identity import decision_id
-from events.records import (
+from components.runtime.core.step import ROOT
+from components.runtime.kafka.clients import partitions_of
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     InputPartitions,
@@ -30,6 +27,9 @@ from events.records import (
     TierDefined,
 )
 from events.topics import BY_SHORT, CONTAINERS, JOURNAL, TIERS, partition_of
+from events.wire.codec import Record, encode, headers_of
+from turbine_client.identity import decision_id
+from turbine_client.settings import Settings
 
 JOBS, TASKS, SHARDS, CONTAINERS_MOST = 1_000, 4, 256, 100
 TIER = "default"

@@ -10,8 +10,8 @@ from typing import Any
 
 from benchmarks.figures import Result, peak_mb, say, share
 from benchmarks.spoken_log import SpokenLog
-from components.runtime.garbage import collect_seldom
-from events.records import TierDefined
+from components.runtime.process.garbage import collect_seldom
+from events.generated.records import TierDefined
 from events.topics import TIERS
 from turbine.api.app import make_app
 from turbine.api.feed import Feed

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.figures import peak_mb, resident_mb, say
-from components.runtime.garbage import collect_seldom
-from components.runtime.settings import Settings
+from components.runtime.process.garbage import collect_seldom
 from turbine.log import Log
 from turbine.views.cache import Cache
 from turbine.views.opening import open_cache
 from turbine.views.past import view_at
 from turbine.views.reader import Reader
 from turbine.views.view import View
+from turbine_client.settings import Settings
 
 
 def main(bootstrap: str, directory: str, instants: int, naive: int) -> None:

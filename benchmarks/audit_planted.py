@@ -22,14 +22,14 @@ from tempfile import TemporaryDirectory
 from benchmarks.children import ask, python
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component as job_service
-from components.runtime.audit import Audit
-from components.runtime.component import Component
-from components.runtime.hearing import Hearing
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.judging import Finding
-from events.codec import Read
-from events.records import Body, JobConfigChanged
+from components.runtime.core.audit.audit import Audit
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.component import Component
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from events.generated.records import Body, JobConfigChanged
 from events.topics import CLOCK
+from events.wire.codec import Read
 from projections.jobs import Job
 
 PARTITIONS = 2

@@ -17,11 +17,11 @@ from typing import Any
 from benchmarks.figures import peak_mb
 from benchmarks.replay_reader import hottest
 from components.auditor.bulk import LogAudit
-from components.runtime.garbage import collect_seldom
-from components.runtime.intake import Message
-from components.runtime.origin import BrokerOrigin
-from components.runtime.settings import Settings
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import BrokerOrigin
+from components.runtime.process.garbage import collect_seldom
 from turbine.logics import AUDITED
+from turbine_client.settings import Settings
 
 
 class Counted(LogAudit):

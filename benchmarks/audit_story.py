@@ -25,14 +25,11 @@ from benchmarks.recorded import Line
 from benchmarks.writer import Writer
 from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
-from components.runtime.component import Component, places_of
-from components.runtime.settings import Settings
-from components.runtime.step import Owner
+from components.runtime.core.component import Component, places_of
+from components.runtime.core.step import Owner
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
-from events.codec import Read, Record, encode, headers_of
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Body,
     ClockTicked,
     ConfigChangeProposed,
@@ -52,7 +49,10 @@ from events.topics import (
     partition_of,
     place,
 )
+from events.wire.codec import Read, Record, encode, headers_of
 from projections.syncs import Sync
+from turbine_client.identity import change_id
+from turbine_client.settings import Settings
 
 COMPONENTS: tuple[Component[Any], ...] = (job_service, state_syncer, task_service, auto_scaler)
 VALID_MS = 60_000

@@ -19,10 +19,10 @@ from typing import Any
 
 from benchmarks.configs import base_config, next_version
 from benchmarks.pace import due
-from components.runtime.settings import Settings
-from events.identity import change_id
-from events.records import JobConfigChanged, JobDeleted
+from events.generated.records import JobConfigChanged, JobDeleted
+from turbine_client.identity import change_id
 from turbine_client.publish import VERDICTS, Publisher
+from turbine_client.settings import Settings
 from turbine_client.subscribe import Subscriber
 
 VALID_MS = 300_000

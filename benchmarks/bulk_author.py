@@ -14,12 +14,12 @@ from typing import Any
 
 from benchmarks.configs import base_config, next_version
 from benchmarks.writer import Writer
-from components.runtime.clients import partitions_of
-from components.runtime.settings import Settings
-from events.codec import Record, encode, headers_of
-from events.identity import change_id
-from events.records import ConfigChangeProposed
+from components.runtime.kafka.clients import partitions_of
+from events.generated.records import ConfigChangeProposed
 from events.topics import CHANGES, partition_of
+from events.wire.codec import Record, encode, headers_of
+from turbine_client.identity import change_id
+from turbine_client.settings import Settings
 
 VALID_MS = 300_000
 TOPIC = CHANGES["base"]

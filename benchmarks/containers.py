@@ -14,17 +14,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.writer import Writer
-from components.runtime.births import Births
-from components.runtime.clients import partitions_of
-from components.runtime.garbage import collect_seldom
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import Follower, ends_now
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT, Owner
+from components.runtime.core.step import ROOT, Owner
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.kafka.intake import DeadLetter, take_in
+from components.runtime.process.garbage import collect_seldom
 from components.shard_manager.decide import component as shard_manager
-from events.codec import Read, Record, encode, headers_of
-from events.identity import decision_id
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     ContainerStarted,
@@ -34,8 +30,12 @@ from events.records import (
     TierDefined,
 )
 from events.topics import BY_SHORT, CONTAINERS, TIERS, partition_of, place
+from events.wire.codec import Read, Record, encode, headers_of
 from projections.hold import FOLDED_KINDS, Hold, fold
 from projections.timing import UNIT, Timing
+from turbine_client.identity import decision_id
+from turbine_client.reading import Follower, ends_now
+from turbine_client.settings import Settings
 
 TIER = "default"
 CAPACITY = (ResourceAmount("cpu_cores", 16.0), ResourceAmount("memory_bytes", 64e9))
@@ -58,7 +58,7 @@ class Containers:
     def __init__(self, settings: Settings, names: list[str], per_mille: int) -> None:
         self._count = partitions_of(settings)[CONTAINERS]
         self._beat_s = Timing().heartbeat_ms * per_mille / UNIT / 1000
-        self._writer, self._births = Writer(settings), Births(settings)
+        self._writer, self._births = Writer(settings), AppendTimes(settings)
         lives = [place(CONTAINERS, p) for p in range(self._count)]
         # The chain alone decides what stands; lives lie beside it.
         self._chain = Owner(shard_manager, [CHAIN], self._births.possible, heed=self._heed)

@@ -18,12 +18,9 @@ from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
 from benchmarks.spark_fleet import make_topics, until
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter
-from components.runtime.intake import Message
-from components.runtime.reading import ends_now, read_span, starts_now
-from events.codec import SDK, Record, encode
-from events.records import (
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import Message
+from events.generated.records import (
     DrainRequested,
     PauseRequested,
     PlacementApplyRequested,
@@ -32,10 +29,13 @@ from events.records import (
     UndrainRequested,
 )
 from events.topics import LIVES, OPERATOR, TIERS, TOPICS, partition_of, place
+from events.wire.codec import SDK, Record, encode
 from turbine.log import Log
 from turbine.members import WORKER
 from turbine.tiers import answer_to, ask, define, new_id
+from turbine_client.clients import producer
 from turbine_client.publish import Accepted, Publisher
+from turbine_client.reading import ends_now, read_span, starts_now
 
 PARTITIONS, SHARDS, TIER, REGION = 4, 16, "default", "local"
 NAMES = ("east", "west", "north")

@@ -13,9 +13,12 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
-from components.runtime.clients import consumer, producer
-from components.runtime.settings import Settings
 from events.topics import BY_SHORT, CHANGES_BASE, USUAL_PREFIX, Topic, full_name
+from turbine_client.clients import (
+    consumer,
+    producer,
+)
+from turbine_client.settings import Settings
 
 POLL_MOST = 2_000
 

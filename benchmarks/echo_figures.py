@@ -15,11 +15,11 @@ from benchmarks.figures import say, spread
 from benchmarks.installation import Installation
 from benchmarks.pace import due
 from benchmarks.throughput import await_growth, send
-from components.runtime.clients import producer
-from components.runtime.reading import ends_now, read_span
-from components.runtime.settings import Settings
-from events.codec import headers_of
 from events.topics import CHANGES, place
+from events.wire.codec import headers_of
+from turbine_client.clients import producer
+from turbine_client.reading import ends_now, read_span
+from turbine_client.settings import Settings
 
 WAIT_S = 60.0
 

@@ -15,10 +15,10 @@ from benchmarks.containers import TIER
 from benchmarks.exactly_once_watch import Feed, GroupWatch, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
-from components.runtime.settings import Settings
-from events.records import DrainRequested, UndrainRequested
+from events.generated.records import DrainRequested, UndrainRequested
 from turbine.log import Log
 from turbine.tiers import ask, new_id
+from turbine_client.settings import Settings
 
 SEED = 11
 NAMES, JOB = ("east", "west"), "copy"

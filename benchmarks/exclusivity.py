@@ -36,9 +36,9 @@ from benchmarks.exclusivity_offsets import read_commits
 from benchmarks.exclusivity_watch import left_in
 from benchmarks.figures import Result, load, say, share
 from components.shard_manager.decide import component as shard_manager
-from components.task_manager.deadline import own_ms
-from events.codec import Read
+from events.wire.codec import Read
 from projections.timing import Timing
+from tasks.deadline import own_ms
 from turbine.log import Log
 
 SEED = 7

@@ -16,7 +16,7 @@ from benchmarks.exclusivity_heard import Heard
 from benchmarks.exclusivity_relay import DOWN, UP
 from benchmarks.exclusivity_watch import Seen
 from benchmarks.figures import say
-from components.task_manager.deadline import own_ms
+from tasks.deadline import own_ms
 
 RECOVER_S, WELL_S, MOVE_S = 45.0, 60.0, 10.0
 AMID_S = (0.0, 0.3)

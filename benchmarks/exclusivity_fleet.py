@@ -26,7 +26,7 @@ from benchmarks.containers import TIER, define_tier
 from benchmarks.exclusivity_watch import Watch
 from benchmarks.figures import say
 from benchmarks.installation import Installation, install
-from events.records import DrainRequested, UndrainRequested
+from events.generated.records import DrainRequested, UndrainRequested
 from events.topics import CONTAINERS, partition_of
 from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, Ports, free_port, write_ports

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer, TopicPartition
 
-from components.task_manager.deadline import own_ms
+from tasks.deadline import own_ms
 
 POLL_S = 0.1
 MOST = 500

@@ -12,7 +12,7 @@ from benchmarks.exclusivity_heard import Output
 from benchmarks.exclusivity_lives import FailOver, Life, Lives, clipped, life_of, outside
 from benchmarks.exclusivity_offsets import Committed
 from benchmarks.exclusivity_watch import Seen, Span
-from events.codec import Read
+from events.wire.codec import Read
 from projections.timing import UNIT
 from simulation.checkers.fleet import awake, check_grants, check_overlap, check_silence, check_sink
 from simulation.checkers.history import History

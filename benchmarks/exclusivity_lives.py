@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.exclusivity_watch import Seen, Span
-from events.codec import Read
-from events.records import ContainerFailedOver, ContainerHeartbeat, ContainerStarted
+from events.generated.records import ContainerFailedOver, ContainerHeartbeat, ContainerStarted
+from events.wire.codec import Read
 
 Life = tuple[str, int]
 """A container and its epoch."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, TopicPartition
 
-from components.runtime.clients import consumer
-from components.runtime.settings import Settings
-from components.task_manager.claims import Claim, claim_of
+from tasks.core.claims import Claim, claim_of
+from turbine_client.clients import consumer
+from turbine_client.settings import Settings
 
 TOPIC = "__consumer_offsets"
 KEY_VERSIONS = (0, 1)

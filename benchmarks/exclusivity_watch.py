@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from components.task_manager.deadline import own_ms
+from tasks.deadline import own_ms
 
 LOOK_S = 0.02
 STOPPED, GONE = "Tt", "ZXx"

@@ -14,11 +14,11 @@ from confluent_kafka import Consumer, TopicPartition
 from benchmarks.exactly_once_watch import Feed
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
-from components.runtime.reading import ends_now, read_span
-from events.codec import TYPE_PREFIX, decode
-from events.records import ContainerFailedOver
+from events.generated.records import ContainerFailedOver
 from events.topics import CONTAINERS, place
+from events.wire.codec import TYPE_PREFIX, decode
 from turbine.log import Log
+from turbine_client.reading import ends_now, read_span
 
 JOB, INPUTS, TASKS, RATE = "copy", 4, 4, 200
 PER_MILLE = 250

@@ -16,9 +16,9 @@ from benchmarks.answers import RUNS, answers
 from benchmarks.children import ChildFailed
 from benchmarks.figures import Result, say, share
 from benchmarks.front_door import Ran, clone_into, run
-from components.runtime.settings import load_settings
 from events.topics import TASKS
 from turbine.log import Log
+from turbine_client.settings import load_settings
 
 STARTED = "TaskStarted"
 FIRST = "A broker, all components"

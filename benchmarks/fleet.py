@@ -22,9 +22,9 @@ from benchmarks.fleet_watch import (
     within,
 )
 from benchmarks.installation import Installation, cpu_of, install
-from components.runtime.reading import ends_now, read_span
 from events.topics import BY_SHORT, CHANGES, place
 from projections.timing import Timing
+from turbine_client.reading import ends_now, read_span
 
 
 class Size(NamedTuple):

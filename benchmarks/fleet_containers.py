@@ -19,15 +19,15 @@ from typing import Any
 
 from benchmarks.fleet_words import HEARD, Chains, Crew
 from benchmarks.writer import Writer
-from components.runtime.clients import partitions_of
-from components.runtime.garbage import collect_seldom
-from components.runtime.intake import Message
-from components.runtime.reading import Follower
-from components.runtime.settings import Settings
-from events.codec import TYPE_PREFIX, Record, decode, encode, headers_of
-from events.records import Body, Position, TaskSpecsPublished
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.kafka.intake import Message
+from components.runtime.process.garbage import collect_seldom
+from events.generated.records import Body, Position, TaskSpecsPublished
 from events.topics import BY_SHORT, CONTAINERS, JOURNAL, TASKS, TIERS, partition_of, place
+from events.wire.codec import TYPE_PREFIX, Record, decode, encode, headers_of
 from projections.timing import Timing
+from turbine_client.reading import Follower
+from turbine_client.settings import Settings
 
 TIER, REGION = "default", "local"
 CHAIN = place(TIERS, 0)

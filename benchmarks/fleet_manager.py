@@ -8,9 +8,9 @@ from pathlib import Path
 
 from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.installation import READY_S, Installation
-from components.runtime.reading import ends_now
 from events.topics import CONTAINERS, OPERATOR, TIERS, place
 from infra.kafka.directory import free_port
+from turbine_client.reading import ends_now
 
 NAME = "shard-manager"
 _READ = "turbine_records_read{"

@@ -12,12 +12,16 @@ import sys
 
 from fastavro import parse_schema, schemaless_reader
 
-from components.runtime.clients import consumer, partitions_of, spot
-from components.runtime.garbage import collect_seldom
-from components.runtime.reading import ends_now
-from components.runtime.settings import Settings
-from events.lock import read_lock
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.process.garbage import collect_seldom
 from events.topics import CONTAINERS, place
+from events.wire.lock import read_lock
+from turbine_client.clients import (
+    consumer,
+    spot,
+)
+from turbine_client.reading import ends_now
+from turbine_client.settings import Settings
 
 AT_ONCE, WAIT_S = 500, 0.05
 

@@ -14,11 +14,8 @@ from typing import NamedTuple
 
 from benchmarks.children import ChildFailed
 from benchmarks.fleet_words import Chains
-from components.runtime.intake import Message
-from components.runtime.reading import ends_now, read_span
-from components.runtime.settings import Settings
-from events.codec import TYPE_PREFIX, decode
-from events.records import (
+from components.runtime.kafka.intake import Message
+from events.generated.records import (
     Body,
     ContainerFailedOver,
     ContainerFailOverRequested,
@@ -29,7 +26,10 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TASKS, TIERS, place
+from events.wire.codec import TYPE_PREFIX, decode
 from infra import waiting
+from turbine_client.reading import ends_now, read_span
+from turbine_client.settings import Settings
 
 LOOK_S = 0.5
 _DECODED = frozenset(

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from components.runtime.step import ROOT
-from events.records import (
+from components.runtime.core.step import ROOT
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     ContainerStarted,

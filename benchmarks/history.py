@@ -19,11 +19,11 @@ from benchmarks.figures import Result, say
 from benchmarks.history_loops import loop_compacts, loop_profiles, loop_writes
 from benchmarks.history_reports import DAYS, Fleet, make_days, produce, slots_of
 from benchmarks.installation import install
-from components.runtime.loop import Stop
-from components.runtime.settings import Settings
+from components.runtime.process.loop import Stop
 from events.topics import BY_SHORT, LOADS
 from spark_streaming.history.layout import DAY_MS
 from turbine.history import compact_days, profiles, span_of, spark_of, write
+from turbine_client.settings import Settings
 
 PARTITIONS = 4
 JOBS, TASKS = 25, 8

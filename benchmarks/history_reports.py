@@ -11,9 +11,9 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it brings no types
 from confluent_kafka import Producer
 from pyarrow import parquet
 
-from events.codec import encode
-from events.records import Generation, TaskLoadReported, WorkloadProfiled
+from events.generated.records import Generation, TaskLoadReported, WorkloadProfiled
 from events.topics import BY_SHORT, LOADS, partition_of
+from events.wire.codec import encode
 from spark_streaming.history.layout import DAY_MS, DONE, Batch, Piece, day_of
 from spark_streaming.history.profile import MINUTE_MS
 from spark_streaming.history.rows import COLUMNS

@@ -13,12 +13,12 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.figures import say
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.reading import ends_now
-from components.runtime.settings import Settings
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic, place
 from infra.kafka.broker import temporary_broker
 from infra.topics import apply_topics
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.reading import ends_now
+from turbine_client.settings import Settings
 
 READY_S = 90.0
 PAUSE_S = 0.05

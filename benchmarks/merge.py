@@ -9,9 +9,9 @@ from typing import Any
 
 from benchmarks.configs import base_config
 from benchmarks.figures import Result
-from events.config import JobConfig, validate_config
-from events.merge import merge_layers
-from events.policies.table import SETTINGS
+from events.job_config.config import JobConfig, validate_config
+from events.job_config.merge import merge_layers
+from events.job_config.policies.table import SETTINGS
 
 KEYS = 200
 ROUNDS = 11

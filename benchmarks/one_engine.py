@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.children import ChildFailed
-from components.runtime.settings import Settings
-from components.task_manager.deadline import Deadline, own_ms
+from components.runtime.process.local import ask_spark
 from components.task_manager.engine import EngineProcess
-from components.task_manager.orders import Ended, Event, Loads, Started, Work
 from components.task_manager.place import hold
 from infra import waiting
-from turbine.local import ask_spark
+from tasks.core.protocol import Ended, Event, Loads, Started, Work
+from tasks.deadline import Deadline, own_ms
 from turbine.members import ENGINES
+from turbine_client.settings import Settings
 
 READY_S = 120.0
 PAUSE_S = 0.01

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.shard_manager.problem import Ints, Problem, Settings
+from components.shard_manager.core.solver.problem import Ints, Problem, Settings
 
 RESOURCES = ("cpu", "memory", "disk", "network")
 MEMORY = 1

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.shard_manager.problem import Flags, Floats, Indices, Ints, Problem
-from components.shard_manager.static import static_target
+from components.shard_manager.core.solver.problem import Flags, Floats, Indices, Ints, Problem
+from components.shard_manager.core.solver.static import static_target
 
 
 def md5_mod(problem: Problem) -> Indices:

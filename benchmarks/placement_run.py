@@ -22,9 +22,9 @@ from benchmarks.placement_peers import (
     returns,
     round_robin,
 )
-from components.shard_manager.plan import Plan
-from components.shard_manager.problem import Indices, Problem
-from components.shard_manager.solve import place_orphans, solve
+from components.shard_manager.core.plan import Plan
+from components.shard_manager.core.solver.problem import Indices, Problem
+from components.shard_manager.core.solver.solve import place_orphans, solve
 
 Figures = dict[str, float]
 

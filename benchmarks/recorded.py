@@ -21,12 +21,9 @@ from typing import Any
 from benchmarks.configs import base_config, next_version
 from benchmarks.writer import Writer
 from components.job_service.decide import component
-from components.runtime.component import Component, places_of
-from components.runtime.settings import Settings
-from components.runtime.step import Owner
-from events.codec import Read, Record, encode, headers_of
-from events.identity import change_id
-from events.records import (
+from components.runtime.core.component import Component, places_of
+from components.runtime.core.step import Owner
+from events.generated.records import (
     Body,
     ClockTicked,
     ConfigChangeProposed,
@@ -44,7 +41,10 @@ from events.topics import (
     partition_of,
     place,
 )
+from events.wire.codec import Read, Record, encode, headers_of
 from projections.jobs import Job
+from turbine_client.identity import change_id
+from turbine_client.settings import Settings
 
 JOBS = 64
 """Of one partition: about a thousand in all of sixteen."""

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from components.runtime.component import Component
-from components.runtime.step import Owner
-from events.codec import Read
+from components.runtime.core.component import Component
+from components.runtime.core.step import Owner
 from events.topics import BY_SHORT, JOURNAL, place
+from events.wire.codec import Read
 from projections.jobs import Job
 from turbine.log import Standing, journal_view
 

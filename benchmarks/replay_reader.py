@@ -25,16 +25,19 @@ from fastavro import parse_schema, schemaless_reader
 
 from benchmarks.figures import peak_mb
 from components.job_service.decide import component
-from components.runtime.births import Births
-from components.runtime.clients import consumer, spot
-from components.runtime.component import places_of
-from components.runtime.garbage import collect_seldom
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import ends_now, read_span
-from components.runtime.settings import Settings
-from components.runtime.step import Owner
-from events.lock import read_lock
+from components.runtime.core.component import places_of
+from components.runtime.core.step import Owner
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.intake import DeadLetter, take_in
+from components.runtime.process.garbage import collect_seldom
 from events.topics import CLOCK, LOADS, place
+from events.wire.lock import read_lock
+from turbine_client.clients import (
+    consumer,
+    spot,
+)
+from turbine_client.reading import ends_now, read_span
+from turbine_client.settings import Settings
 
 TOPICS = sorted(component.inputs | {CLOCK, LOADS})
 TOP = 15
@@ -47,7 +50,7 @@ def places(settings: Settings) -> list[str]:
 
 def fold(settings: Settings, folds: frozenset[str]) -> int:
     """Folds all of it; how many records that were. The log must call for nothing more."""
-    births, partitions = Births(settings), settings.partitions
+    births, partitions = AppendTimes(settings), settings.partitions
     ends = ends_now(settings, places(settings))
     owners: list[Owner[Any]] = [
         Owner(component, places_of(component, [p]), births.possible, ends=ends)

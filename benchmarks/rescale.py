@@ -16,7 +16,7 @@ from confluent_kafka import Consumer, TopicPartition
 from benchmarks.exactly_once_watch import Feed, Found, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
-from components.runtime.settings import Settings
+from turbine_client.settings import Settings
 
 NAMES, INPUTS, RATE = ("east", "west"), 4, 400
 TURNS, QUICK_TURNS = 4, 1

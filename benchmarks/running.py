@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
-from components.runtime.reading import ends_now, read_span
-from events.codec import decode
-from events.records import ConfigChangeProposed, TaskStarted
+from events.generated.records import ConfigChangeProposed, TaskStarted
 from events.topics import CHANGES, TASKS, place
+from events.wire.codec import decode
+from turbine_client.reading import ends_now, read_span
 
 NAMES, JOB, TASKS_OF_JOB, INPUTS = ("east", "west"), "copy", 4, 4
 TIMES, QUICK_TIMES = 60, 6

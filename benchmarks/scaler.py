@@ -14,16 +14,15 @@ from typing import Any
 
 from benchmarks.children import ask, python
 from benchmarks.figures import Result, resident_mb, say
-from components.auto_scaler.catalogue import policy_of
+from components.auto_scaler.core.catalogue import policy_of
+from components.auto_scaler.core.fold import fold
+from components.auto_scaler.core.keeping import dump, load
+from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.row import Scale
+from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, Minute
+from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import decide
-from components.auto_scaler.fold import fold
-from components.auto_scaler.keeping import dump, load
-from components.auto_scaler.policies.ours import Ours
-from components.auto_scaler.row import Scale
-from components.auto_scaler.seen import DAY_MS, MINUTE_MS, Minute
-from components.auto_scaler.verdict import Size
-from events.codec import Read, Record
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     JobConfigChanged,
@@ -33,13 +32,14 @@ from events.records import (
     TaskLoadReported,
     WorkloadProfiled,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, LOADS
-from simulation.kernel import Streams
-from simulation.plant.backtest import DAY_MINUTES, back_test
-from simulation.plant.cases import case_of
-from simulation.plant.nature import Nature
-from simulation.plant.plant import Plant
+from events.wire.codec import Read, Record
+from turbine.lab.kernel import Streams
+from turbine.lab.plant.backtest import DAY_MINUTES, back_test
+from turbine.lab.plant.cases import case_of
+from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.plant import Plant
 
 JOBS, QUICK_JOBS = 10_000, 1_000
 DAYS, QUICK_DAYS = 14, 2

@@ -9,9 +9,12 @@ from typing import Any
 
 from benchmarks.children import ROOT, ChildFailed
 from benchmarks.figures import Result, say
-from components.auto_scaler.catalogue import policy_of
-from simulation.plant.cases import SCENARIOS, TASKS_MAX
-from simulation.plant.scoreboard import (
+from components.auto_scaler.core.catalogue import policy_of
+from components.runtime.process.local import LocalFailed
+from turbine.generate import open_trace
+from turbine.lab.backtest import BadBackTest
+from turbine.lab.plant.cases import SCENARIOS, TASKS_MAX
+from turbine.lab.plant.scoreboard import (
     SCENARIO,
     TRACE,
     WHOLE,
@@ -23,11 +26,8 @@ from simulation.plant.scoreboard import (
     speedup,
     to_plain,
 )
-from simulation.plant.storm import JOBS, MORE, Weathered, storm
-from turbine.backtest import BadBackTest
-from turbine.generate import open_trace
-from turbine.local import LocalFailed
-from turbine.scoreboard import (
+from turbine.lab.plant.storm import JOBS, MORE, Weathered, storm
+from turbine.lab.scoreboard import (
     OWN,
     PLAYED,
     Question,

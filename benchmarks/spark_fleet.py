@@ -18,10 +18,10 @@ from benchmarks.children import ChildFailed, Supervised, python
 from benchmarks.containers import TIER
 from benchmarks.figures import say
 from benchmarks.installation import Installation, install
+from components.runtime.process.local import ask_spark
 from events.topics import CONTAINERS
 from infra import waiting
 from projections.syncs import RUNNING
-from turbine.local import ask_spark
 from turbine.log import Log
 from turbine.members import ENGINES, WORKER
 from turbine.tiers import define

@@ -6,12 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from components.runtime.component import Component
-from components.runtime.intake import Message
-from components.runtime.step import ROOT
-from events.codec import Record, encode, headers_of
-from events.identity import decision_id
-from events.records import (
+from components.runtime.core.component import Component
+from components.runtime.core.step import ROOT
+from components.runtime.kafka.intake import Message
+from events.generated.records import (
     Body,
     ClockTicked,
     Generation,
@@ -27,7 +25,9 @@ from events.records import (
     TaskStarted,
 )
 from events.topics import BY_SHORT, CLOCK, JOURNAL, LOADS, TASKS, TIERS, partition_of, place
+from events.wire.codec import Record, encode, headers_of
 from turbine.views.source import HeldSource
+from turbine_client.identity import decision_id
 
 NOW = 1_800_000_000_000
 PARTITIONS = 4

@@ -10,12 +10,12 @@ from typing import Any
 from benchmarks.children import ChildFailed, Supervised, ask, python
 from benchmarks.figures import Result, say
 from benchmarks.installation import Installation, install
-from components.runtime.intake import Message
-from components.runtime.reading import Follower, ends_now, read_span
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT
-from events.codec import TYPE_PREFIX
+from components.runtime.core.step import ROOT
+from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT, CHANGES, JOURNAL, place
+from events.wire.codec import TYPE_PREFIX
+from turbine_client.reading import Follower, ends_now, read_span
+from turbine_client.settings import Settings
 
 SIZES, QUICK_SIZES = (1_000, 10_000, 30_000), (200, 1_000, 3_000)
 RESCALED, QUICK_RESCALED = 1_000, 200

@@ -12,16 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from benchmarks.writer import Writer
-from components.runtime.births import Births
-from components.runtime.clients import partitions_of
-from components.runtime.garbage import collect_seldom
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import Follower, ends_now
-from components.runtime.settings import Settings
-from components.runtime.step import Owner
+from components.runtime.core.step import Owner
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.kafka.intake import DeadLetter, take_in
+from components.runtime.process.garbage import collect_seldom
 from components.state_syncer.decide import component as state_syncer
-from events.codec import Read, Record, encode, headers_of
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     TaskSpecsPublished,
@@ -29,6 +26,9 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import BY_SHORT, JOURNAL, TASKS, partition_of, place
+from events.wire.codec import Read, Record, encode, headers_of
+from turbine_client.reading import Follower, ends_now
+from turbine_client.settings import Settings
 
 SHARD, POLL_MOST = 1, 2_000
 journal_view = replace(state_syncer, inputs=frozenset({JOURNAL}), folds=frozenset())
@@ -69,7 +69,7 @@ def follow(settings: Settings, stop: list[bool]) -> None:
     """Until it is told to stop."""
     count = partitions_of(settings)[JOURNAL]
     places = [place(JOURNAL, p) for p in range(count)]
-    managers, births = TaskManager(), Births(settings)
+    managers, births = TaskManager(), AppendTimes(settings)
     folds = frozenset({"TaskSpecsPublished"})
     owners = [Owner(journal_view, [at], births.possible, heed=managers.heed) for at in places]
     # From the beginning: whoever comes late has the full lists from the topic alone.

@@ -14,13 +14,13 @@ from typing import Any
 from benchmarks.children import ChildFailed, answers, python, running
 from benchmarks.figures import Result, say, share
 from benchmarks.installation import Installation, install
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import read_span
-from events.codec import Read
-from events.records import JobConfigChanged, JobDeleted, LayerVersions, OverrideExpired
+from components.runtime.kafka.intake import DeadLetter, take_in
+from events.generated.records import JobConfigChanged, JobDeleted, LayerVersions, OverrideExpired
 from events.topics import LAYERS, OUTCOMES, place
+from events.wire.codec import Read
 from turbine.log import Log, Standing
 from turbine_client.publish import VERDICTS
+from turbine_client.reading import read_span
 from turbine_client.subscribe import Subscriber
 
 WAIT_S = 120.0

@@ -15,18 +15,15 @@ from benchmarks.volume_play import START_MS, Partition, Written, play
 from benchmarks.volume_tiers import Size, capacity_bytes, snapshot_bytes
 from benchmarks.volume_words import words
 from components.auto_scaler.decide import component as auto_scaler
-from components.clock.pace import WATCHED, Pace, Spot
+from components.clock.core.pace import WATCHED, Pace, Spot
 from components.publisher.decide import OUTLETS
-from components.runtime.clients import PACKED, producer
-from components.runtime.commits import Commits
-from components.runtime.component import places_of
-from components.runtime.emitter import Emitter
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import ends_now
-from components.runtime.settings import Settings
-from components.runtime.step import Owner
-from components.runtime.store import KEEP_MOST, POSITIONS
-from components.runtime.tier_rows import SNAPSHOT_EVERY_S, period_s
+from components.runtime.core.commits import Commits
+from components.runtime.core.component import places_of
+from components.runtime.core.step import Owner
+from components.runtime.core.store import KEEP_MOST, POSITIONS
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.tier.rows import SNAPSHOT_EVERY_S, period_s
 from components.shard_manager.decide import component as shard_manager
 from events.topics import (
     BY_SHORT,
@@ -42,6 +39,12 @@ from events.topics import (
     short_of,
 )
 from infra.kafka.broker import Broker, temporary_broker
+from turbine_client.clients import (
+    PACKED,
+    producer,
+)
+from turbine_client.reading import ends_now
+from turbine_client.settings import Settings
 
 JOBS, TASKS = 1_000, 3
 DENSE = 500

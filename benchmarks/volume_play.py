@@ -17,17 +17,15 @@ from typing import Any, NamedTuple
 from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
 from components.publisher.agents import KEEP_S
-from components.runtime.component import Component, places_of
-from components.runtime.standing import Row, standing
-from components.runtime.standing import places_of as published_of
-from components.runtime.step import Owner
-from components.runtime.store import Entry, Keeper, Restored
+from components.runtime.core.component import Component, places_of
+from components.runtime.core.standing import Row, standing
+from components.runtime.core.standing import places_of as published_of
+from components.runtime.core.step import Owner
+from components.runtime.core.store import Entry, Keeper, Restored
 from components.state_syncer.decide import component as state_syncer
 from components.task_manager.voice import fact
 from components.task_service.decide import component as task_service
-from events.codec import Read, Record, encode, headers_of
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     ConfigChangeProposed,
     Generation,
     TaskLoadReported,
@@ -35,6 +33,8 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import BY_SHORT, CHANGES, CLOCK, JOURNAL, LOADS, TASKS, place, rows_topic
+from events.wire.codec import Read, Record, encode, headers_of
+from turbine_client.identity import change_id
 
 COMPONENTS: tuple[Component[Any], ...] = (job_service, state_syncer, task_service, auto_scaler)
 SYNCER = 1

@@ -9,14 +9,20 @@ from benchmarks.fleet_words import EPOCH, Crew
 from benchmarks.volume_play import Written, written_as
 from benchmarks.volume_words import CHAIN, NOW_MS, TIER, fact_of
 from components.capacity_manager.decide import component as capacity_manager
-from components.runtime.component import Component
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.snapshots import take
-from components.runtime.step import ROOT, Owner
-from events.codec import Record, encode
-from events.identity import decision_id
-from events.records import Body, LayerVersions, ShardAddRequested, TaskSpecsPublished, TierDefined
+from components.runtime.core.component import Component
+from components.runtime.core.snapshots import take
+from components.runtime.core.step import ROOT, Owner
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from events.generated.records import (
+    Body,
+    LayerVersions,
+    ShardAddRequested,
+    TaskSpecsPublished,
+    TierDefined,
+)
 from events.topics import JOURNAL, TIERS, place
+from events.wire.codec import Record, encode
+from turbine_client.identity import decision_id
 
 REGION = "local"
 

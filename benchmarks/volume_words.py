@@ -7,9 +7,7 @@ from collections.abc import Iterator
 from benchmarks.fleet_words import EPOCH, Crew
 from benchmarks.volume_play import Written, written_as
 from components.task_manager.voice import fact
-from events.codec import Record, encode
-from events.identity import decision_id
-from events.records import (
+from events.generated.records import (
     Body,
     LayerVersions,
     Position,
@@ -21,6 +19,8 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TIERS, place
+from events.wire.codec import Record, encode
+from turbine_client.identity import decision_id
 
 TIER = "default"
 CHAIN = f"{TIER}/placement"

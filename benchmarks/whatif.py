@@ -11,13 +11,13 @@ from typing import Any
 from benchmarks.children import ROOT
 from benchmarks.figures import Result, say
 from benchmarks.recorded_job import Recorded
-from simulation.plant.backtest import DAY_MINUTES, Case
-from simulation.plant.cases import SCENARIOS
-from simulation.plant.recording import record
-from turbine.backtest import case_of_trace
-from turbine.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
-from turbine.scoreboard import files_in
-from turbine.whatif import what_if
+from turbine.lab.backtest import case_of_trace
+from turbine.lab.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
+from turbine.lab.plant.backtest import DAY_MINUTES, Case
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.recording import record
+from turbine.lab.scoreboard import files_in
+from turbine.lab.whatif import what_if
 
 TRACES = ROOT.parent / "shared" / "traces"
 DAYS, QUICK_DAYS = 3, 1

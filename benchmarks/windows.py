@@ -42,9 +42,9 @@ from benchmarks.windows_load import (
     steps,
     too_late,
 )
-from components.runtime.inputs import committed_of, ends_of
-from components.runtime.settings import Settings
+from components.runtime.kafka.inputs import committed_of, ends_of
 from turbine_client.publish import Publisher
+from turbine_client.settings import Settings
 
 NAME, PER_MILLE, HEAP_MB = "solo", 250, 640
 RUNS, QUICK_RUNS, SEED = 5, 1, 23

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from benchmarks.children import ROOT
 from turbine.generate import open_trace
-from turbine.traffic import Draws, Shape, played
+from turbine.lab.traffic import Draws, Shape, played
 
 TRACES = ROOT.parent / "shared" / "traces"
 """Recordings of minutes and rates, as `turbine generate --trace` reads them. Where there are none,

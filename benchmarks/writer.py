@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from components.runtime.clients import producer
-from components.runtime.settings import Settings
+from turbine_client.clients import producer
+from turbine_client.settings import Settings
 
 SETTLE_S = 120.0
 

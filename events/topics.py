@@ -6,7 +6,7 @@ makes or checks one.
 
 A topic's *short* name is its name without the prefix of its installation and the dot behind it, a
 *place* is "<short>/<partition>". All that is decided and told in records speaks of short names and
-places; the prefix is a setting of who talks to the broker (`components.runtime.settings`), and the
+places; the prefix is a setting of who talks to the broker (`turbine_client.settings`), and the
 full names here are those under the usual one.
 """
 

@@ -19,8 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     OffsetSpec,
 )
 
-from components.runtime.settings import BadSettings, settings_by, take_flags
-from components.runtime.topics import (
+from components.runtime.kafka.topics import (
     CALL_MAX_S,
     WAIT_S,
     Step,
@@ -30,6 +29,7 @@ from components.runtime.topics import (
     plan_topics,
 )
 from events.topics import DEFAULT_PARTITIONS, Topic, topics_under
+from turbine_client.settings import BadSettings, settings_by, take_flags
 
 LEADERS_MAX_S = 60.0
 """For leaders, and for metadata of a cluster that has answered once: it is there, and busy."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from events.records import ResourceAmount
+from events.generated.records import ResourceAmount
 from projections.loads import RESOURCES
 
 Amounts = tuple[int, ...]

@@ -11,9 +11,7 @@ from typing import Any
 
 from immutables import Map
 
-from events.codec import Read
-from events.identity import effect_id
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -41,6 +39,7 @@ from events.records import (
     TierDefined,
     UndrainRequested,
 )
+from events.wire.codec import Read
 from projections.amounts import NOTHING, minus, plus
 from projections.capacity import (
     CAPACITY,
@@ -60,6 +59,7 @@ from projections.demands import demand_of, wish_of
 from projections.loads import RESOURCES, units_of
 from projections.rooms import counted, drained, lived, reassigned, weighed
 from projections.settings import placing_of, sharing_of
+from turbine_client.identity import effect_id
 
 
 def fold(row: Capacity | None, read: Read, tier: str = "default") -> Capacity:

@@ -6,9 +6,9 @@ import json
 import math
 from typing import Any
 
-from events.config import TASKS_MAX, JobConfig, Limits, Resources
-from events.records import ScalingDecided, ScalingDeclined
-from events.strict_json import NUMBER_MAX
+from events.generated.records import ScalingDecided, ScalingDeclined
+from events.job_config.config import TASKS_MAX, JobConfig, Limits, Resources
+from events.job_config.strict_json import NUMBER_MAX
 from projections.capacity import Demand
 from projections.loads import units_of
 

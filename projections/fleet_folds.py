@@ -12,8 +12,7 @@ from typing import Any
 
 from immutables import Map
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -36,6 +35,7 @@ from events.records import (
     TierDefined,
     UndrainRequested,
 )
+from events.wire.codec import Read
 from projections.fleet import (
     ADD,
     DROP,

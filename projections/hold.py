@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     ContainerFailedOver,
     ContainerHeartbeat,
     ContainerReassigned,
@@ -21,6 +20,7 @@ from events.records import (
     ShardForceKilled,
     TierDefined,
 )
+from events.wire.codec import Read
 from projections.lives import Life, Ticks, beat, fail_over, start
 from projections.timing import Timing, timing_of
 

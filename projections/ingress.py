@@ -11,10 +11,9 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from events.codec import decode, encode
-from events.identity import valid_until_ms
-from events.records import Body
-from turbine_client.identity import KNOWN, VALID_MS
+from events.generated.records import Body
+from events.wire.codec import decode, encode
+from turbine_client.identity import KNOWN, VALID_MS, valid_until_ms
 
 __all__ = [
     "CROWDED",

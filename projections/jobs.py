@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -23,6 +22,7 @@ from events.records import (
     TaskStarted,
 )
 from events.topics import CHANGES, LAYERS, OPERATOR
+from events.wire.codec import Read
 from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
 from projections.keeping import KINDS, Kept, apply_kept
 

@@ -12,11 +12,11 @@ import hashlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from events.config import Invalid, JobConfig, SqlOperator
-from events.config_text import config_of
-from events.records import Body, JobDeleted, SyncCommitted, SyncPlanned, TaskStarted
-from events.spelling import plain_sql
-from events.strict_json import shorten
+from events.generated.records import Body, JobDeleted, SyncCommitted, SyncPlanned, TaskStarted
+from events.job_config.config import Invalid, JobConfig, SqlOperator
+from events.job_config.spelling import plain_sql
+from events.job_config.strict_json import shorten
+from events.job_config.text import config_of
 
 PAUSED, DELETED = "paused", "deleted"
 STATE_STAYS = "state-stays"

@@ -8,8 +8,14 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from events.codec import Read
-from events.records import Body, LayerVersions, SyncCommitted, TaskSpec, TaskSpecsPublished
+from events.generated.records import (
+    Body,
+    LayerVersions,
+    SyncCommitted,
+    TaskSpec,
+    TaskSpecsPublished,
+)
+from events.wire.codec import Read
 from projections.syncs import DELETED
 
 FOLDED_KINDS = frozenset(one.__name__ for one in (SyncCommitted, TaskSpecsPublished))

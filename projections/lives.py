@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from events.records import ContainerFailedOver, ContainerHeartbeat, ContainerStarted
+from events.generated.records import ContainerFailedOver, ContainerHeartbeat, ContainerStarted
 
 
 class Ticks(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.records import ShardLoad
+from events.generated.records import ShardLoad
 from projections.fleet import Load
 
 RESOURCES = ("cpu_cores", "memory_bytes", "disk_bytes", "network_bytes_per_s")

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from immutables import Map
 
-from events.framing import VALUE_BYTES_MAX
-from events.strict_json import NUMBER_MAX, Malformed, parse_json
+from events.job_config.strict_json import NUMBER_MAX, Malformed, parse_json
+from turbine_client.framing import VALUE_BYTES_MAX
 
 PART_BYTES = 120_000
 """Of the moves of one record: with all else that it says, less than an event may be."""

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from events.config import TASKS_MAX
-from events.records import TaskFailed, TaskStarted, TaskStopped
+from events.generated.records import TaskFailed, TaskStarted, TaskStopped
+from events.job_config.config import TASKS_MAX
 
 
 class Report(NamedTuple):

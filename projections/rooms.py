@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     ContainerFailedOver,
     ContainerHeartbeat,
     ContainerReassigned,
@@ -12,6 +11,7 @@ from events.records import (
     ShardLoadsReported,
     UndrainRequested,
 )
+from events.wire.codec import Read
 from projections.amounts import NOTHING, Amounts, minus, plus, total
 from projections.capacity import Capacity, Use, room_of
 from projections.fleet import NO_TICKS

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 
 from immutables import Map
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -36,6 +35,7 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
+from events.wire.codec import Read
 from projections import keeping
 from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
 from projections.keeping import Kept, state_after, wish_of

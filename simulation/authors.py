@@ -6,9 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from events.codec import Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     Generation,
@@ -19,8 +17,10 @@ from events.records import (
     ResumeRequested,
     TaskLoadReported,
 )
-from events.strict_json import Json, canonical_json
+from events.job_config.strict_json import Json, canonical_json
 from events.topics import CHANGES, LAYERS, LOADS, OPERATOR
+from events.wire.codec import Record, encode
+from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
     from simulation.world import World

@@ -9,7 +9,7 @@ from typing import Any
 
 from immutables import Map
 
-from components.runtime import step
+from components.runtime.core import step
 from projections import ingress
 from projections.ingress import Ingress
 

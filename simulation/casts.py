@@ -8,7 +8,7 @@ from typing import Any
 
 from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
-from components.runtime.component import Component
+from components.runtime.core.component import Component
 from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service

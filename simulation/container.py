@@ -12,16 +12,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.runtime.component import Component
-from components.runtime.step import Held, Owner
+from components.runtime.core.component import Component
+from components.runtime.core.step import Held, Owner
 from components.shard_manager.decide import key_of
-from components.task_manager.catalogue import Target
-from components.task_manager.hosting import Host
-from components.task_manager.orders import FAILED, STOPPED, Ended, Started
-from components.task_manager.periods import Periods
-from components.task_manager.runs import Begin, Kill, Stop
-from events.codec import Record, encode
-from events.records import (
+from components.task_manager.core.catalogue import Target
+from components.task_manager.core.hosting import Host
+from components.task_manager.core.periods import Periods
+from components.task_manager.core.runs import Begin, Kill, Stop
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     ContainerStarted,
@@ -37,10 +35,12 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TASKS, TIERS, place
+from events.wire.codec import Record, encode
 from projections.hold import FOLDED_KINDS, Hold, define, fold
 from projections.timing import Timing
 from simulation.log import PARTITION
 from simulation.sink import Instance
+from tasks.core.protocol import FAILED, STOPPED, Ended, Started
 
 if TYPE_CHECKING:
     from simulation.containers import Containers

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from components.runtime.standing import Row
-from components.runtime.step import ROOT
-from components.runtime.store import Restored
-from components.task_manager.catalogue import Catalogue, Shape
-from events.codec import Record, encode
-from events.records import LayerVersions, TaskSpec, TierDefined
+from components.runtime.core.standing import Row
+from components.runtime.core.step import ROOT
+from components.runtime.core.store import Restored
+from components.task_manager.core.catalogue import Catalogue, Shape
+from events.generated.records import LayerVersions, TaskSpec, TierDefined
 from events.topics import TIERS
+from events.wire.codec import Record, encode
 from projections.lists import Head, Listed, Lists
 from projections.shards import shard_of, shards_of, whole_mask
 from simulation.container import EFFECT_MS, TIER, WEIGH_MS, Container

@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.runtime.step import ROOT
-from events.codec import Record, encode
-from events.identity import change_id
-from events.records import ConfigChangeProposed, JobConfigChanged
+from components.runtime.core.step import ROOT
+from events.generated.records import ConfigChangeProposed, JobConfigChanged
 from events.topics import CHANGES, JOURNAL, place
+from events.wire.codec import Record, encode
 from simulation.bounds import SMALL, USUAL, Bounds
 from simulation.log import PARTITION, TICKS
+from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
     from simulation.world import World

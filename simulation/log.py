@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from components.runtime.store import CLAIM, Entry
-from events.codec import SKIPPED, Read, Record, headers_of, read_message
+from components.runtime.core.store import CLAIM, Entry
 from events.topics import BY_SHORT, CLOCK, place
-from simulation.kernel import Clock
+from events.wire.codec import SKIPPED, Read, Record, headers_of, read_message
+from turbine.lab.kernel import Clock
 
 PARTITION = 0
 PARTITIONS = 1

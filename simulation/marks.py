@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from events.records import JobConfigChanged, JobConfigRejected, JobDeleted, SyncPlanned
+from events.generated.records import JobConfigChanged, JobConfigRejected, JobDeleted, SyncPlanned
 from simulation.bounds import USUAL
 from simulation.casts import CASTS
 from simulation.checkers.history import History

@@ -9,17 +9,17 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from events.codec import Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     AlertRaised,
     DrainRequested,
     PlacementApplyRequested,
     UndrainRequested,
 )
 from events.topics import OPERATOR, TIERS, place
+from events.wire.codec import Record, encode
 from projections.fleet_folds import MASS_FAILURE
 from simulation.log import PARTITION
+from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
     from simulation.world import World

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from events.codec import Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     RECORDS,
     Body,
     ConfigChangeProposed,
@@ -25,15 +23,17 @@ from events.records import (
     SyncFailed,
     SyncStepStarted,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import CHANGES, CLOCK, JOURNAL, OPERATOR, place
+from events.wire.codec import Record, encode
 from simulation.authors import SMALLEST
 from simulation.bounds import USUAL
 from simulation.casts import SYNCING, Cast, lists_view
-from simulation.kernel import Clock, Streams
 from simulation.log import PARTITION, TICKS, Keep, Log
 from simulation.process import BUILDS, Emit, Process, read_on, reader
 from simulation.tasks import TaskManager
+from turbine.lab.kernel import Clock, Streams
+from turbine_client.identity import change_id
 
 JOB = "orders"
 TICK = Record("", "", "ClockTicked", b"", None)

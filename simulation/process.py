@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from components.runtime.component import Component, places_of
-from components.runtime.step import Held, Owner
-from components.runtime.store import KEEP_MOST, POSITIONS, Entry, Keeper, restore
-from events.codec import Record
+from components.runtime.core.component import Component, places_of
+from components.runtime.core.step import Held, Owner
+from components.runtime.core.store import KEEP_MOST, POSITIONS, Entry, Keeper, restore
+from events.wire.codec import Record
 from simulation.bounds import Bounds, overgrown
 from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
 

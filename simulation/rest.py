@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from components.auto_scaler.closing import due_ms
-from components.auto_scaler.facts import Facts
-from components.auto_scaler.row import Scale
-from events.records import AlertCleared, AlertRaised
+from components.auto_scaler.core.closing import due_ms
+from components.auto_scaler.core.facts import Facts
+from components.auto_scaler.core.row import Scale
+from events.generated.records import AlertCleared, AlertRaised
 from projections.syncs import RUNNING, Sync
 from simulation.process import Process
 from simulation.traffic import PARTITIONS

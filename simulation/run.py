@@ -7,17 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.step import Owner
-from components.runtime.store import dump_held
-from events.codec import Read
-from events.identity import effect_id
-from events.records import (
+from components.runtime.core.step import Owner
+from components.runtime.core.store import dump_held
+from events.generated.records import (
     ContainerFailOverRequested,
     ScalingDecided,
     ScalingDeclined,
     ScalingReverted,
 )
 from events.topics import ALERTS, CONTAINERS, place
+from events.wire.codec import Read
 from simulation.bounds import bounded
 from simulation.casts import Cast, journal_of
 from simulation.checkers.beginnings import check_beginnings
@@ -41,6 +40,7 @@ from simulation.process import Process, read_on, reader
 from simulation.rest import at_rest
 from simulation.small_scaler import ASKS
 from simulation.world import HORIZON_MS, NEWEST_BUILD, World
+from turbine_client.identity import effect_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.runtime.component import Component, Effect
-from events.codec import Read
-from events.identity import change_id as name_change
-from events.identity import effect_id, valid_until_ms
-from events.records import (
+from components.runtime.core.component import Component, Effect
+from events.generated.records import (
     AlertRaised,
     Body,
     ConfigChangeProposed,
@@ -30,7 +27,10 @@ from events.records import (
     TaskLoadReported,
 )
 from events.topics import ALERTS, CHANGES, JOURNAL, LOADS
+from events.wire.codec import Read
 from projections.ingress import Ingress, admit, answer, dump_ingress, load_ingress
+from turbine_client.identity import change_id as name_change
+from turbine_client.identity import effect_id, valid_until_ms
 
 ASKS = CHANGES["scaler"]
 PATIENCE_MS = 20_000

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from components.runtime.standing import Row, places_of, standing
-from components.runtime.step import Owner
-from components.runtime.store import Keeper, Restored, by_key, restore
+from components.runtime.core.standing import Row, places_of, standing
+from components.runtime.core.step import Owner
+from components.runtime.core.store import Keeper, Restored, by_key, restore
 from events.topics import CLOCK, place
 from simulation.log import PARTITION, Keep, Log
 

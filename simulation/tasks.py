@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.runtime.step import Owner
-from events.codec import Read, Record, encode
-from events.records import (
+from components.runtime.core.step import Owner
+from events.generated.records import (
     Body,
     Generation,
     TaskFailed,
@@ -22,6 +21,7 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import JOURNAL, TASKS, place
+from events.wire.codec import Read, Record, encode
 from projections import lists
 from projections.lists import Former, Listed, Lists
 from projections.syncs import Sync

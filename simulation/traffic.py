@@ -13,15 +13,15 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.auto_scaler.seen import MINUTE_MS, Minute, Part
-from components.auto_scaler.verdict import Size
-from events.codec import Record, encode
-from events.records import Generation, TaskLoadReported
+from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
+from components.auto_scaler.core.verdict import Size
+from events.generated.records import Generation, TaskLoadReported
 from events.topics import LOADS
+from events.wire.codec import Record, encode
 from projections.syncs import Sync
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.plant import Plant
 from simulation.tasks import SHARD
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.plant import Plant
 
 if TYPE_CHECKING:
     from simulation.world import World

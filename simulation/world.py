@@ -7,9 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
-from components.runtime.step import Owner
-from events.codec import Record, encode
-from events.records import ClockTicked
+from components.runtime.core.step import Owner
+from events.generated.records import ClockTicked
 from events.topics import (
     ALERTS,
     CHANGES,
@@ -21,16 +20,17 @@ from events.topics import (
     TIERS,
     place,
 )
+from events.wire.codec import Record, encode
 from projections.jobs import Job
 from simulation.authors import Authors
 from simulation.casts import cast_of, journal_view
 from simulation.containers import Containers
 from simulation.faults import Faults, Swarm
-from simulation.kernel import Clock, Streams
 from simulation.log import PARTITION, TICKS, Keep, Log
 from simulation.process import BUILDS, Emit, Process
 from simulation.tasks import TaskManager
 from simulation.traffic import Traffic
+from turbine.lab.kernel import Clock, Streams
 
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000

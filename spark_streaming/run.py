@@ -19,11 +19,11 @@ from typing import Any, Protocol
 from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
-from events.spelling import plain_sql
+from events.job_config.spelling import plain_sql
+from spark_streaming.batch_stream import Cut, Inputs, Line, by_partition, check_state
 from spark_streaming.context import TaskContext, sources_of
 from spark_streaming.failure import trace_of
 from spark_streaming.kept import fit_offsets
-from spark_streaming.line import Cut, Inputs, Line, by_partition, check_state
 from spark_streaming.operator import SQL, apply_operator, check_installed, is_stateful, renew
 from spark_streaming.progress import Progress
 from spark_streaming.sink import Closed, Seat, Sink, files_in, kafka_of_spark

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings as laws
 
-from components.runtime.settings import Settings
+from components.runtime.process.local import Flags
 from events.topics import TOPICS
 from infra.kafka.engine import broker_for_tests
 from infra.topics import apply_topics
@@ -23,9 +23,9 @@ from tests.kit.examples import CHECK, EXAMPLES
 from tests.simulation.seeds import FOLDER, begin
 from turbine.cli.moments import set_now
 from turbine.fleet import Process, held, lives, spawner
-from turbine.local import Flags
 from turbine.members import Member
 from turbine_client.publish import Accepted, Publisher
+from turbine_client.settings import Settings
 
 PARTITIONS = 4
 WAIT_S = within(60.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from events.records import CapacityReported, TierDefined
+from events.generated.records import CapacityReported, TierDefined
 from projections.capacity import Capacity
 from projections.capacity_folds import fold
 from turbine.log import Log, Standing

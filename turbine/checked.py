@@ -15,12 +15,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from components.task_manager.kin import end_group
-from components.task_service.specs import Trouble, head_of, specs_of
-from events.config import Invalid, JobConfig, validate_config
-from events.records import LayerVersions
-from events.reserved import reserved_topics
-from turbine.local import LocalFailed
+from components.runtime.process.local import LocalFailed
+from components.task_service.core.specs import Trouble, head_of, specs_of
+from events.generated.records import LayerVersions
+from events.job_config.config import Invalid, JobConfig, validate_config
+from events.job_config.reserved import reserved_topics
+from tasks.process_tree import end_group
 
 Row = dict[str, Any]
 

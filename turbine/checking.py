@@ -22,13 +22,13 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from components.task_manager.kin import die_with, name_process
+from components.runtime.process.local import LocalFailed
 from spark_streaming.context import COLUMNS, BadOperator, TaskContext, sources_of, spark_said
 from spark_streaming.jvm import JavaFailed
+from spark_streaming.main import options_of
 from spark_streaming.operator import SQL, call_operator, is_stateful, write_records
 from spark_streaming.session import start_session
-from turbine.local import LocalFailed
-from turbine.spark_engine import options_of
+from tasks.process_tree import die_with, name_process
 
 EXIT_NO_SPARK = 3
 HEAP_MB = 512

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from events.merge import merge_layers
+from events.job_config.merge import merge_layers
 from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import Sync

@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from events.config import EXPLAINER, JobConfig
-from events.invalid import Invalid
-from events.reserved import reserved_topics
+from events.job_config.config import EXPLAINER, JobConfig
+from events.job_config.invalid import Invalid
+from events.job_config.reserved import reserved_topics
 
 _STAND_INS: Mapping[str, Any] = MappingProxyType(
     {

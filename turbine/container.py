@@ -11,18 +11,18 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from components.runtime.metrics import LOOPBACK
-from components.runtime.settings import BadSettings, settings_by, take_flags
+from components.runtime.process.metrics import LOOPBACK
 from components.task_manager.agents import Options, serve
-from components.task_manager.kin import die_with
 from components.task_manager.place import hold
 from components.task_manager.pulse import Member
-from events.records import ResourceAmount
+from events.generated.records import ResourceAmount
+from tasks.process_tree import die_with
 from turbine.extras import require
 from turbine.lines_door import OFF, open_door
 from turbine.members import ENGINES
+from turbine_client.settings import BadSettings, settings_by, take_flags
 
-ENGINE = "components.task_manager.process_engine"
+ENGINE = "tasks.process_engine.engine"
 CAPACITY = "cpu_cores=16,memory_bytes=64000000000"
 _NAMES = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?", re.ASCII)
 _RESOURCES = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
@@ -88,10 +88,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     if given.die_with is not None:
         die_with(given.die_with)
-    from components.runtime.clients import BrokerUnreachable
-    from components.runtime.logs import configure_logs
-    from components.runtime.loop import Stop
-    from components.runtime.metrics import serve as serve_metrics
+    from components.runtime.process.logs import configure_logs
+    from components.runtime.process.loop import Stop
+    from components.runtime.process.metrics import serve as serve_metrics
+    from turbine_client.clients import BrokerUnreachable
 
     try:
         member = member_of(given.name, given.tier, given.region, given.capacity)

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from events.codec import TYPE_PREFIX, VALUE_BYTES_MAX
-from events.keys import KEY_BYTES_MAX
-from events.lock import Version, newest_of, read_lock
 from events.topics import DEFAULT_PARTITIONS, USUAL_PREFIX, Topic, topics_under
+from events.wire.codec import TYPE_PREFIX, VALUE_BYTES_MAX
+from events.wire.keys import KEY_BYTES_MAX
+from events.wire.lock import Version, newest_of, read_lock
 from projections.ingress import KNOWN, WAITING, WHOLE_BYTES
 
 Document = dict[str, Any]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from components.state_syncer.plan import way_of
-from events.records import Body, SyncCommitted, SyncPlanned
+from components.state_syncer.core.plan import way_of
+from events.generated.records import Body, SyncCommitted, SyncPlanned
 from projections.keeping import Kept
 from projections.syncs import RUNNING, START, STOP, Sync, apply
 from projections.waits import standing, tasks_of

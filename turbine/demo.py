@@ -16,17 +16,24 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.process.local import (
+    Flags,
+    LocalFailed,
+    ask_broker,
+    ask_spark,
+    ask_topics,
+    broker_directory,
+)
 from turbine.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.generate import open_trace
-from turbine.local import Flags, LocalFailed, ask_broker, ask_spark, ask_topics, broker_directory
+from turbine.lab.traffic import BadTrace
 from turbine.log import Log
 from turbine.members import LOCAL_REGION, LOCAL_TIER
 from turbine.story import NotAsTold, Words, tell
 from turbine.tiers import define, definition_of
-from turbine.traffic import BadTrace
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.reading import Unreadably
+from turbine_client.settings import BadSettings, Settings, load_settings
 
 SHARDS = 16
 ADDRESS_S = 120.0

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,

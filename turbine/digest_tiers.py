@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -25,6 +24,7 @@ from events.records import (
     UndrainRequested,
 )
 from events.sentences import sentence
+from events.wire.codec import Read
 from turbine.log import Standing
 from turbine.monitoring.moves import reason_of
 from turbine.read.answers.journal import body_of

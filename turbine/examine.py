@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.intake import DeadLetter, Message, take_in, void_request
-from events.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
-from events.errors import Unreadable
-from events.keys import KEY_BYTES_MAX, check_clean
-from events.records import RECORDS, Body
-from events.strict_json import Malformed, parse_json, shorten
+from components.runtime.kafka.intake import DeadLetter, Message, take_in, void_request
+from events.generated.records import RECORDS, Body
+from events.job_config.strict_json import Malformed, parse_json, shorten
 from events.topics import BY_SHORT, partition_of
+from events.wire.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
+from events.wire.keys import KEY_BYTES_MAX, check_clean
 from turbine.contract import HEADERS, OF_DECISIONS
 from turbine.finding import Finding, Part, Sent, Weight, refused, remark
 from turbine.partitioners import partitioner_of
 from turbine.value_findings import READ, about_value, subject_of
+from turbine_client.errors import Unreadable
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,16 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.secrets import HIDDEN, is_secret
-from components.runtime.settings import Settings
-from components.runtime.step import SKEW_MS
-from events.lock import read_lock
+from components.runtime.core.step import SKEW_MS
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.process.secrets import HIDDEN, is_secret
 from events.topics import BY_SHORT, CLOCK, CONTAINERS, JOURNAL, LOADS, OPERATOR, partition_of
+from events.wire.lock import read_lock
 from turbine.cli.records import to_export
 from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.log_lines import Head, Json, Lines, NotThere, Tail
+from turbine_client.settings import Settings
 
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
 """Said on and on about what is so: of the time before the beginning the last of each is kept."""

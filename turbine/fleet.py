@@ -25,10 +25,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from components.runtime.loop import Stop
-from components.runtime.settings import FLEET, BadSettings, settings_by, take_flags
-from turbine.local import Flags
+from components.runtime.process.local import Flags
+from components.runtime.process.loop import Stop
 from turbine.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
+from turbine_client.settings import FLEET, BadSettings, settings_by, take_flags
 
 HOSTS = Hosts()
 PAUSE_MAX_S = 30.0

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from components.runtime.clients import partitions_of, producer
-from components.runtime.component import onlooker
-from components.runtime.emitter import Emitter
-from components.runtime.groups import delete_groups, groups_of
-from components.runtime.reading import read_span
-from components.runtime.rows import Rows
-from components.runtime.settings import BadSettings, Settings
-from components.runtime.store import CLAIM, Entry
+from components.runtime.core.component import onlooker
+from components.runtime.core.store import CLAIM, Entry
+from components.runtime.faust.rows import Rows
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.groups import delete_groups, groups_of
 from events.topics import TOPICS, Topic, place
+from turbine_client.clients import producer
+from turbine_client.reading import read_span
+from turbine_client.settings import BadSettings, Settings
 
 BY_COMPONENT: Mapping[str, Topic] = {
     topic.written_by: topic for topic in TOPICS if topic.kind == "rows"

@@ -16,12 +16,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from components.runtime.clients import counts_of
-from components.runtime.feed import Feed
-from components.runtime.inputs import create_topic
-from components.runtime.loop import Stop
-from components.runtime.settings import Settings
-from turbine.traffic import BadTrace, Draws, Schedule, Shape, read_trace, whole
+from components.runtime.kafka.feed import Feed
+from components.runtime.kafka.inputs import create_topic
+from components.runtime.process.loop import Stop
+from turbine.lab.traffic import BadTrace, Draws, Schedule, Shape, read_trace, whole
+from turbine_client.clients import counts_of
+from turbine_client.settings import Settings
 
 TURN_S = 0.005
 """The shortest wait: at 50,000 a second 250 records come together, which nobody sees."""
@@ -36,7 +36,7 @@ LAST_S = 10.0
 
 
 class Outlet(Protocol):
-    """Where records go; `components.runtime.feed.Feed` is one."""
+    """Where records go; `components.runtime.kafka.feed.Feed` is one."""
 
     def offer(self, key: str, value: str) -> bool: ...
     def turn(self, timeout_s: float = 0.0) -> None: ...

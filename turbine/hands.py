@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.codec import SKIPPED
-from events.merge import origins
-from events.records import JobConfigChanged, JobDeleted, OverrideExpired
-from events.strict_json import split_path, write_path
+from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
+from events.job_config.merge import origins
+from events.job_config.strict_json import split_path, write_path
 from events.topics import LAYERS
+from events.wire.codec import SKIPPED
 from projections.jobs import Job, apply
 from turbine.log import Standing
 from turbine.read.differences import differences

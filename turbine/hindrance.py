@@ -10,9 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from events.codec import Read
-from events.merge import origins
-from events.records import (
+from events.generated.records import (
     JobDeleted,
     JobQuarantined,
     SyncCommitted,
@@ -20,9 +18,11 @@ from events.records import (
     SyncPlanned,
     SyncStepStarted,
 )
+from events.job_config.merge import origins
 from events.sentences import in_full
 from events.sentences.words import counted
 from events.topics import LAYERS
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.reports import Report

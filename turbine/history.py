@@ -21,15 +21,12 @@ from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import Row, SparkSession
 
-from components.runtime.clients import partitions_for, producer
-from components.runtime.emitter import Emitter, Refused
-from components.runtime.loop import Stop
-from components.runtime.settings import Settings
-from components.task_manager.kin import die_with
-from events.codec import Record, encode
-from events.identity import decision_id
-from events.records import ProfileSlot, WorkloadProfiled
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.process.loop import Stop
+from events.generated.records import ProfileSlot, WorkloadProfiled
 from events.topics import LOADS, PROFILES, partition_of
+from events.wire.codec import Record, encode
 from spark_streaming.context import TEXT_CHARS, BadOperator, spark_said
 from spark_streaming.history.compaction import compact, day_writer
 from spark_streaming.history.files import Files
@@ -37,10 +34,15 @@ from spark_streaming.history.layout import DAY_MS, BadHistory, check_root, day_o
 from spark_streaming.history.reading import read_profile
 from spark_streaming.history.writing import Writing, Wrote
 from spark_streaming.jvm import JavaFailed
+from spark_streaming.main import options_of
 from spark_streaming.session import Options, start_session
 from spark_streaming.source import java_options
+from tasks.process_tree import die_with
 from turbine.log import Log
-from turbine.spark_engine import options_of
+from turbine_client.clients import producer
+from turbine_client.emitter import Refused
+from turbine_client.identity import decision_id
+from turbine_client.settings import Settings
 
 SLOT_MS = 15 * 60_000
 DAYS = 14

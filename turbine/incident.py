@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.runtime.alone import Alone
-from components.runtime.component import Component
-from events.codec import SKIPPED, Record
-from events.strict_json import printable
+from components.runtime.core.audit.alone import Alone
+from components.runtime.core.component import Component
+from events.job_config.strict_json import printable
 from events.topics import JOURNAL
+from events.wire.codec import SKIPPED, Record
 from turbine.exporting import Asked, Export
 from turbine.log import Log, Standing
 from turbine.log_file import LogFile

@@ -12,17 +12,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, assert_never
 
-from components.runtime.clients import counts_of
-from components.runtime.inputs import At, committed_of, ends_of
-from events.codec import Read
-from events.records import TaskLoadReported
+from components.runtime.kafka.inputs import At, committed_of, ends_of
+from events.generated.records import TaskLoadReported
 from events.topics import LOADS
+from events.wire.codec import Read
 from projections import lists
 from projections.lists import Lists
 from projections.syncs import DELETED, Sync
 from turbine.log import Log
 from turbine.running import state_of
 from turbine.views.view import JobView
+from turbine_client.clients import counts_of
 
 Row = dict[str, Any]
 By = Literal["job", "task", "partition"]

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from components.task_manager.task_logs import Line
-from events.records import ContainerStarted
-from events.strict_json import shorten
+from events.generated.records import ContainerStarted
+from events.job_config.strict_json import shorten
+from tasks.task_log import Line
 from turbine.lines_door import ANSWER_BYTES_MOST, OFF, TAIL_MOST, lines_told
 from turbine.task_lines import places_in
 

@@ -20,9 +20,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from components.runtime.settings import BadSettings
-from events.identity import is_job_id
 from turbine.task_lines import tail_of
+from turbine_client.identity import is_job_id
+from turbine_client.settings import BadSettings
 
 OFF = "off"
 TAIL_MOST = 1_000

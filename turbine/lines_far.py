@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from components.task_manager.task_logs import Line
-from events.records import ContainerStarted
+from events.generated.records import ContainerStarted
 from events.topics import CONTAINERS
 from projections.fleet import Fleet
+from tasks.task_log import Line
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.log import Log
 from turbine.read.answers.tiers import since_of

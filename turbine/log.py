@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from components.auditor.bulk import LogAudit, tiers_in
 from components.auditor.kept import Kept
 from components.job_service.decide import component as job_service
-from components.runtime.audit import Family
-from components.runtime.clients import cluster_of
-from components.runtime.component import Component
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.judging import Finding
-from components.runtime.settings import BadSettings, Settings, given_settings
-from components.runtime.step import Owner
-from components.runtime.store import Restored
+from components.runtime.core.audit.audit import Family
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.component import Component
+from components.runtime.core.step import Owner
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.shard_manager.decide import PLACEMENT
 from components.shard_manager.decide import component as shard_manager
 from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
-from events.codec import Read
-from events.identity import is_job_id
 from events.topics import (
     BY_SHORT,
     CLOCK,
@@ -36,11 +32,15 @@ from events.topics import (
     partition_of,
     place,
 )
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.jobs import LAYER_KINDS, Job
 from projections.syncs import Sync
 from turbine.logics import AUDITED, audited_with
 from turbine.source import BrokerSource, Source
+from turbine_client.clients import cluster_of
+from turbine_client.identity import is_job_id
+from turbine_client.settings import BadSettings, Settings, given_settings
 
 if TYPE_CHECKING:
     from turbine.views.view import View

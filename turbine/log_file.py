@@ -19,13 +19,11 @@ from pathlib import Path
 from threading import Lock
 from typing import TypeVar
 
-from components.runtime.component import Component
-from components.runtime.intake import Message
-from components.runtime.origin import Spans
-from components.runtime.reading import BATCH
-from components.runtime.settings import BadSettings, Settings
-from components.runtime.store import Restored
-from events.strict_json import printable
+from components.runtime.core.component import Component
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import Spans
+from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, CLOCK, JOURNAL
 from turbine.log_lines import (
     BadFile,
@@ -39,6 +37,8 @@ from turbine.log_lines import (
     read_lines,
     tail_of,
 )
+from turbine_client.reading import BATCH
+from turbine_client.settings import BadSettings, Settings
 
 R = TypeVar("R")
 
@@ -306,7 +306,7 @@ class LogFile:
 
     def strange(self) -> list[str]:
         """Schemas of the file that this build does not know, or knows as others."""
-        from events.lock import read_lock
+        from events.wire.lock import read_lock
 
         known = {one.id: one.schema for one in read_lock()}
         return [

@@ -20,8 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
-from components.runtime.intake import Message
-from events.strict_json import printable
+from components.runtime.kafka.intake import Message
+from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
 
 FORMAT = "turbine-log/2"

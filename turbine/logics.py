@@ -11,18 +11,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from components.auto_scaler.core.logic_1 import component as auto_scaler_1
 from components.auto_scaler.decide import component as auto_scaler
-from components.auto_scaler.logic_1 import component as auto_scaler_1
 from components.capacity_manager.decide import component as capacity_manager
 from components.capacity_manager.decide import component_of as capacity_manager_of
+from components.job_service.core.logic_1 import component as job_service_1
 from components.job_service.decide import component as job_service
-from components.job_service.logic_1 import component as job_service_1
-from components.runtime.audit import Family
-from components.runtime.component import Component
+from components.runtime.core.audit.audit import Family
+from components.runtime.core.component import Component
 from components.shard_manager.decide import component as shard_manager
 from components.shard_manager.decide import component_of as shard_manager_of
+from components.state_syncer.core.logic_1 import component as state_syncer_1
 from components.state_syncer.decide import component as state_syncer
-from components.state_syncer.logic_1 import component as state_syncer_1
 from components.task_service.decide import component as task_service
 
 OLDER: dict[str, tuple[Component[Any], ...]] = {

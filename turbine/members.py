@@ -14,8 +14,8 @@ WORKER = ("job-service", "state-syncer", "task-service", "auto-scaler")
 ADDRESS = "api.json"
 """In the settings' directory: where the process that serves the API says where it is."""
 ENGINES = {
-    "spark": "turbine.spark_engine",
-    "process": "components.task_manager.process_engine",
+    "spark": "spark_streaming.main",
+    "process": "tasks.process_engine.engine",
 }
 """What containers run tasks in: Spark, or processes that only count, to try out a fleet."""
 

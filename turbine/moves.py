@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     ContainerFailOverRequested,
     PlacementPlanned,
     ShardAdded,
@@ -15,6 +14,7 @@ from events.records import (
     ShardDropRequested,
     ShardForceKilled,
 )
+from events.wire.codec import Read
 from projections.fleet import Fleet, Told
 from projections.plans import Planned, read_moves
 from turbine.log import Standing

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from events.codec import Read
 from events.sentences import sentence
+from events.wire.codec import Read
 from turbine_client.verdicts import Outcome
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from events.strict_json import split_path, write_path
+from events.job_config.strict_json import split_path, write_path
 from projections.jobs import Layer
 from turbine.read.differences import differences
 

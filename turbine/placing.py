@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.shard_manager.explaining import Standing, explain
-from components.shard_manager.moving import reason_of
-from components.shard_manager.planning import plan_all, seed_of
-from components.shard_manager.scale import ONE, scale_of
-from components.shard_manager.world import World, world_of
+from components.shard_manager.core.explaining import Standing, explain
+from components.shard_manager.core.moving import reason_of
+from components.shard_manager.core.planning import plan_all, seed_of
+from components.shard_manager.core.solver.scale import ONE, scale_of
+from components.shard_manager.core.world import World, world_of
 from projections.fleet import Fleet
 from projections.plans import Planned, read_moves, write_moves
 from turbine.shards import now_of

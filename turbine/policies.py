@@ -14,8 +14,8 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from events.policies.table import SETTINGS
-from events.strict_json import canonical_json
+from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import canonical_json
 
 Row = dict[str, Any]
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.auditor.decide import component as auditor
-from components.runtime.component import Component
-from components.runtime.standing import standing
-from components.task_manager.chains import KINDS as CONTAINER_KINDS
+from components.runtime.core.component import Component
+from components.runtime.core.standing import standing
+from components.task_manager.core.chains import KINDS as CONTAINER_KINDS
 from events.topics import CONTAINERS, JOURNAL, TIERS, TOPICS, Topic
 from projections import hold, lists
 from turbine.logics import NEWEST

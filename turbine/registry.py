@@ -17,9 +17,9 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 from fastavro.schema import SchemaParseException
 
-from events.lock import Version, hash_of, read_lock
-from events.strict_json import Malformed, parse_json, shorten
+from events.job_config.strict_json import Malformed, parse_json, shorten
 from events.topics import USUAL_PREFIX, topics_under
+from events.wire.lock import Version, hash_of, read_lock
 
 Answer = tuple[int, object]
 Query = Mapping[str, list[str]]

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from components.runtime.component import Component
-from components.runtime.origin import Born
-from components.runtime.step import Owner
+from components.runtime.core.component import Component
+from components.runtime.core.step import Owner
+from components.runtime.kafka.origin import Born
 from components.state_syncer.decide import component as state_syncer
-from events.codec import Read
 from events.topics import JOURNAL, TIERS
+from events.wire.codec import Read
 from projections.syncs import Sync
 from turbine.log import SYNC_TOPICS, Log, Standing, chain_view
 from turbine.running import standing

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from components.state_syncer.plan import way_of
-from events.codec import Read
-from events.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
+from components.state_syncer.core.plan import way_of
+from events.generated.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
+from events.wire.codec import Read
 from projections.reports import Report, report_of
 from projections.syncs import DELETED, RUNNING, Sync
 

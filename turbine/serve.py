@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from components.runtime.exits import leave
-from components.runtime.metrics import LOOPBACK
-from components.runtime.settings import BadSettings, Settings, settings_by, take_flags
-from components.runtime.topics import TopicsError, verify_topics
+from components.runtime.kafka.topics import TopicsError, verify_topics
+from components.runtime.process.exits import leave
+from components.runtime.process.metrics import LOOPBACK
 from events.topics import JOURNAL, topics_under
 from turbine.extras import lacking
+from turbine_client.settings import BadSettings, Settings, settings_by, take_flags
 
 EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
@@ -24,29 +24,29 @@ PR_SET_PDEATHSIG = 1
 
 def _clock(settings: Settings, _: str) -> int:
     from components.clock.agents import serve
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
 def _publisher(settings: Settings, _: str) -> int:
     from components.publisher.agents import serve
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
 
     return serve(settings, Stop().listen())
 
 
 def _auditor(settings: Settings, _: str) -> int:
     from components.auditor.agents import serve
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.logics import audited_with
 
     return serve(settings, Stop().listen(), audited_with)
 
 
 def _shard_manager(settings: Settings, tier: str) -> int:
-    from components.runtime.loop import Stop
-    from components.runtime.tier_wide import serve
+    from components.runtime.process.loop import Stop
+    from components.runtime.tier.shell import serve
     from components.shard_manager.decide import component_of
 
     return serve(settings, Stop().listen(), component_of(tier))
@@ -54,14 +54,14 @@ def _shard_manager(settings: Settings, tier: str) -> int:
 
 def _capacity_manager(settings: Settings, tier: str) -> int:
     from components.capacity_manager.decide import component_of
-    from components.runtime.loop import Stop
-    from components.runtime.tier_wide import serve
+    from components.runtime.process.loop import Stop
+    from components.runtime.tier.shell import serve
 
     return serve(settings, Stop().listen(), component_of(tier))
 
 
 def _api(settings: Settings, _: str) -> int:
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.api.server import Serving, serve
 
     # Beside other fleets of this machine another port is taken; it stands in the directory.
@@ -69,7 +69,7 @@ def _api(settings: Settings, _: str) -> int:
 
 
 def _webhooks(settings: Settings, _: str) -> int:
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from components.webhooks.agents import serve
 
     return serve(settings, Stop().listen())
@@ -85,7 +85,7 @@ class Shown(NamedTuple):
 
 
 def _exporter(settings: Settings, shown: Shown) -> int:
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.monitoring.exporter import PORT, serve
     from turbine.monitoring.families import JOBS_MOST, Asked
 
@@ -137,10 +137,10 @@ def serve(
     tier: str = "default",
 ) -> int:
     """Runs the components until it is told to stop; the exit code says why it ended."""
-    from components.runtime.clients import partitions_of
-    from components.runtime.garbage import collect_seldom
-    from components.runtime.logs import configure_logs
-    from components.runtime.metrics import serve as serve_metrics
+    from components.runtime.kafka.clients import partitions_of
+    from components.runtime.process.garbage import collect_seldom
+    from components.runtime.process.logs import configure_logs
+    from components.runtime.process.metrics import serve as serve_metrics
 
     check_names(names)
     configure_logs()
@@ -157,7 +157,7 @@ def serve(
     serve_metrics(shown.port, shown.host)
     if names[0] in ALONE:
         return ALONE[names[0]](settings, tier)
-    from components.runtime.agents import run
+    from components.runtime.faust.agents import run
 
     run([import_module(KEYED[name]).component for name in names], settings, instance)
     return 0
@@ -184,7 +184,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from components.runtime.clients import BrokerUnreachable
+    from turbine_client.clients import BrokerUnreachable
 
     try:
         settings = settings_by(given)

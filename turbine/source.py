@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol, TypeVar
 
-from components.runtime.clients import partitions_of
-from components.runtime.component import Component
-from components.runtime.intake import Message
-from components.runtime.origin import Born, BrokerOrigin, Origin, Spans
-from components.runtime.reading import Unreadably
-from components.runtime.settings import Settings
-from components.runtime.slices import SLICE_MOST
-from components.runtime.store import Restored
-from components.runtime.tier_rows import Shelf
+from components.runtime.core.component import Component
+from components.runtime.core.store import Restored
+from components.runtime.kafka.clients import partitions_of
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import Born, BrokerOrigin, Origin, Spans
+from components.runtime.kafka.slices import SLICE_MOST
+from components.runtime.tier.rows import Shelf
 from events.topics import BY_SHORT, USUAL_PREFIX, full_name
+from turbine_client.reading import Unreadably
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from components.task_manager.place import LIFE
-from components.task_manager.task_logs import (
+from tasks.task_log import (
     OUTPUT,
     STAMP_BYTES,
     Line,

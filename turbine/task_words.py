@@ -7,8 +7,8 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
-from events.codec import Read
-from events.records import TaskFailed, TaskStarted, TaskStopped
+from events.generated.records import TaskFailed, TaskStarted, TaskStopped
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.shards import mask_of, shard_of
 from projections.syncs import START, Sync

@@ -11,15 +11,9 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter, Refused
-from components.runtime.reading import Unreadably
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT
-from events.codec import SDK, Read, Record, encode
-from events.errors import Unreadable
-from events.identity import change_id, decision_id
-from events.records import (
+from components.runtime.core.step import ROOT
+from components.runtime.kafka.emitter import Emitter
+from events.generated.records import (
     DrainRequested,
     PlacementApplyRequested,
     PlacementPlanned,
@@ -28,9 +22,16 @@ from events.records import (
     UndrainRequested,
 )
 from events.topics import OPERATOR, TIERS, partition_of
+from events.wire.codec import SDK, Read, Record, encode
 from turbine.log import Log, Standing
 from turbine.read.answers.journal import request_of
+from turbine_client.clients import producer
+from turbine_client.emitter import Refused
+from turbine_client.errors import Unreadable
+from turbine_client.identity import change_id, decision_id
 from turbine_client.publish import TooLarge
+from turbine_client.reading import Unreadably
+from turbine_client.settings import Settings
 
 PLACEMENT = "placement"
 VALID_S = 60.0

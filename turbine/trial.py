@@ -11,8 +11,7 @@ from typing import Any
 
 from components.job_service.decide import decide
 from components.state_syncer.decide import decide as decide_sync
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -25,6 +24,7 @@ from events.records import (
     ResumeRequested,
 )
 from events.topics import CHANGES, JOURNAL, OPERATOR, place
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, apply, fold
 from projections.syncs import Sync
 from projections.syncs import fold as fold_sync

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from events.errors import Unreadable
-from events.framing import SCHEMA_HEADER, unframe
-from events.lock import Version, newest_of, read_lock
-from events.records import Body
+from events.generated.records import Body
 from events.topics import BY_SHORT
+from events.wire.framing import unframe
+from events.wire.lock import Version, newest_of, read_lock
 from turbine.finding import Finding, Sent, refused, remark
+from turbine_client.errors import Unreadable
+from turbine_client.framing import SCHEMA_HEADER
 
 READ = ("ingress", "operator")
 """Kinds of topics that anybody may write to whom the broker lets."""

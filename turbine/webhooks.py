@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.clients import partitions_of
-from components.runtime.reading import ends_now, read_span, starts_now
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.kafka.clients import partitions_of
 from components.webhooks.agents import GroupBookmark
 from components.webhooks.config import Hook
 from events.topics import place
+from turbine_client.reading import ends_now, read_span, starts_now
+from turbine_client.settings import BadSettings, Settings
 
 COUNTED_MAX = 20_000
 

@@ -75,7 +75,7 @@ class Settings:
     api: str = ""  # of a running API, for commands that read; found in the directory without it
     api_token: str = field(default="", repr=False)  # where what stands before that API asks for one
     # Any librdkafka key but OURS, verbatim, for every client. The one aiokafka consumer, in
-    # Faust, takes those that it knows under another name (components.runtime.faust_app).
+    # Faust, takes those that it knows under another name (components.runtime.faust.app).
     kafka: Mapping[str, str] = field(default_factory=dict)
     # Of the containers' Spark, by Spark's names without "spark."; and where its jars are.
     spark: Mapping[str, str] = field(default_factory=dict)

@@ -16,21 +16,25 @@ import structlog
 from components.auditor.bulk import Families, LogAudit, tiers_in
 from components.auditor.decide import Alarm, component_of, key_of_logic
 from components.auditor.kept import Kept, Misfit, keep, open_kept
-from components.runtime import metrics
-from components.runtime.audit import Family
-from components.runtime.births import Births
-from components.runtime.clients import cluster_of, partitions_for, producer
-from components.runtime.emitter import Emitter
-from components.runtime.ground import RUNBOOK, headless, outside
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.judging import VERDICTS, Finding
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.origin import BrokerOrigin
-from components.runtime.reading import Follower, Unreadably, ends_now, read_span, starts_now
-from components.runtime.settings import Settings
-from components.runtime.step import Held, Owner
-from components.runtime.surveying import Surveyor, Watch
+from components.runtime.core.audit.audit import Family
+from components.runtime.core.audit.judging import VERDICTS, Finding
+from components.runtime.core.ground import RUNBOOK, headless, outside
+from components.runtime.core.step import Held, Owner
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.kafka.origin import BrokerOrigin
+from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.process import metrics
+from components.runtime.process.loop import Stop, turn_until_stopped
 from events.topics import CLOCK, JOURNAL, TIERS, partition_of, place
+from turbine_client.clients import (
+    cluster_of,
+    producer,
+)
+from turbine_client.reading import Follower, Unreadably, ends_now, read_span, starts_now
+from turbine_client.settings import Settings
 
 POLL_MOST = 5_000
 GATHERED = {"fetch.wait.max.ms": 1_000, "fetch.min.bytes": 256 * 1024}
@@ -190,7 +194,7 @@ class Alarms:
 
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._count = settings, partitions
-        self._births = Births(settings)
+        self._births = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
         self.pending: dict[str, Finding] = {}  # by key
         self._standing: set[str] = set()

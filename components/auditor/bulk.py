@@ -8,16 +8,16 @@ from dataclasses import replace
 from typing import Self
 
 from components.auditor.kept import Kept
-from components.runtime.audit import Audit, Family
-from components.runtime.auditing import AGAIN_MOST
-from components.runtime.hearing import Hearing
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.judging import Finding
-from components.runtime.origin import Origin
-from components.runtime.reading import Unreadably
-from events.codec import Read
-from events.records import TierDefined
+from components.runtime.core.audit.audit import Audit, Family
+from components.runtime.core.audit.auditing import AGAIN_MOST
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.progress import Hearing
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.kafka.origin import Origin
+from events.generated.records import TierDefined
 from events.topics import BY_SHORT, CLOCK, TIERS, place
+from events.wire.codec import Read
+from turbine_client.reading import Unreadably
 
 Families = Callable[[Iterable[str]], Sequence[Family]]
 """What is audited where the log has these tiers."""

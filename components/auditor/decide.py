@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from components.runtime.component import Component
-from components.runtime.judging import Finding
-from events.codec import Read
-from events.records import AlertRaised, Body
-from events.strict_json import Json, canonical_json
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.component import Component
+from events.generated.records import AlertRaised, Body
+from events.job_config.strict_json import Json, canonical_json
 from events.topics import JOURNAL
+from events.wire.codec import Read
 
 ALERT = "audit-differs"
 PREFIX = "audit/"

@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from components.runtime.audit import Audit, Family
-from components.runtime.rows import build
-from components.runtime.snapshots import Snapshot, restored, take
-from components.runtime.step import Held
+from components.runtime.core.audit.audit import Audit, Family
+from components.runtime.core.snapshots import Snapshot, restored, take
+from components.runtime.core.step import Held
+from components.runtime.faust.rows import build
 
 FORMAT = "turbine-audit/1"
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, UnicodeError, ValueError)

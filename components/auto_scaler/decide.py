@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from components.auto_scaler.acting import act, turn
-from components.auto_scaler.apply import apply
-from components.auto_scaler.closing import close, due_ms, overtaken
-from components.auto_scaler.facts import PAUSED as PAUSE
-from components.auto_scaler.facts import TASKS, Facts, change_to
-from components.auto_scaler.fold import ASKS, fold
-from components.auto_scaler.keeping import dump, load
-from components.auto_scaler.looking import OLD, Looked, job_of, looked
-from components.auto_scaler.row import ADVICE, RUNNING, Scale, Told
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.acting import act, turn
+from components.auto_scaler.core.apply import apply
+from components.auto_scaler.core.closing import close, due_ms, overtaken
+from components.auto_scaler.core.evaluation import OLD, Looked, job_of, looked
+from components.auto_scaler.core.facts import PAUSED as PAUSE
+from components.auto_scaler.core.facts import TASKS, Facts, change_to
+from components.auto_scaler.core.fold import ASKS, fold
+from components.auto_scaler.core.keeping import dump, load
+from components.auto_scaler.core.row import ADVICE, RUNNING, Scale, Told
+from components.auto_scaler.core.verdict import (
     ALERT,
     MOVE,
     REBALANCE,
     SCALE_DOWN,
     Verdict,
 )
-from components.auto_scaler.words import (
+from components.auto_scaler.core.words import (
     ALERT_OF,
     cleared,
     decided,
@@ -29,8 +29,8 @@ from components.auto_scaler.words import (
     given_up,
     raised,
 )
-from components.runtime.component import Component, Effect
-from events.records import Body, ConfigChangeProposed, ScalingDecided
+from components.runtime.core.component import Component, Effect
+from events.generated.records import Body, ConfigChangeProposed, ScalingDecided
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
 
 STOP, RESUME = "stop", "resume"

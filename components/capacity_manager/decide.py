@@ -6,15 +6,14 @@ import json
 from collections.abc import Iterator
 from functools import partial
 
-from components.capacity_manager.keeping import dump, load
-from components.capacity_manager.lending import lend
-from components.capacity_manager.levels import levels_of, told_over, told_share
-from components.capacity_manager.reporting import report
-from components.capacity_manager.sharing import share_out
-from components.capacity_manager.stopping import bring_back, stop_jobs, stop_ms
-from components.runtime.component import Component, Effect
-from events.codec import Read
-from events.records import (
+from components.capacity_manager.core.lending import lend
+from components.capacity_manager.core.levels import levels_of, told_over, told_share
+from components.capacity_manager.core.reporting import report
+from components.capacity_manager.core.row_json import dump, load
+from components.capacity_manager.core.sharing import share_out
+from components.capacity_manager.core.stopping import bring_back, stop_jobs, stop_ms
+from components.runtime.core.component import Component, Effect
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -24,6 +23,7 @@ from events.records import (
     ResourceAmount,
 )
 from events.topics import CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS
+from events.wire.codec import Read
 from projections.capacity import CAPACITY, STOP, Capacity, Owed
 from projections.capacity_folds import FOLDED_KINDS, apply, fold
 

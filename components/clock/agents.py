@@ -10,16 +10,21 @@ import time  # noqa: TID251 - the one component whose business it is
 
 from confluent_kafka import KafkaException
 
-from components.clock.pace import TICKED, WATCHED, Pace, Spot
-from components.runtime.clients import consumer, partitions_for, producer, spot
-from components.runtime.emitter import Emitter
-from components.runtime.ground import RUNBOOK
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.settings import Settings
-from components.runtime.surveying import Surveyor, Watch
-from events.codec import Record, encode
-from events.records import ClockTicked
+from components.clock.core.pace import TICKED, WATCHED, Pace, Spot
+from components.runtime.core.ground import RUNBOOK
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.process.loop import Stop, turn_until_stopped
+from events.generated.records import ClockTicked
 from events.topics import place
+from events.wire.codec import Record, encode
+from turbine_client.clients import (
+    consumer,
+    producer,
+    spot,
+)
+from turbine_client.settings import Settings
 
 KEY = SOURCE = "clock"
 PERIOD_S = 1.0

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
-from components.job_service.overrides import (
+from components.job_service.core.overrides import (
     ENDS_BYTES,
     ENDS_MOST,
     bytes_of,
@@ -17,12 +17,8 @@ from components.job_service.overrides import (
     ends_whole,
     layer_then,
 )
-from components.runtime.component import Component
-from events.config import Invalid, JobConfig
-from events.config_text import config_of
-from events.identity import is_job_id, valid_until_ms
-from events.merge import change_layer, merge_layers
-from events.records import (
+from components.runtime.core.component import Component
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -33,10 +29,13 @@ from events.records import (
     OverrideEnd,
     OverrideExpired,
 )
-from events.reserved import NO_JOB, is_reserved_job, reserved_topics
-from events.strict_json import Malformed, canonical_json, parse_json, shorten
+from events.job_config.config import Invalid, JobConfig
+from events.job_config.merge import change_layer, merge_layers
+from events.job_config.reserved import NO_JOB, is_reserved_job, reserved_topics
+from events.job_config.strict_json import Malformed, canonical_json, parse_json, shorten
+from events.job_config.text import config_of
 from events.topics import JOURNAL, LAYERS, TASKS
-from events.traces import TRACE_CHARS_MAX
+from events.wire.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.jobs import (
     BASE,
@@ -53,6 +52,7 @@ from projections.jobs import (
 )
 from projections.jobs import Layer as Held
 from projections.keeping import STATE_STAYS, stays_behind
+from turbine_client.identity import is_job_id, valid_until_ms
 
 LAYER_BYTES = 64 * 1024
 EXPECTED_BYTES = 128 * 1024

@@ -18,25 +18,30 @@ import structlog
 from confluent_kafka import KafkaError, KafkaException
 
 from components.publisher.decide import publish
-from components.runtime import metrics
-from components.runtime.births import Births
-from components.runtime.clients import consumer, partitions_for, spot
-from components.runtime.emitter import Emitter, Refused
-from components.runtime.ground import outside, remedy_of
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.loop import Patience, Stop, turn_until_stopped
-from components.runtime.reading import Follower, Unreadably, committed_now, ends_now, read_span
-from components.runtime.rows import Opened, Rows
-from components.runtime.settings import Settings
-from components.runtime.standing import Row, places_of
-from components.runtime.standing import standing as component
-from components.runtime.step import Owner
-from components.runtime.store import Keeper, by_key
-from components.runtime.surveying import Surveyor, Watch
-from components.runtime.times import Possible
-from components.runtime.transactions import in_time, transactional
-from events.codec import Read
+from components.runtime.core.ground import outside, remedy_of
+from components.runtime.core.progress import Possible
+from components.runtime.core.standing import Row, places_of
+from components.runtime.core.standing import standing as component
+from components.runtime.core.step import Owner
+from components.runtime.core.store import Keeper, by_key
+from components.runtime.faust.rows import Opened, Rows
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.transactions import in_time, transactional
+from components.runtime.process import metrics
+from components.runtime.process.loop import Patience, Stop, turn_until_stopped
 from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, place, rows_topic
+from events.wire.codec import Read
+from turbine_client.clients import (
+    consumer,
+    spot,
+)
+from turbine_client.emitter import Refused
+from turbine_client.reading import Follower, Unreadably, committed_now, ends_now, read_span
+from turbine_client.settings import Settings
 
 GROUP = "publisher"
 POLL_MOST = 2_000
@@ -108,7 +113,7 @@ class Publisher:
         self._settings = settings
         needed = (JOURNAL, CLOCK, OUTCOMES, ALERTS, rows_topic(component.name).short)
         self._count = partitions_for(settings, needed)
-        self._births = Births(settings)
+        self._births = AppendTimes(settings)
         self._producer = transactional(
             settings,
             settings.group(GROUP),

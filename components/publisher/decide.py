@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from components.runtime.standing import standing
-from events.codec import Read, Record, encode
-from events.identity import effect_id
-from events.records import AlertRaised
+from components.runtime.core.standing import standing
+from events.generated.records import AlertRaised
 from events.topics import ALERTS, BY_SHORT, OUTCOMES
+from events.wire.codec import Read, Record, encode
+from turbine_client.identity import effect_id
 
 OUTLETS = {kind: topic for topic in (OUTCOMES, ALERTS) for kind in BY_SHORT[topic].records}
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from components.runtime.component import Component, Effect
-from components.shard_manager.answering import answer_requests
-from components.shard_manager.going import escalate, fail_over
-from components.shard_manager.keeping import dump, load
-from components.shard_manager.moving import carry_out, hand_over
-from components.shard_manager.planning import (
+from components.runtime.core.component import Component, Effect
+from components.shard_manager.core.failover import escalate, fail_over
+from components.shard_manager.core.moving import carry_out, hand_over
+from components.shard_manager.core.planning import (
     again_ms,
     balance_due,
     balance_ms,
@@ -18,12 +16,14 @@ from components.shard_manager.planning import (
     plan_all,
     plan_orphans,
 )
-from events.codec import Read
-from events.identity import effect_id
-from events.records import AlertCleared, AlertRaised, Body, ContainerFailedOver
+from components.shard_manager.core.requests import answer_requests
+from components.shard_manager.core.row_json import dump, load
+from events.generated.records import AlertCleared, AlertRaised, Body, ContainerFailedOver
 from events.topics import CONTAINERS, OPERATOR, TIERS
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.fleet_folds import FOLDED_KINDS, apply, fold
+from turbine_client.identity import effect_id
 
 PLACEMENT = "placement"
 UNPLACED = "shards-unplaced"

@@ -6,11 +6,11 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from components.runtime.component import Component
-from components.state_syncer.failing import steady_ms, tell
-from components.state_syncer.plan import way_of
-from components.state_syncer.unheard import moves_on, passed_over, quiet_ms
-from components.state_syncer.words import (
+from components.runtime.core.component import Component
+from components.state_syncer.core.failing import steady_ms, tell
+from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.unheard import moves_on, passed_over, quiet_ms
+from components.state_syncer.core.words import (
     alerting,
     cleared,
     commit,
@@ -19,8 +19,7 @@ from components.state_syncer.words import (
     refused,
     vector,
 )
-from events.identity import valid_until_ms
-from events.records import (
+from events.generated.records import (
     Body,
     JobReleased,
     OffsetResetRequested,
@@ -32,8 +31,8 @@ from events.records import (
     SyncStepDone,
     SyncStepStarted,
 )
-from events.reset import BadGoal, Reset, goal_of, stranger
-from events.strict_json import canonical_json
+from events.job_config.reset import BadGoal, Reset, goal_of, stranger
+from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
 from projections.keeping import STATE_STAYS, Kept, Stay, stays_behind
@@ -52,6 +51,7 @@ from projections.syncs import (
     load,
 )
 from projections.waits import missing, tasks_of
+from turbine_client.identity import valid_until_ms
 
 CHECK = "check"
 """What is told to have failed where state stays; no plan has a step of that name."""

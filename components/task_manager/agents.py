@@ -16,16 +16,19 @@ from typing import Any
 
 import structlog
 
-from components.runtime.clients import partitions_for
-from components.runtime.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.settings import Settings
-from components.runtime.standing import standing
-from components.runtime.surveying import fail
-from components.task_manager.catalogue import Target
-from components.task_manager.chains import CHAIN, Kept
-from components.task_manager.deadline import Deadline, own_ms
-from components.task_manager.due import Due
+from components.runtime.core.standing import standing
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.surveying import fail
+from components.runtime.process.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE
+from components.runtime.process.loop import Stop, turn_until_stopped
+from components.task_manager.core.catalogue import Target
+from components.task_manager.core.chains import CHAIN, Kept
+from components.task_manager.core.due import Due
+from components.task_manager.core.hosting import Host
+from components.task_manager.core.known import Known
+from components.task_manager.core.loads import Loads, Sampled
+from components.task_manager.core.runs import Begin, Kill
+from components.task_manager.core.runs import Stop as StopRun
 from components.task_manager.engine import SHARED, EngineProcess
 from components.task_manager.engines import Engines
 from components.task_manager.exits import (
@@ -35,19 +38,11 @@ from components.task_manager.exits import (
     EXIT_UNGUARDED,
 )
 from components.task_manager.guard import poll_ms_of
-from components.task_manager.hosting import Host
-from components.task_manager.kin import adopt_orphans, signal_group
-from components.task_manager.known import Known
-from components.task_manager.loads import Loads, Sampled
-from components.task_manager.orders import Ended, Started, Work
-from components.task_manager.orders import Loads as LoadsEvent
 from components.task_manager.place import Place
 from components.task_manager.pulse import Member, Pulse
 from components.task_manager.reader import Reader
-from components.task_manager.runs import Begin, Kill
-from components.task_manager.runs import Stop as StopRun
 from components.task_manager.voice import Voice
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerState,
     Position,
@@ -58,6 +53,11 @@ from events.records import (
 )
 from events.topics import CONTAINERS, JOURNAL, LIVES, LOADS, TASKS, rows_topic
 from projections.hold import Hold
+from tasks.core.protocol import Ended, Started, Work
+from tasks.core.protocol import Loads as LoadsEvent
+from tasks.deadline import Deadline, own_ms
+from tasks.process_tree import adopt_orphans, signal_group
+from turbine_client.settings import Settings
 
 HEAP_LEAST_MB, AROUND_HEAP_MB = 512, 384
 """Of a process for one task: what it may use is the heap, and Python and Java around it."""

@@ -20,11 +20,11 @@ from typing import Protocol
 
 import structlog
 
-from components.runtime.settings import Settings
-from components.task_manager.deadline import Deadline
-from components.task_manager.kin import end_group
-from components.task_manager.orders import Event, Work, event_of, line
 from components.task_manager.place import Place
+from tasks.core.protocol import Event, Work, event_of, line
+from tasks.deadline import Deadline
+from tasks.process_tree import end_group
+from turbine_client.settings import Settings
 
 SHARED = "engine"
 """The name of the engine that tasks share."""

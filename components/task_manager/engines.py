@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from components.task_manager.deadline import GROUPS_MOST
+from components.task_manager.core.hosting import ENGINE_DIED
 from components.task_manager.engine import Engine
-from components.task_manager.hosting import ENGINE_DIED
-from components.task_manager.orders import FAILED, Ended, Event, Loads, Work
+from tasks.core.protocol import FAILED, Ended, Event, Loads, Work
+from tasks.deadline import GROUPS_MOST
 
 FULL = "no-process-left"
 

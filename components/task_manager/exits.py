@@ -1,4 +1,4 @@
-"""With which codes a container ends, beside those of `components.runtime.exits`, and why."""
+"""The codes with which a container ends, beside `components.runtime.process.exits`, and why."""
 
 EXIT_FAILED_OVER = 78  # its life was given up by the shard manager: it begins another, empty
 EXIT_UNGUARDED = 79  # the guard is gone, and without it no lease is kept

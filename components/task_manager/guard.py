@@ -13,8 +13,8 @@ import time  # noqa: TID251 - a lease is held by the holder's own clock
 from collections.abc import Callable
 from pathlib import Path
 
-from components.task_manager.deadline import Deadline, own_ms
-from components.task_manager.kin import die_with, name_process, signal_group
+from tasks.deadline import Deadline, own_ms
+from tasks.process_tree import die_with, name_process, signal_group
 
 POLL_MS, POLL_LEAST_MS = 200, 10
 HANG_S = 5.0

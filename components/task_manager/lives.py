@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import structlog
 
-from components.runtime.emitter import Emitter
-from components.runtime.intake import Message
-from components.runtime.reading import read_span
-from components.runtime.settings import Settings
-from components.runtime.step import SKEW_MS
+from components.runtime.core.step import SKEW_MS
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import Message
 from events.topics import LIVES, place
 from projections.hold import Tenancy
+from turbine_client.reading import read_span
+from turbine_client.settings import Settings
 
 SINCE = "\x00since"
 """The key of the word since when lives are kept here: who has none, and is not in the log of

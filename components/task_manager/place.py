@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.runtime.settings import BadSettings
+from turbine_client.settings import BadSettings
 
 LOCK, LIFE, DEADLINE, SCRATCH = "container.lock", "life.json", "deadline", "scratch"
 

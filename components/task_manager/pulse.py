@@ -10,17 +10,12 @@ import socket
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, ends_now, read_span, times_now
-from components.runtime.settings import Settings
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.task_manager import lives
-from components.task_manager.deadline import own_ms
 from components.task_manager.lives import Past
 from components.task_manager.voice import fact
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     ContainerReassigned,
@@ -30,7 +25,12 @@ from events.records import (
     ResourceAmount,
 )
 from events.topics import CONTAINERS, partition_of, place
+from events.wire.codec import Read
 from projections.hold import FOLDED_KINDS, Tenancy, tenancy_of
+from tasks.deadline import own_ms
+from turbine_client.clients import producer
+from turbine_client.reading import Follower, ends_now, read_span, times_now
+from turbine_client.settings import Settings
 
 POLL_MOST = 500
 

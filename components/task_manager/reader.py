@@ -14,17 +14,20 @@ from collections.abc import Iterable
 
 import structlog
 
-from components.runtime.births import Births
-from components.runtime.clients import BrokerUnreachable, LoginRefused
-from components.runtime.ground import RUNBOOK, Ground, headless
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.reading import Follower, Unreadably, ends_now, read_span
-from components.runtime.rows import look
-from components.runtime.settings import Settings
-from components.runtime.standing import Row, standing
-from components.runtime.store import Restored
-from components.runtime.surveying import Surveyor, Watch
-from components.task_manager.chains import KINDS, Chains, Kept, Standing, unfit
+from components.runtime.core.ground import RUNBOOK, Ground, headless
+from components.runtime.core.standing import Row, standing
+from components.runtime.core.store import Restored
+from components.runtime.faust.rows import look
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.kafka.surveying import Surveyor, Watch
+from components.task_manager.core.chains import KINDS, Chains, Kept, Standing, unfit
+from turbine_client.clients import (
+    BrokerUnreachable,
+    LoginRefused,
+)
+from turbine_client.reading import Follower, Unreadably, ends_now, read_span
+from turbine_client.settings import Settings
 
 POLL_S, POLL_MOST = 0.1, 2_000
 WATCH_S = 3.5
@@ -40,7 +43,7 @@ class Reader:
 
     def __init__(self, settings: Settings, partitions: int, tier: str) -> None:
         self._settings, self._count = settings, partitions
-        self._births = Births(settings)
+        self._births = AppendTimes(settings)
         self._chains = Chains(partitions, tier, self._possible)
         self.owners = self._chains.owners
         self._read_all = False

@@ -13,13 +13,14 @@ from typing import NamedTuple
 
 import structlog
 
-from components.runtime import metrics
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter, Refused
-from components.runtime.settings import Settings
-from events.codec import Record, encode
-from events.records import Body
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.process import metrics
+from events.generated.records import Body
 from events.topics import partition_of
+from events.wire.codec import Record, encode
+from turbine_client.clients import producer
+from turbine_client.emitter import Refused
+from turbine_client.settings import Settings
 
 AT_ONCE = 500
 REFUSED_MOST = 15

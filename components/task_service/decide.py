@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from components.runtime.component import Component
-from components.task_service.specs import Trouble, head_of, parts_of, specs_of
-from components.task_service.wanted import Wanted, wanted_list
-from events.config import Invalid
-from events.config_text import config_of
-from events.records import AlertCleared, AlertRaised, Body, TaskSpecsPublished
-from events.reset import reset_of
-from events.strict_json import canonical_json
+from components.runtime.core.component import Component
+from components.task_service.core.specs import Trouble, head_of, parts_of, specs_of
+from components.task_service.core.wanted import Wanted, wanted_list
+from events.generated.records import AlertCleared, AlertRaised, Body, TaskSpecsPublished
+from events.job_config.config import Invalid
+from events.job_config.reset import reset_of
+from events.job_config.strict_json import canonical_json
+from events.job_config.text import config_of
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.syncs import FOLDED_KINDS, UNLISTED, Sync, dump, fold, load
 

@@ -16,21 +16,28 @@ from typing import Protocol
 import structlog
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
-from components.runtime import metrics
-from components.runtime.clients import (
+from components.runtime.core.ground import RUNBOOK, misfit
+from components.runtime.kafka.clients import partitions_for
+from components.runtime.kafka.dead_letters import Letters
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.process import metrics
+from components.runtime.process.loop import Stop, turn_until_stopped
+from components.webhooks.config import TOPICS, Hook, hooks_of
+from components.webhooks.core.envelope import body_of
+from components.webhooks.core.outbox import Answer, Delivery, Outbox
+from components.webhooks.sending import Senders
+from events.topics import place
+from events.wire.codec import SKIPPED, Read
+from turbine_client.clients import (
     consumer,
-    partitions_for,
     producer,
     refresh,
     spot,
     unreachable,
 )
-from components.runtime.emitter import Emitter
-from components.runtime.ground import RUNBOOK, misfit
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.letters import Letters
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import (
+from turbine_client.reading import (
     PATIENCE_S,
     Asker,
     Follower,
@@ -39,14 +46,7 @@ from components.runtime.reading import (
     ends_now,
     starts_now,
 )
-from components.runtime.settings import BadSettings, Settings
-from components.runtime.surveying import Surveyor, Watch
-from components.webhooks.config import TOPICS, Hook, hooks_of
-from components.webhooks.envelope import body_of
-from components.webhooks.outbox import Answer, Delivery, Outbox
-from components.webhooks.sending import Senders
-from events.codec import SKIPPED, Read
-from events.topics import place
+from turbine_client.settings import BadSettings, Settings
 
 REASON = "webhook-given-up"
 TURN_S = 0.1
@@ -64,7 +64,7 @@ log = structlog.get_logger(__name__)
 
 
 class Reader(Protocol):
-    """Where messages come from; `components.runtime.reading.Follower` is one."""
+    """Where messages come from; `turbine_client.reading.Follower` is one."""
 
     def poll(self, timeout_s: float, most: int = ...) -> list[Message]: ...
     def close(self) -> None: ...

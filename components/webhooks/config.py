@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from components.runtime.settings import BadSettings, Settings
-from components.webhooks.outbox import Limits
+from components.webhooks.core.outbox import Limits
 from events.topics import ALERTS, BY_SHORT, OUTCOMES
+from turbine_client.settings import BadSettings, Settings
 from turbine_client.signing import SECRETS_MAX, BadSecret, read_secret
 
 TOPICS: Mapping[str, str] = {"outcomes": OUTCOMES, "alerts": ALERTS}

@@ -18,8 +18,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from components.webhooks.config import Hook
-from components.webhooks.envelope import CONTENT_TYPE, header_id
-from components.webhooks.outbox import Answer, Delivery
+from components.webhooks.core.envelope import CONTENT_TYPE, header_id
+from components.webhooks.core.outbox import Answer, Delivery
 from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, sign
 
 WORDS_MAX = 200

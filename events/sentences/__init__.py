@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import assert_never, cast
 
-from events.codec import SKIPPED
-from events.records import Body
+from events.generated.records import Body
+from events.job_config.strict_json import printable
 from events.sentences import asked, jobs, scaling, syncs, tasks, tiers
 from events.sentences.words import brief
-from events.strict_json import printable
+from events.wire.codec import SKIPPED
 
 LINE = 200
 """Characters: what a terminal shows in a line or two. What is in the way of that is the free text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from events.records import (
+from events.generated.records import (
     ConfigChangeProposed,
     DrainRequested,
     JobDeleteRequested,

@@ -10,9 +10,14 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple, assert_never
 
-from events.records import ScalingDecided, ScalingDeclined, ScalingReverted, ScalingVerified
+from events.generated.records import (
+    ScalingDecided,
+    ScalingDeclined,
+    ScalingReverted,
+    ScalingVerified,
+)
+from events.job_config.strict_json import Json
 from events.sentences.words import brief, counted, figure, joined, plain_of, settings, why
-from events.strict_json import Json
 
 Said = ScalingDecided | ScalingDeclined | ScalingReverted | ScalingVerified
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from events.records import (
+from events.generated.records import (
     JobQuarantined,
     JobReleased,
     SyncCommitted,
@@ -14,10 +14,10 @@ from events.records import (
     SyncStepStarted,
     TaskSpecsPublished,
 )
-from events.reset import reset_of
+from events.job_config.reset import reset_of
+from events.job_config.strict_json import Malformed
 from events.sentences.asked import place
 from events.sentences.words import brief, by, counted, joined, plain_of, version, why
-from events.strict_json import Malformed
 
 Said = (
     JobQuarantined

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from events.records import LayerVersions
-from events.strict_json import Json, Malformed, parse_json, write_path
+from events.generated.records import LayerVersions
+from events.job_config.strict_json import Json, Malformed, parse_json, write_path
 
 NAME = 64
 """Characters of a name or of a reason amid a sentence: ours are shorter, and others' are cut."""

@@ -18,8 +18,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from components.runtime.clients import LOCAL_CLUSTER
 from infra.kafka.errors import BrokerFailed
+from turbine_client.clients import LOCAL_CLUSTER
 
 HOST = "127.0.0.1"
 

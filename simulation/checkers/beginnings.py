@@ -10,12 +10,12 @@ import random  # noqa: TID251 - the type of a seeded stream; nothing is drawn fr
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from components.runtime.ground import Ground
-from components.runtime.standing import Row
-from components.runtime.store import Restored
-from components.task_manager.chains import KINDS, Chains, Kept, unfit
-from components.task_manager.known import Known
-from components.task_manager.periods import Periods
+from components.runtime.core.ground import Ground
+from components.runtime.core.standing import Row
+from components.runtime.core.store import Restored
+from components.task_manager.core.chains import KINDS, Chains, Kept, unfit
+from components.task_manager.core.known import Known
+from components.task_manager.core.periods import Periods
 from projections.lists import Lists
 from projections.timing import Timing
 from simulation.log import Log

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
-from events.records import (
+from events.generated.records import (
     ConfigChangeProposed,
     JobConfigChanged,
     JobConfigRejected,

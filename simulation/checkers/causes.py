@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from events.codec import Read
-from events.records import AlertRaised, ScalingDecided, ScalingDeclined
+from events.generated.records import AlertRaised, ScalingDecided, ScalingDeclined
+from events.wire.codec import Read
 from simulation.checkers.history import History, Spot
 
 CONFIGS = {"JobConfigChanged", "OverrideExpired", "JobDeleted", "JobReleased"}

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from events.codec import Read
-from events.records import SyncCommitted
+from events.generated.records import SyncCommitted
+from events.wire.codec import Read
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import JobStory, Lore, stories
 from simulation.checkers.syncs import never_begun

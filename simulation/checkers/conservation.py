@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from events.codec import Read
+from events.wire.codec import Read
 from simulation.checkers.history import History
 
 Owes = Callable[[Read], list[tuple[str, str]]]

@@ -12,10 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.component import Component
-from events.codec import Read, encode
-from events.identity import decision_id
+from components.runtime.core.component import Component
+from events.wire.codec import Read, encode
 from simulation.checkers.history import ROOT, History
+from turbine_client.identity import decision_id
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from events.records import (
+from events.generated.records import (
     ContainerFailedOver,
     ContainerFailOverRequested,
     ContainerHeartbeat,

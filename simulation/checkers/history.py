@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
-from events.codec import Read
+from events.wire.codec import Read
 
 SKEW_MS = 5_000
 ROOT = "root"

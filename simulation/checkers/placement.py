@@ -7,8 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     ClockTicked,
     ContainerFailedOver,
@@ -23,6 +22,7 @@ from events.records import (
     TierDefined,
     UndrainRequested,
 )
+from events.wire.codec import Read
 from simulation.checkers.cas import counting
 from simulation.checkers.history import History
 

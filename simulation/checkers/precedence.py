@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from events.codec import Read
+from events.wire.codec import Read
 from simulation.checkers.history import History
 
 LAYERS = ("base", "provisioner", "scaler", "oncall")

@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     Body,
     JobDeleted,
     OffsetResetRequested,
@@ -19,6 +18,7 @@ from events.records import (
     SyncPlanned,
     TaskSpecsPublished,
 )
+from events.wire.codec import Read
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import Lore
 

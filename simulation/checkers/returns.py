@@ -13,8 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobConfigRejected,
@@ -24,6 +23,7 @@ from events.records import (
     SyncStepStarted,
     TaskStarted,
 )
+from events.wire.codec import Read
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import JobStory, Lore, stories
 

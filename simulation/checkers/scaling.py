@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     JobConfigChanged,
     JobDeleted,
     OverrideExpired,
@@ -24,6 +23,7 @@ from events.records import (
     SyncCommitted,
     TaskLoadReported,
 )
+from events.wire.codec import Read
 from simulation.checkers.history import History
 
 LOADS = "loads.v1/0"

@@ -11,8 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -32,6 +31,7 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
+from events.wire.codec import Read
 from simulation.checkers.history import History
 
 ALERT = "job-quarantined"

@@ -11,9 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from events.codec import Read
-from events.config import COMPLEX_FIELDS, Invalid, validate_config
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -31,6 +29,8 @@ from events.records import (
     SyncStepStarted,
     TaskSpecsPublished,
 )
+from events.job_config.config import COMPLEX_FIELDS, Invalid, validate_config
+from events.wire.codec import Read
 from simulation.checkers.history import History
 from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, Words, stories
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-STEP = "components/runtime/step.py"
-TIMES = "components/runtime/times.py"
-STORE = "components/runtime/store.py"
+STEP = "components/runtime/core/step.py"
+TIMES = "components/runtime/core/progress.py"
+STORE = "components/runtime/core/store.py"
 INGRESS = "projections/ingress.py"
 JOBS = "projections/jobs.py"
 DECIDE = "components/job_service/decide.py"
-OVERRIDES = "components/job_service/overrides.py"
-MERGE = "events/merge.py"
+OVERRIDES = "components/job_service/core/overrides.py"
+MERGE = "events/job_config/merge.py"
 SCALER = "simulation/small_scaler.py"
 PROCESS = "simulation/process.py"
 HISTORY = "simulation/checkers/history.py"

@@ -75,7 +75,7 @@ KEEPING = (
         "what stands is kept without the end of a job",
         (
             Change(
-                "components/runtime/standing.py",
+                "components/runtime/core/standing.py",
                 "        case TaskSpecsPublished() | SyncCommitted():\n",
                 "        case TaskSpecsPublished():\n",
             ),
@@ -84,7 +84,7 @@ KEEPING = (
     ),
     Mutant(
         "a life that begins takes no chain",
-        (Change("components/task_manager/chains.py", "dict(one.last)", "{}"),),
+        (Change("components/task_manager/core/chains.py", "dict(one.last)", "{}"),),
         cast="shard-manager",
     ),
     left_out(

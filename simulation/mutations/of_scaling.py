@@ -6,13 +6,13 @@ from dataclasses import replace
 
 from simulation.mutations.mutant import Change, Mutant, left_out
 
-ROOM = "components/auto_scaler/"
+ROOM = "components/auto_scaler/core/"
 ACTING = ROOM + "acting.py"
 APPLY = ROOM + "apply.py"
 CLOSING = ROOM + "closing.py"
-DECIDE = ROOM + "decide.py"
+DECIDE = "components/auto_scaler/decide.py"
 FOLD = ROOM + "fold.py"
-LOOKING = ROOM + "looking.py"
+LOOKING = ROOM + "evaluation.py"
 ROUNDS = ROOM + "rounds.py"
 CAUSES = ROOM + "policies/causes.py"
 CAPACITY = ROOM + "policies/ours_learning.py"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from simulation.mutations.mutant import Mutant, left_out
 
 DECIDE = "components/state_syncer/decide.py"
-PLAN = "components/state_syncer/plan.py"
-WORDS = "components/state_syncer/words.py"
+PLAN = "components/state_syncer/core/plan.py"
+WORDS = "components/state_syncer/core/words.py"
 LISTS = "components/task_service/decide.py"
-WANTED = "components/task_service/wanted.py"
+WANTED = "components/task_service/core/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
 KEEPING = "projections/keeping.py"

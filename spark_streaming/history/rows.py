@@ -13,10 +13,10 @@ import pyarrow as pa  # type: ignore[import-untyped]  # it brings no types
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from events.codec import TICK_MS_MAX, read_message
-from events.errors import Unreadable
-from events.records import TaskLoadReported
+from events.generated.records import TaskLoadReported
 from events.topics import LOADS, place
+from events.wire.codec import TICK_MS_MAX, read_message
+from turbine_client.errors import Unreadable
 
 IDENTITY = ("job", "task", "specs", "shard", "epoch", "count")
 """Which report it is: the same one may stand in the log twice."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser
 
-from components.runtime.loop import Stop
+from components.runtime.process.loop import Stop
 from tests.browser.axe import faults
 from tests.browser.conftest import Watched, opened
 from tests.conftest import WAIT_S, Fleet

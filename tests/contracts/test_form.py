@@ -11,8 +11,12 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client"])
-GENERATED = {"client/turbine_client/records.py", "events/records.py", "events/decoders.py"}
-"""Written by `python -m events.generate`; their length follows from the schemas."""
+GENERATED = {
+    "client/turbine_client/records.py",
+    "events/generated/records.py",
+    "events/generated/decoders.py",
+}
+"""Written by `python -m events.wire.generate`; their length follows from the schemas."""
 
 FUNCTION_LINES_MAX = 40
 FILE_LINES_MAX = 400
@@ -180,8 +184,14 @@ def test_all_complaints_are_listed_with_their_places(tmp_path: Path) -> None:
 
 
 def test_the_tree_is_found() -> None:
-    assert {"events/merge.py", "tests/contracts/test_form.py"} <= set(modules())
-    assert {"Makefile", "README.md", ".ci/run", "events/merge.py", "pyproject.toml"} <= set(texts())
+    assert {"events/job_config/merge.py", "tests/contracts/test_form.py"} <= set(modules())
+    assert {
+        "Makefile",
+        "README.md",
+        ".ci/run",
+        "events/job_config/merge.py",
+        "pyproject.toml",
+    } <= set(texts())
     assert set(modules()) >= GENERATED
 
 

@@ -1,4 +1,4 @@
-"""What `components.runtime.faust_app` leans on inside Faust, aiokafka and mode is there.
+"""What `components.runtime.faust.app` leans on inside Faust, aiokafka and mode is there.
 
 Their private names may change in any release: then it is found here, and not at night.
 """
@@ -28,7 +28,7 @@ from mode.services import Service
 from mode.utils.queues import FlowControlQueue, ThrowableQueue
 from mode.worker import Worker
 
-from components.runtime import faust_app
+from components.runtime.faust import app as faust_app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -201,6 +201,6 @@ def test_a_record_of_aiokafka_is_made_as_it_always_was() -> None:
 
 def test_faust_is_imported_from_nowhere_else() -> None:
     """`agents` names the app and the worker; private names are here alone."""
-    source = inspect.getsource(importlib.import_module("components.runtime.agents"))
+    source = inspect.getsource(importlib.import_module("components.runtime.faust.agents"))
     assert "faust._" not in source
     assert "aiokafka" not in source

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.component import Component
+from components.runtime.core.component import Component
 from events.topics import BY_SHORT, TOPICS
 from turbine.records_table import DECIDERS, FOLDERS, PAGE, line_of, named, page_with, table
 

@@ -12,9 +12,9 @@ import avro.schema
 import pytest
 from avro.compatibility import ReaderWriterCompatibilityChecker, SchemaCompatibilityType
 
-from events.avsc import SCHEMAS, read_schemas
-from events.lock import Version, hash_of, newest_of, read_lock
 from events.topics import TOPICS
+from events.wire.avsc import SCHEMAS, read_schemas
+from events.wire.lock import Version, hash_of, newest_of, read_lock
 
 ALL = read_schemas()
 

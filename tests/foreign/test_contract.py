@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from events.records import RECORDS
+from events.generated.records import RECORDS
 from events.topics import TOPICS
 from tests.foreign.node import LOCK, fetch, run_script
 from turbine.contract import FILE, document

@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from events.codec import encode
-from events.records import ConfigChangeProposed
+from events.generated.records import ConfigChangeProposed
+from events.wire.codec import encode
 from tests.foreign.node import run_script
 from turbine.registry_server import RegistryServer
 

@@ -9,11 +9,9 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
+from components.runtime.kafka.intake import Message
 from components.task_manager.voice import fact
-from events.codec import SDK, Headers, Record, encode, headers_of
-from events.identity import decision_id
-from events.records import (
+from events.generated.records import (
     Body,
     ClockTicked,
     ConfigChangeProposed,
@@ -26,7 +24,9 @@ from events.records import (
     TierDefined,
 )
 from events.topics import partition_of
+from events.wire.codec import SDK, Headers, Record, encode, headers_of
 from tests.foreign.verifying import judged
+from turbine_client.identity import decision_id
 
 P, KEY, AT_MS = 4, "clicks", 1_763_476_000_000
 TRACE = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from components.runtime.intake import Message
+from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT
 from tests.foreign.node import HERE, run_program
 from turbine.contract import Installation, document

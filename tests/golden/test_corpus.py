@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from events.codec import decode, encode
-from events.lock import Version, newest_of, read_lock
-from events.records import to_plain
+from events.generated.records import to_plain
+from events.wire.codec import decode, encode
+from events.wire.lock import Version, newest_of, read_lock
 from tests.golden.write import HERE, paths_of, write
 
 LOCK = read_lock()

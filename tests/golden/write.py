@@ -12,9 +12,9 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from events.codec import encode
-from events.lock import Version, newest_of, read_lock
-from events.records import RECORDS, from_plain
+from events.generated.records import RECORDS, from_plain
+from events.wire.codec import encode
+from events.wire.lock import Version, newest_of, read_lock
 
 HERE = Path(__file__).parent
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter
-from components.runtime.settings import Settings
-from events.codec import Record, encode
-from events.records import AlertCleared, AlertRaised
+from components.runtime.kafka.emitter import Emitter
+from events.generated.records import AlertCleared, AlertRaised
 from events.topics import ALERTS, partition_of
+from events.wire.codec import Record, encode
 from tests.conftest import PARTITIONS
+from turbine_client.clients import producer
+from turbine_client.settings import Settings
 
 
 def say_alert(settings: Settings, body: AlertRaised | AlertCleared) -> str:

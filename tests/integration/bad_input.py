@@ -15,13 +15,13 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from components.runtime.clients import producer
-from components.runtime.settings import Settings
-from events.codec import encode
-from events.records import ClockTicked, JobConfigChanged, LayerVersions
+from events.generated.records import ClockTicked, JobConfigChanged, LayerVersions
 from events.topics import BY_SHORT, MIB, REQUEST_BYTES, partition_of
+from events.wire.codec import encode
 from tests.integration.changes import SMALLEST, new_id, proposal
 from tests.integration.processes import PARTITIONS
+from turbine_client.clients import producer
+from turbine_client.settings import Settings
 
 VOID, TAKEN = "void", "taken"
 BASE = "changes.base.v1"

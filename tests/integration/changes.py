@@ -12,16 +12,16 @@ from typing import Any
 
 from confluent_kafka import Producer
 
-from components.runtime.clients import producer
-from components.runtime.reading import read_span
-from components.runtime.settings import Settings
-from events.codec import encode
-from events.identity import change_id
-from events.records import ConfigChangeProposed
+from events.generated.records import ConfigChangeProposed
 from events.topics import BY_SHORT, CHANGES, OUTCOMES, partition_of, place
+from events.wire.codec import encode
 from infra.waiting import until
 from tests.integration.processes import PARTITIONS
 from turbine.log import Log, Standing
+from turbine_client.clients import producer
+from turbine_client.identity import change_id
+from turbine_client.reading import read_span
+from turbine_client.settings import Settings
 
 SMALLEST: dict[str, Any] = {
     "operator": "clicks.count:run",

@@ -21,12 +21,12 @@ from typing import Any
 from pyspark.sql import SparkSession
 
 import turbine.history
-from components.runtime.settings import load_settings
 from spark_streaming.history.files import Files
 from spark_streaming.history.writing import Writing
+from spark_streaming.main import options_of
 from spark_streaming.session import Options
 from tests.unit.turbine.lines import run_all
-from turbine.spark_engine import options_of
+from turbine_client.settings import load_settings
 
 BATCH_RECORDS = 500
 """So that what a test produces takes several batches."""

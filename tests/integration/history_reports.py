@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from events.records import Generation, ProfileSlot, TaskLoadReported, WorkloadProfiled
+from events.generated.records import Generation, ProfileSlot, TaskLoadReported, WorkloadProfiled
 from spark_streaming.history.layout import DAY_MS, day_of
 from spark_streaming.history.rows import values_of
 

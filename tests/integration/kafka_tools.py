@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
-from components.runtime.settings import Settings
 from infra.kafka.distribution import TARGET, fetch_jars, kafka_version, locked, obtain
 from infra.waiting import within
+from turbine_client.settings import Settings
 
 POM = Path(__file__).with_name("kafka_tools.xml")
 TOOL = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 
-from components.runtime.clients import admin
-from components.runtime.settings import Settings
 from events.topics import TOPICS, USUAL_PREFIX, topics_under
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
 from infra.waiting import WAIT_S, until, within
+from turbine_client.clients import admin
+from turbine_client.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 PARTITIONS = 4

@@ -15,11 +15,9 @@ from components.auditor.agents import Auditor
 from components.auditor.decide import ALERT, key_of_logic
 from components.auditor.kept import open_kept
 from components.job_service.decide import component as job_service
-from components.runtime.audit import Family
-from components.runtime.clients import cluster_of
-from components.runtime.slices import read_slices
-from events.positions import format_vector
-from events.records import AlertRaised
+from components.runtime.core.audit.audit import Family
+from components.runtime.kafka.slices import read_slices
+from events.generated.records import AlertRaised
 from events.topics import CHANGES, CLOCK, JOURNAL
 from infra.waiting import until
 from tests.conftest import PARTITIONS, Fleet
@@ -28,6 +26,8 @@ from turbine.cli.failures import Code
 from turbine.log import Log
 from turbine.logics import AUDITED, audited_with
 from turbine.tiers import define
+from turbine_client.clients import cluster_of
+from turbine_client.positions import format_vector
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.subscribe import Subscriber
 

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.clients import BrokerUnreachable, admin, producer
-from components.runtime.reading import ends_now, times_now
-from components.runtime.settings import Settings
 from events.topics import BY_SHORT, CHANGES, OUTCOMES, TOPICS, place
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
@@ -19,7 +16,14 @@ from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine_client import reading
+from turbine_client.clients import (
+    BrokerUnreachable,
+    admin,
+    producer,
+)
 from turbine_client.publish import Accepted, Publisher, Rejected, Unheard, Unknown
+from turbine_client.reading import ends_now, times_now
+from turbine_client.settings import Settings
 
 pytestmark = pytest.mark.broker
 

@@ -13,14 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.births import Births
-from components.runtime.clients import producer
-from components.runtime.intake import LETTER_BYTES, Message, records_of
-from components.runtime.reading import ends_now, read_span, times_now
-from components.runtime.slices import read_slices
-from events.codec import Record, encode, headers_of
-from events.records import LayerVersions, OverrideExpired
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.intake import LETTER_BYTES, Message, records_of
+from components.runtime.kafka.slices import read_slices
+from events.generated.records import LayerVersions, OverrideExpired
 from events.topics import BY_SHORT, MIB, partition_of
+from events.wire.codec import Record, encode, headers_of
 from infra.waiting import until
 from tests.integration.bad_input import BASE, TAKEN, VOID, Case, Senders, batch, cases, send
 from tests.integration.changes import (
@@ -36,6 +34,8 @@ from tests.integration.changes import (
 )
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from tests.integration.raw_produce import produce_raw
+from turbine_client.clients import producer
+from turbine_client.reading import ends_now, read_span, times_now
 from turbine_client.subscribe import Subscriber
 
 pytestmark = pytest.mark.broker
@@ -244,7 +244,7 @@ def test_a_time_is_found_beside_what_would_end_the_broker(told: Told) -> None:
     [[one]] = read_span(settings, {at: (lies[1], lies[1] + 1)})
     assert times_now(settings, [at], one.at_ms) == {at: lies[1]}
     assert times_now(settings, [at], one.at_ms + 1) == {at: lies[2] + 1}
-    births = Births(settings)
+    births = AppendTimes(settings)
     assert births.possible(at, lies[1] + 1, one.at_ms) is True
     assert births.possible(at, lies[1] + 1, one.at_ms - 1) is False
     births.close()

@@ -18,19 +18,22 @@ from benchmarks.aged import await_kept, begin
 from benchmarks.aged_author import JOBS
 from benchmarks.children import python, running
 from benchmarks.installation import Installation, install
-from components.runtime.clients import admin, producer
-from components.runtime.emitter import Emitter
-from components.runtime.reading import ends_now
-from components.runtime.standing import places_of
-from components.task_manager.chains import Kept
-from components.task_manager.known import Known
+from components.runtime.core.standing import places_of
+from components.runtime.kafka.emitter import Emitter
+from components.task_manager.core.chains import Kept
+from components.task_manager.core.known import Known
 from components.task_manager.pulse import Member, Pulse
 from components.task_manager.reader import Reader
 from components.task_manager.voice import fact
-from events.records import Body, ContainerReassigned, ContainerStarted
+from events.generated.records import Body, ContainerReassigned, ContainerStarted
 from events.topics import BY_SHORT, CONTAINERS, partition_of, place
 from projections.hold import Tenancy
 from projections.lists import Lists
+from turbine_client.clients import (
+    admin,
+    producer,
+)
+from turbine_client.reading import ends_now
 
 pytestmark = pytest.mark.broker
 

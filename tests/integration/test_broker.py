@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     TopicMetadata,
 )
 
-from components.runtime.topics import Step, TopicsError, verify_topics
+from components.runtime.kafka.topics import Step, TopicsError, verify_topics
 from events.topics import TOPICS, Topic
 from infra.kafka.broker import Broker, find_broker, start_broker, temporary_broker
 from infra.kafka.directory import Ports, holder, write_ports

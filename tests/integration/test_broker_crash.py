@@ -10,13 +10,13 @@ import pytest
 from confluent_kafka import KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from components.runtime.clients import consumer
-from components.runtime.settings import Settings
-from components.runtime.transactions import transactional
+from components.runtime.kafka.transactions import transactional
 from infra.kafka.broker import Broker
 from infra.waiting import until, within
 from tests.integration.conftest import StartFresh
 from turbine_client import reading
+from turbine_client.clients import consumer
+from turbine_client.settings import Settings
 
 pytestmark = pytest.mark.broker
 

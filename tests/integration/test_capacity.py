@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.children import Supervised, python
 from benchmarks.installation import Installation, install
-from events.records import CapacityGranted, ContainerStarted
+from events.generated.records import CapacityGranted, ContainerStarted
 from events.topics import CONTAINERS, GRANTS
 from infra.waiting import until
 from projections.fleet import Fleet

@@ -17,17 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.clients import partitions_of
-from components.runtime.reading import ends_now
-from events.framing import decode
-from events.records import RECORDS
+from components.runtime.kafka.clients import partitions_of
+from events.generated.records import RECORDS
 from events.topics import CHANGES, JOURNAL, place
+from events.wire.framing import decode
 from infra.waiting import until, within
 from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.logics import AUDITED
 from turbine_client.publish import Publisher, Rejected, TooLarge
+from turbine_client.reading import ends_now
 
 pytestmark = pytest.mark.broker
 

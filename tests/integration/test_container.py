@@ -19,9 +19,8 @@ from benchmarks.children import Supervised, python
 from benchmarks.containers import define_tier
 from benchmarks.installation import Installation, install
 from benchmarks.spark_fleet import children
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import read_span
-from events.records import (
+from components.runtime.kafka.intake import DeadLetter, take_in
+from events.generated.records import (
     ContainerHeartbeat,
     ContainerStarted,
     TaskFailed,
@@ -34,6 +33,7 @@ from projections.syncs import RUNNING
 from tests.integration.processes import lives, processes_in, stands_still, until
 from turbine.log import Log
 from turbine_client.publish import Publisher
+from turbine_client.reading import read_span
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

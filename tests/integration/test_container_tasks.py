@@ -14,11 +14,11 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from benchmarks.spark_fleet import children
-from components.runtime.settings import Settings
-from components.task_manager.claims import Claim, claim_of
-from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.engine import EngineProcess
-from components.task_manager.orders import (
+from components.task_manager.place import hold
+from infra.waiting import until
+from tasks.core.claims import Claim, claim_of
+from tasks.core.protocol import (
     FAILED,
     FENCED,
     STOPPED,
@@ -29,9 +29,9 @@ from components.task_manager.orders import (
     Started,
     Work,
 )
-from components.task_manager.place import hold
-from infra.waiting import until
+from tasks.deadline import Deadline, own_ms
 from tests.integration.conftest import SharedBroker
+from turbine_client.settings import Settings
 
 pytestmark = [pytest.mark.broker]
 
@@ -147,7 +147,7 @@ def bench(broker: SharedBroker, tmp_path_factory: pytest.TempPathFactory) -> Ite
     deadline = Deadline.create(place.deadline)
     deadline.lease_ms = own_ms() + HOUR_MS
     settings = Settings(broker.bootstrap, "staging")
-    engine = EngineProcess("components.task_manager.process_engine", settings, place, deadline)
+    engine = EngineProcess("tasks.process_engine.engine", settings, place, deadline)
     sink = Consumer(client | {"group.id": "reader", "isolation.level": "read_committed"})
     sink.assign([TopicPartition(SINK, 0, 0)])
     group = Consumer(client | {"group.id": settings.job_group(JOB), "enable.auto.commit": False})

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from events.codec import encode
-from events.records import AlertRaised
+from events.generated.records import AlertRaised
 from events.topics import CHANGES, partition_of
+from events.wire.codec import encode
 from infra.waiting import until
 from tests.conftest import PARTITIONS
 from tests.foreign import java, node

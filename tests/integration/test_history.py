@@ -24,9 +24,9 @@ from confluent_kafka import Producer
 from pyarrow import parquet
 
 from benchmarks.installation import Installation, install
-from events.codec import encode
-from events.records import ClockTicked, WorkloadProfiled
+from events.generated.records import ClockTicked, WorkloadProfiled
 from events.topics import BY_SHORT, JOURNAL, LOADS, PROFILES, partition_of
+from events.wire.codec import encode
 from infra.kafka.directory import free_port
 from infra.waiting import within
 from spark_streaming.history.layout import (

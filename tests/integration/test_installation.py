@@ -15,12 +15,10 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import component as job_service
-from components.runtime.clients import producer
-from components.runtime.emitter import Emitter
-from components.runtime.settings import Settings
-from events.codec import Record, encode
-from events.records import JobConfigRejected
+from components.runtime.kafka.emitter import Emitter
+from events.generated.records import JobConfigRejected
 from events.topics import JOURNAL
+from events.wire.codec import Record, encode
 from infra.kafka.broker import Broker, start_broker
 from infra.kafka.directory import free_port
 from infra.kafka.kept import kept_status
@@ -29,6 +27,8 @@ from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.fleet import lives, read_state
+from turbine_client.clients import producer
+from turbine_client.settings import Settings
 
 pytestmark = pytest.mark.broker
 

@@ -21,8 +21,8 @@ from confluent_kafka import Producer
 
 from benchmarks.installation import cpu_of
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from components.runtime.inputs import committed_of
-from events.records import PartitionLag, TaskLoadReported
+from components.runtime.kafka.inputs import committed_of
+from events.generated.records import PartitionLag, TaskLoadReported
 from events.topics import LOADS
 from spark_streaming.lag import LOOK_S
 from tests.integration.kafka_tools import describe_group

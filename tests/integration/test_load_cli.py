@@ -16,17 +16,21 @@ import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from benchmarks.installation import Installation, install
-from components.runtime.clients import admin, counts_of, producer
-from components.runtime.inputs import committed_of, create_topic, ends_of
-from components.runtime.loop import Stop
-from components.runtime.topics import TopicsError
-from events.codec import encode
-from events.records import Generation, TaskLoadReported
+from components.runtime.kafka.inputs import committed_of, create_topic, ends_of
+from components.runtime.kafka.topics import TopicsError
+from components.runtime.process.loop import Stop
+from events.generated.records import Generation, TaskLoadReported
 from events.topics import BY_SHORT, LOADS
+from events.wire.codec import encode
 from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.log import Log
+from turbine_client.clients import (
+    admin,
+    counts_of,
+    producer,
+)
 from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]

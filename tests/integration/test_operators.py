@@ -24,12 +24,12 @@ from spark_streaming.context import BadOperator
 from spark_streaming.history.files import Files
 from spark_streaming.history.reading import read_rows
 from spark_streaming.history.rows import UNREADABLE, to_arrow, values_of
+from spark_streaming.main import options_of
 from spark_streaming.operator import apply_operator, is_stateful
 from spark_streaming.session import start_session
 from spark_streaming.source import counted, read_counts
 from tests.integration.history_reports import day_of_reports
 from tests.integration.streams import LIBRARY, START_MS, Sent, Streams, source
-from turbine.spark_engine import options_of
 
 pytestmark = pytest.mark.slow
 

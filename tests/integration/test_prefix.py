@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from components.runtime.clients import counts_of
-from components.runtime.groups import groups_of
-from events.identity import change_id
+from components.runtime.kafka.groups import groups_of
 from events.topics import TOPICS
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import WAIT_S, Fleet, SharedBroker, fleet_at
 from turbine.log import Log
+from turbine_client.clients import counts_of
+from turbine_client.identity import change_id
 from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker

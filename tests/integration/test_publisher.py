@@ -13,13 +13,10 @@ import pytest
 from confluent_kafka import KafkaException
 
 from components.publisher.agents import GROUP
-from components.runtime.clients import admin, producer
-from components.runtime.reading import committed_now, ends_now, read_span
-from components.runtime.store import POSITIONS
-from events.codec import Record, encode, headers_of
-from events.identity import decision_id
-from events.records import JobConfigRejected
+from components.runtime.core.store import POSITIONS
+from events.generated.records import JobConfigRejected
 from events.topics import ALERTS, BY_SHORT, JOURNAL, partition_of, place
+from events.wire.codec import Record, encode, headers_of
 from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import Load, all_answered, all_published, published
 from tests.integration.hooks import serving
@@ -27,6 +24,12 @@ from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.webhooks.receiver import receiving
 from turbine.log import Log
 from turbine.tiers import define
+from turbine_client.clients import (
+    admin,
+    producer,
+)
+from turbine_client.identity import decision_id
+from turbine_client.reading import committed_now, ends_now, read_span
 
 pytestmark = pytest.mark.broker
 

@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka import Producer
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from events.records import (
+from events.generated.records import (
     ScalingDecided,
     ScalingDeclined,
     ScalingReverted,

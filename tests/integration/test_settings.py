@@ -19,15 +19,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     UserScramCredentialUpsertion,
 )
 
-from components.runtime.clients import (
-    LoginRefused,
-    admin,
-    consumer,
-    partitions_of,
-    producer,
-)
-from components.runtime.reading import Unreadably, read_span
-from components.runtime.settings import BadSettings, Settings, load_settings
+from components.runtime.kafka.clients import partitions_of
 from events.topics import TOPICS, partition_of, place
 from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, free_port
@@ -36,6 +28,14 @@ from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, Fleet
 from turbine import Accepted, Publisher
+from turbine_client.clients import (
+    LoginRefused,
+    admin,
+    consumer,
+    producer,
+)
+from turbine_client.reading import Unreadably, read_span
+from turbine_client.settings import BadSettings, Settings, load_settings
 
 pytestmark = pytest.mark.broker
 

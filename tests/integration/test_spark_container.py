@@ -16,13 +16,13 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, children, config_of, spark_fleet
-from components.runtime.intake import DeadLetter, take_in
-from components.runtime.reading import read_span
-from events.records import TaskFailed, TaskLoadReported, TaskStarted
+from components.runtime.kafka.intake import DeadLetter, take_in
+from events.generated.records import TaskFailed, TaskLoadReported, TaskStarted
 from events.topics import LOADS, TASKS, place
 from infra.waiting import until
 from tests.integration.processes import processes_in
 from turbine_client.publish import Accepted, Publisher
+from turbine_client.reading import read_span
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

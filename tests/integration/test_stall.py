@@ -21,10 +21,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     ResourceType,
 )
 
-from components.runtime.clients import admin, producer
-from components.runtime.exits import EXIT_UNREADABLE
-from components.runtime.ground import RUNBOOK
-from components.runtime.reading import ends_now, read_span, starts_now
+from components.runtime.core.ground import RUNBOOK
+from components.runtime.process.exits import EXIT_UNREADABLE
 from components.task_manager.reader import Reader
 from events.topics import BY_SHORT, CHANGES_BASE, JOURNAL, TOPICS, place
 from infra.topics import apply_topics
@@ -35,6 +33,11 @@ from tests.unit.turbine.lines import run
 from turbine.api.server import ADDRESS
 from turbine.log import Log
 from turbine.tiers import define
+from turbine_client.clients import (
+    admin,
+    producer,
+)
+from turbine_client.reading import ends_now, read_span, starts_now
 
 pytestmark = pytest.mark.broker
 

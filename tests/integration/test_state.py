@@ -19,8 +19,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from components.runtime.settings import Settings
-from events.records import (
+from events.generated.records import (
     SyncCommitted,
     SyncFailed,
     SyncPlanned,
@@ -34,6 +33,7 @@ from projections.syncs import DELETED, PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in
 from turbine.log import Log
 from turbine_client.publish import Accepted, Publisher
+from turbine_client.settings import Settings
 from turbine_client.verdicts import Rejected
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from events.records import AlertCleared, AlertRaised
+from events.generated.records import AlertCleared, AlertRaised
 from infra.waiting import until
 from tests.conftest import Fleet
 from tests.integration.alerts import say_alert

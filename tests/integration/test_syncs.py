@@ -10,14 +10,14 @@ import pytest
 
 from benchmarks.installation import Installation, install
 from benchmarks.sync import serve_all
-from components.runtime.clients import counts_of
-from events.records import SyncCommitted, TaskSpecsPublished
+from events.generated.records import SyncCommitted, TaskSpecsPublished
 from events.topics import CHANGES, OPERATOR, TIERS
 from infra.waiting import until
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.log import Log
+from turbine_client.clients import counts_of
 from turbine_client.publish import Accepted, Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]

@@ -13,9 +13,9 @@ import pytest
 from confluent_kafka import Producer
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from components.runtime.loop import Stop
-from components.task_manager.traces import TRACE_BYTES
+from components.runtime.process.loop import Stop
 from infra.waiting import until
+from tasks.core.traces import TRACE_BYTES
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.lines import Ended, run
 from turbine.api.app import make_app

@@ -14,9 +14,7 @@ from confluent_kafka import TopicPartition
 
 from benchmarks.children import python
 from benchmarks.containers import define_tier
-from components.runtime.clients import admin, producer
-from components.runtime.exits import EXIT_UNREADABLE
-from components.runtime.reading import ends_now, read_span, starts_now
+from components.runtime.process.exits import EXIT_UNREADABLE
 from components.shard_manager.decide import component
 from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER, TIERS, place
 from infra.kafka.directory import free_port
@@ -25,6 +23,11 @@ from projections.fleet import Fleet as Tier
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from turbine.forgetting import forget, kept_of
 from turbine.log import Log
+from turbine_client.clients import (
+    admin,
+    producer,
+)
+from turbine_client.reading import ends_now, read_span, starts_now
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -33,10 +36,10 @@ PLACES = [place(TIERS, 0), *(place(CONTAINERS, p) for p in range(PARTITIONS))]
 LETTERS, ROWS = place(DEAD_LETTERS, 0), BY_SHORT[ROWS_SHARD_MANAGER]
 SERVE = """
 import sys
-from components.runtime.logs import configure_logs
-from components.runtime.loop import Stop
-from components.runtime.settings import Settings
-from components.runtime.tier_wide import serve
+from components.runtime.process.logs import configure_logs
+from components.runtime.process.loop import Stop
+from turbine_client.settings import Settings
+from components.runtime.tier.shell import serve
 from components.shard_manager.decide import component
 configure_logs()
 settings, every_s = Settings(bootstrap=sys.argv[1]), float(sys.argv[2])

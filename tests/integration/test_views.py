@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.reading import Follower, Unreadably
-from components.runtime.store import Restored
-from events.codec import SKIPPED
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import Message
 from events.topics import JOURNAL
+from events.wire.codec import SKIPPED
 from infra.waiting import until, within
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import run
@@ -28,6 +27,7 @@ from turbine.views.looking import look_up
 from turbine.views.start import JOBS
 from turbine.views.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
+from turbine_client.reading import Follower, Unreadably
 
 pytestmark = pytest.mark.broker
 

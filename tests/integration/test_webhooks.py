@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from components.webhooks.agents import REASON
-from events.records import AlertCleared, AlertRaised
+from events.generated.records import AlertCleared, AlertRaised
 from events.topics import OUTCOMES
 from infra.waiting import until
 from tests.integration.alerts import say_alert

@@ -14,11 +14,9 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     ResourceType,
 )
 
-from components.runtime.clients import admin, producer
-from components.runtime.reading import committed_now, ends_now, read_span, starts_now
-from components.runtime.store import CLAIM
-from events.codec import encode
+from components.runtime.core.store import CLAIM
 from events.topics import BY_SHORT, TOPICS, place
+from events.wire.codec import encode
 from infra.topics import apply_topics
 from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import (
@@ -32,6 +30,11 @@ from tests.integration.changes import (
     verdict,
 )
 from tests.integration.processes import PARTITIONS, Fleet, Process, fleet_on
+from turbine_client.clients import (
+    admin,
+    producer,
+)
+from turbine_client.reading import committed_now, ends_now, read_span, starts_now
 
 pytestmark = pytest.mark.broker
 

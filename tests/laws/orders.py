@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from events.codec import Read
+from events.wire.codec import Read
 
 
 def in_any_order(

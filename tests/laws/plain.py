@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from events.lock import newest_of, read_lock
+from events.wire.lock import newest_of, read_lock
 from tests.golden.write import expand
 
 NEWEST = newest_of(read_lock())

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.runtime.intake import Message
-from events.codec import headers_of
+from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT, CLOCK
+from events.wire.codec import headers_of
 from simulation.bounds import bounded
 from simulation.log import PARTITION, PARTITIONS
 from simulation.world import World

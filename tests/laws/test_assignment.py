@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.assignment import assign
-from events.records import InputPartitions
+from components.task_service.core.assignment import assign
+from events.generated.records import InputPartitions
 
 Shares = tuple[tuple[InputPartitions, ...], ...]
 

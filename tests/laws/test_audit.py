@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime.component import places_of
-from events.codec import Read, Record
+from components.runtime.core.component import places_of
+from events.wire.codec import Read, Record
 from simulation.casts import AUTO_SCALING, SCALING, SYNCING
 from simulation.log import PARTITION
 from simulation.process import TICKS

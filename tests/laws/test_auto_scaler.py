@@ -9,15 +9,13 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.auto_scaler.core.facts import keys_of
+from components.auto_scaler.core.fold import ASKS, fold
+from components.auto_scaler.core.keeping import dump, load
+from components.auto_scaler.core.policies.demand import carries
+from components.auto_scaler.core.row import Scale
 from components.auto_scaler.decide import decide, effects, wake_ms
-from components.auto_scaler.facts import keys_of
-from components.auto_scaler.fold import ASKS, fold
-from components.auto_scaler.keeping import dump, load
-from components.auto_scaler.policies.demand import carries
-from components.auto_scaler.row import Scale
-from events.codec import Read, Record, encode
-from events.identity import change_id, valid_until_ms
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -30,8 +28,10 @@ from events.records import (
     WorkloadProfiled,
 )
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
+from events.wire.codec import Read, Record, encode
 from tests.kit.examples import at_most
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, split
+from turbine_client.identity import change_id, valid_until_ms
 
 POLICIES = ("turbine", "reactive", "proactive", "flink", "keda")
 minutes = st.fixed_dictionaries(

@@ -10,11 +10,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from components.capacity_manager.core.row_json import dump, load
 from components.capacity_manager.decide import SHORTAGE, component, decide, effects, wake_ms
-from components.capacity_manager.keeping import dump, load
-from components.runtime.step import AT_ONCE
-from events.codec import VALUE_BYTES_MAX, Read, Record, encode
-from events.records import (
+from components.runtime.core.step import AT_ONCE
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -28,6 +27,7 @@ from events.records import (
     ShardLoadsReported,
     UndrainRequested,
 )
+from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
 from projections.amounts import NOTHING, plus, total
 from projections.capacity import PLENTY, SHORT, TIGHT, Capacity
 from projections.capacity_folds import fold

@@ -8,11 +8,11 @@ from random import Random
 import pytest
 
 from components.capacity_manager.decide import component
-from components.runtime.snapshots import restored, take
-from components.runtime.step import ROOT, Owner
-from events.codec import Record
-from events.records import CapacityGranted, PreemptionRequested
+from components.runtime.core.snapshots import restored, take
+from components.runtime.core.step import ROOT, Owner
+from events.generated.records import CapacityGranted, PreemptionRequested
 from events.topics import GRANTS, TIERS
+from events.wire.codec import Record
 from projections.capacity import PLENTY, Capacity
 from tests.unit.capacity_manager.desk import MINUTE_MS, PLACES, Desk, row_of
 

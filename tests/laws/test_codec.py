@@ -11,7 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.codec import (
+from events.generated.decoders import DECODERS
+from events.generated.records import RECORDS, Body, from_plain, to_plain
+from events.topics import BY_SHORT, JOURNAL, TIERS, partition_of
+from events.wire.codec import (
     Record,
     decode,
     encode,
@@ -20,13 +23,10 @@ from events.codec import (
     parse_vector,
     read_message,
 )
-from events.decoders import DECODERS
-from events.errors import Unreadable
-from events.identity import change_id, decision_id, valid_until_ms
-from events.records import RECORDS, Body, from_plain, to_plain
-from events.topics import BY_SHORT, JOURNAL, TIERS, partition_of
 from tests.laws.plain import NEWEST, TEXT, plains
 from tests.unit.events.messages import TRACE
+from turbine_client.errors import Unreadable
+from turbine_client.identity import change_id, decision_id, valid_until_ms
 
 SCHEMAS = {name: fastavro.parse_schema(one.schema) for name, one in NEWEST.items()}
 PLAIN = plains()

@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
+from components.shard_manager.core.row_json import dump, load
 from components.shard_manager.decide import UNPLACED, component, decide, wake_ms
-from components.shard_manager.keeping import dump, load
-from events.codec import VALUE_BYTES_MAX, Read, Record, encode
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -30,6 +29,7 @@ from events.records import (
     ShardForceKilled,
     TierDefined,
 )
+from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
 from projections.fleet import Fleet
 from projections.fleet_folds import MASS_FAILURE, apply, fold
 from projections.plans import Planned, write_moves

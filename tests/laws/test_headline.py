@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from events.codec import Read
-from events.positions import format_vector
-from events.records import (
+from events.generated.records import (
     ContainerFailedOver,
     ContainerHeartbeat,
     ContainerStarted,
@@ -25,6 +23,7 @@ from events.records import (
     TaskStopped,
 )
 from events.topics import CONTAINERS, JOURNAL, LOADS, TASKS
+from events.wire.codec import Read
 from tests.kit.examples import some_of
 from tests.laws.fleets import SEEDS, fleet_log
 from tests.laws.played import log_of
@@ -36,6 +35,7 @@ from tests.unit.turbine.watched import exposition, told
 from turbine.log import Log
 from turbine.views.past import view_at
 from turbine.views.source import topics_of
+from turbine_client.positions import format_vector
 
 Row = dict[str, Any]
 Life = tuple[str, int]

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.identity import valid_until_ms
-from events.records import ConfigChangeProposed
+from events.generated.records import ConfigChangeProposed
 from projections import ingress
 from projections.ingress import VALID_MS, Ingress, admit, answer, dump_ingress, load_ingress
+from turbine_client.identity import valid_until_ms
 
 BEGIN_MS = 1_000_000
 WHOLE_BYTES, KNOWN = 700, 5

@@ -9,18 +9,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.job_service.decide import decide, wake_ms
-from events.codec import Read, Record, encode
-from events.config import Invalid, validate_config
-from events.merge import merge_layers
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobConfigRejected,
     JobDeleted,
     OverrideExpired,
 )
-from events.strict_json import canonical_json
+from events.job_config.config import Invalid, validate_config
+from events.job_config.merge import merge_layers
+from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, LAYERS
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, apply, dump, fold, load
 from tests.kit.examples import at_most
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk

@@ -10,8 +10,8 @@ from random import Random
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from events.merge import change_layer, merge_layers, origins
-from events.strict_json import Json, canonical_json, split_path, write_path
+from events.job_config.merge import change_layer, merge_layers, origins
+from events.job_config.strict_json import Json, canonical_json, split_path, write_path
 
 Layer = dict[str, Json]
 

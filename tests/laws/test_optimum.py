@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.auto_scaler.seen import Job
-from components.auto_scaler.verdict import Size
-from simulation.kernel import Streams
-from simulation.plant.backtest import Case, cost
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.optimum import STEPS, optimum
-from simulation.plant.plant import Plant
+from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.verdict import Size
+from turbine.lab.kernel import Streams
+from turbine.lab.plant.backtest import Case, cost
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.optimum import STEPS, optimum
+from turbine.lab.plant.plant import Plant
 
 TASKS_MAX = 3
 MEMORY_MB = 320

@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.job_service.overrides import change_ends
-from events.merge import change_layer
-from events.strict_json import canonical_json
+from components.job_service.core.overrides import change_ends
+from events.job_config.merge import change_layer
+from events.job_config.strict_json import canonical_json
 from projections.jobs import End, Layer
 from tests.kit.examples import at_most
 from tests.laws.test_merge import Layer as Config

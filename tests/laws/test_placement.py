@@ -8,12 +8,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.shard_manager.explaining import Verdict, explain
-from components.shard_manager.plan import Obstacle, Plan, Reason
-from components.shard_manager.problem import Problem, Settings
-from components.shard_manager.scale import Scale, scale_of
-from components.shard_manager.solve import place_orphans, solve
-from components.shard_manager.static import static_target
+from components.shard_manager.core.explaining import Verdict, explain
+from components.shard_manager.core.plan import Obstacle, Plan, Reason
+from components.shard_manager.core.solver.problem import Problem, Settings
+from components.shard_manager.core.solver.scale import Scale, scale_of
+from components.shard_manager.core.solver.solve import place_orphans, solve
+from components.shard_manager.core.solver.static import static_target
 from tests.kit.examples import at_most
 
 REGIONS = 3

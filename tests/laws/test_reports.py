@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from immutables import Map
 
-from events.records import Generation, TaskFailed, TaskStarted, TaskStopped
+from events.generated.records import Generation, TaskFailed, TaskStarted, TaskStopped
 from projections.reports import Report, from_floor, newest, report_of
 
 

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.shard_manager.decide import decide
-from events.codec import Read
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerReassigned,
     ContainerStarted,
@@ -25,6 +24,7 @@ from events.records import (
     ShardLoad,
     ShardLoadsReported,
 )
+from events.wire.codec import Read
 from projections.capacity import Capacity
 from projections.capacity_folds import fold as count
 from projections.fleet import Fleet

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.codec import decode
-from events.records import RECORDS, from_plain
+from events.generated.records import RECORDS, from_plain
+from events.job_config.strict_json import printable
 from events.sentences import LINE, UNREAD, Said, sentence
-from events.strict_json import printable
+from events.wire.codec import decode
 from tests.golden.write import paths_of
 from tests.laws.plain import NEWEST, plains
 

@@ -10,7 +10,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.snapshots import Piece, Slots, Snapshot, keepable, restored, take
+from components.runtime.core.snapshots import Piece, Slots, Snapshot, keepable, restored, take
 from tests.kit.examples import at_most
 from tests.laws.test_step import Line, hears, held, in_order, logs, write
 from tests.unit.runtime.bench import BASE, toy

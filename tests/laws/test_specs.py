@@ -8,10 +8,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.specs import Trouble, bytes_of, head_of, parts_of, specs_of
-from events.codec import encode
-from events.config import JobConfig, validate_config
-from events.records import LayerVersions, TaskSpec, TaskSpecsPublished
+from components.task_service.core.specs import Trouble, bytes_of, head_of, parts_of, specs_of
+from events.generated.records import LayerVersions, TaskSpec, TaskSpecsPublished
+from events.job_config.config import JobConfig, validate_config
+from events.wire.codec import encode
 
 VERSIONS = LayerVersions(1, 0, 0, 0)
 

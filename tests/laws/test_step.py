@@ -9,8 +9,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.component import places_of
-from components.runtime.step import LOST_MS, ROOT, SKEW_MS, Held, Owner
+from components.runtime.core.component import places_of
+from components.runtime.core.step import LOST_MS, ROOT, SKEW_MS, Held, Owner
 from events.topics import ALERTS, CHANGES_BASE, JOURNAL, OPERATOR
 from simulation.log import PARTITION, TICKS
 from tests.kit.examples import at_most

@@ -8,8 +8,8 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.step import Owner
-from components.runtime.store import KEEP_MOST, KEEP_MS, Keeper, dump_held, restore
+from components.runtime.core.step import Owner
+from components.runtime.core.store import KEEP_MOST, KEEP_MS, Keeper, dump_held, restore
 from events.topics import CLOCK
 from simulation.log import TICKS, Keep
 from tests.kit.examples import at_most

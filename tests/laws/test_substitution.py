@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.substitution import ARGUMENT_CHARS, Unfit, substitute
+from components.task_service.core.substitution import ARGUMENT_CHARS, Unfit, substitute
 
 NAMES = ["job", "task", "input.0.topic"]
 values = st.fixed_dictionaries({name: st.text("ab$ {}\"';\n(`", max_size=6) for name in NAMES})

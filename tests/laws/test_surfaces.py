@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import pytest
 
-from events.positions import format_vector
 from tests.laws.fleets import SEEDS
 from tests.laws.test_headline import BEGUN_MS, OTHERS, desk_of, run
 from tests.unit.turbine.api.asgi import ask
@@ -20,6 +19,7 @@ from turbine.read.questions import QUESTIONS
 from turbine.views.past import view_at
 from turbine.views.source import topics_of
 from turbine.views.view import View
+from turbine_client.positions import format_vector
 
 THIRDS = (1, 2, 3)
 WORDS = ("default", "!default state=lagging,failing !1")

@@ -11,10 +11,9 @@ from urllib.parse import quote
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.origin import Spans
-from components.runtime.slices import SLICE_MOST
-from events.positions import format_vector
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import Spans
+from components.runtime.kafka.slices import SLICE_MOST
 from events.topics import BY_SHORT, CHANGES, JOURNAL, OPERATOR, TIERS
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
 from tests.unit.turbine.api.asgi import ask
@@ -28,6 +27,7 @@ from turbine.read.answers.scaling import ACTIONS
 from turbine.read.plain import plain
 from turbine.source import UpTo
 from turbine.views.source import HeldSource
+from turbine_client.positions import format_vector
 
 SHARES = (1 / 3, 2 / 3, 1.0)
 COMPONENTS = frozenset(

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from immutables import Map
 
-from components.runtime.intake import Message
-from events.codec import Read
-from events.records import TierDefined
+from components.runtime.kafka.intake import Message
+from events.generated.records import TierDefined
 from events.topics import LOADS
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from tests.kit.examples import at_most
 from tests.laws.played import SEEDS, log_of, messages_of, source_of

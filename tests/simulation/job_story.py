@@ -8,9 +8,7 @@ from functools import cache
 from itertools import count
 from typing import Any
 
-from events.codec import Read, Record, encode
-from events.identity import decision_id
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -37,8 +35,10 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
+from events.wire.codec import Read, Record, encode
 from simulation.checkers.history import ROOT, History
+from turbine_client.identity import decision_id
 
 Said = tuple[str, Body]
 """Where a record lies, and what it says."""

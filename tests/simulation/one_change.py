@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from events.records import Body
+from events.generated.records import Body
 from tests.simulation.job_story import Script, good, place_of
 
 Change = Callable[[Script], Script]

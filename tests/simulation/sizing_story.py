@@ -6,8 +6,7 @@ from dataclasses import replace
 from itertools import count
 from typing import Any
 
-from events.merge import change_layer, merge_layers
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     JobConfigChanged,
@@ -18,7 +17,8 @@ from events.records import (
     ScalingVerified,
     TaskLoadReported,
 )
-from events.strict_json import canonical_json
+from events.job_config.merge import change_layer, merge_layers
+from events.job_config.strict_json import canonical_json
 from events.topics import LAYERS
 from simulation.checkers.history import History
 from simulation.checkers.scaling import OLD_MS

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from events.codec import Read, Record, encode
-from events.identity import decision_id
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -16,8 +14,10 @@ from events.records import (
     SyncCommitted,
     TaskSpecsPublished,
 )
+from events.wire.codec import Read, Record, encode
 from simulation.checkers.causes import check_causes
 from simulation.checkers.history import ROOT, History
+from turbine_client.identity import decision_id
 
 ASKS, JOURNAL = "changes.base.v1/0", "journal.v1/0"
 VERSIONS = LayerVersions(1, 0, 0, 0)

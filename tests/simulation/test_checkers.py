@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import component as job_service
-from events.codec import Read, encode
-from events.records import JobConfigChanged, JobConfigRejected, ScalingDecided
+from events.generated.records import JobConfigChanged, JobConfigRejected, ScalingDecided
+from events.wire.codec import Read, encode
 from simulation import run
 from simulation.bounds import USUAL, bounded
 from simulation.checkers.cas import check_cas

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from events.records import SyncCommitted, TaskSpecsPublished, TaskStarted, TaskStopped
+from events.generated.records import SyncCommitted, TaskSpecsPublished, TaskStarted, TaskStopped
 from simulation.checkers.commits import check_commits
 from tests.simulation.job_story import Script, Story, good, written
 from tests.simulation.one_change import Change, changed, moved, nth, without

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from events.records import Body, SyncCommitted
+from events.generated.records import Body, SyncCommitted
 from simulation.casts import SYNCING
 from simulation.points import SCENE_MS, Stage, proposes, wants
 

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from events.records import SyncCommitted
+from events.generated.records import SyncCommitted
 from simulation.casts import SYNCING
 from simulation.points import play
 

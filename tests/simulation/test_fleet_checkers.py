@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from components.runtime.step import ROOT
-from events.codec import Read, Record, encode
-from events.records import (
+from components.runtime.core.step import ROOT
+from events.generated.records import (
     Body,
     ContainerFailedOver,
     ContainerFailOverRequested,
@@ -21,6 +20,7 @@ from events.records import (
     ShardDropRequested,
     TierDefined,
 )
+from events.wire.codec import Read, Record, encode
 from simulation.checkers.fleet import check_fleet
 from simulation.checkers.history import History
 from simulation.sink import Accepted, Instance

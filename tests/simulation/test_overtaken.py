@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     AlertRaised,
     JobDeleteRequested,
     OffsetResetRequested,

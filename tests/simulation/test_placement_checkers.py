@@ -7,9 +7,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from components.runtime.step import ROOT
-from events.codec import Read, Record, encode
-from events.records import (
+from components.runtime.core.step import ROOT
+from events.generated.records import (
     AlertCleared,
     Body,
     ClockTicked,
@@ -26,6 +25,7 @@ from events.records import (
     TierDefined,
     UndrainRequested,
 )
+from events.wire.codec import Read, Record, encode
 from simulation.checkers.history import History
 from simulation.checkers.placement import (
     check_answers,

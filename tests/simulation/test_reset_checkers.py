@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 
-from events.records import OffsetResetRequested, SyncCommitted, SyncPlanned, TaskSpecsPublished
-from events.reset import Reset
+from events.generated.records import (
+    OffsetResetRequested,
+    SyncCommitted,
+    SyncPlanned,
+    TaskSpecsPublished,
+)
+from events.job_config.reset import Reset
 from simulation.checkers.resets import check_resets
 from tests.simulation.job_story import OPERATOR, Script, Story, written
 

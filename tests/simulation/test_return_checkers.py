@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.records import JobConfigRejected, TaskSpecsPublished, TaskStarted
+from events.generated.records import JobConfigRejected, TaskSpecsPublished, TaskStarted
 from simulation.checkers.returns import check_returns
 from tests.simulation.job_story import Script, Story, good, written
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.step import Owner
+from components.runtime.core.step import Owner
 from components.shard_manager.decide import component
-from events.records import ShardAdded
+from events.generated.records import ShardAdded
 from events.topics import CONTAINERS, place
 from projections.fleet import Fleet
 from projections.timing import Timing

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.records import Body, ScalingDecided, TaskLoadReported
+from events.generated.records import Body, ScalingDecided, TaskLoadReported
 from events.topics import LOADS as LOADS_TOPIC
 from events.topics import place
 from simulation import run

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     JobConfigChanged,
@@ -23,7 +23,7 @@ from events.records import (
     SyncStepDone,
     SyncStepStarted,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from simulation.checkers.syncs import check_syncs
 from tests.simulation.job_story import BASE, JOURNAL, OPERATOR, good, written
 from tests.simulation.one_change import Change, after, body_of, changed, moved, nth, without

@@ -13,8 +13,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Depends, Query, Request, Response
 from starlette.responses import Response as Plain
 
-from components.runtime.settings import BadSettings
-from events.positions import format_vector
 from events.topics import JOURNAL, TIERS
 from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
@@ -26,6 +24,8 @@ from turbine.read.answers.lines import JobLine, Lines
 from turbine.read.filters import GRAMMAR
 from turbine.read.plain import plain
 from turbine.views.view import View
+from turbine_client.positions import format_vector
+from turbine_client.settings import BadSettings
 
 if TYPE_CHECKING:
     from turbine.api.annals import Annals

@@ -10,10 +10,8 @@ from typing import Annotated, Any, assert_never
 
 from fastapi import APIRouter, Path, Response
 
-from events.identity import change_id, is_job_id
-from events.positions import format_vector
-from events.records import ConfigChangeProposed, JobConfigRejected
-from events.strict_json import Malformed, parse_json, shorten, split_path
+from events.generated.records import ConfigChangeProposed, JobConfigRejected
+from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
 from events.topics import LAYERS
 from projections.fleet import Fleet
 from turbine.api.asking import AtDesk, Desk
@@ -36,6 +34,8 @@ from turbine_client.creating import (
     tier_of,
     with_nearest,
 )
+from turbine_client.identity import change_id, is_job_id
+from turbine_client.positions import format_vector
 from turbine_client.publish import encoded
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 

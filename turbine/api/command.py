@@ -15,7 +15,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from components.runtime.settings import BadSettings
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.problems import Refusal
 from turbine.cli.here import invoke
@@ -24,6 +23,7 @@ from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
 from turbine.cli.terminal import Terminal, writing_to
+from turbine_client.settings import BadSettings
 
 RUNNING_MAX = 4
 """At once: each may fold a part of the log, and pages are to be answered meanwhile."""

@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from events.codec import Read
 from events.topics import JOURNAL, OPERATOR, TIERS
+from events.wire.codec import Read
 from turbine import digest, digest_tiers
 from turbine.api.asking import Desk
 from turbine.read.answers.fleet import totals

@@ -13,7 +13,7 @@ from fastapi import APIRouter, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from events.policies.table import SETTINGS
+from events.job_config.policies.table import SETTINGS
 from events.topics import JOURNAL
 from turbine.api.asking import AtDesk, Desk, Known, matches
 from turbine.api.metrics import exposition

@@ -9,11 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
-from components.runtime.clients import knock
-from components.runtime.reading import Asker
-from components.runtime.settings import BadSettings
-from events.codec import Read
-from events.identity import is_job_id
+from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.syncs import Sync
@@ -22,6 +18,10 @@ from turbine.api.reading import Views
 from turbine.log import Log
 from turbine.views.source import topics_of
 from turbine.views.view import View
+from turbine_client.clients import knock
+from turbine_client.identity import is_job_id
+from turbine_client.reading import Asker
+from turbine_client.settings import BadSettings
 
 WAIT_S = 1.5
 """Views that are followed are a poll behind; who has to wait longer folds the log sooner itself."""

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path, Query
 
-from events.strict_json import shorten
+from events.job_config.strict_json import shorten
 from turbine.api.asking import (
     BUCKETS_MAX,
     Cursor,

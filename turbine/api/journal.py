@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from events.strict_json import shorten
+from events.job_config.strict_json import shorten
 from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen, check_span, time_of
 from turbine.api.paging import position_of
 from turbine.api.problems import Refusal, told

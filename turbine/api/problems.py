@@ -11,13 +11,13 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings
-from events.strict_json import printable, shorten
+from events.job_config.strict_json import printable, shorten
 from turbine.cli.failures import Code, Failed, known_failure
 from turbine.read.filters import BadFilter
+from turbine_client.clients import BrokerUnreachable
 from turbine_client.publish import TooLarge, Unheard
+from turbine_client.reading import Unreadably
+from turbine_client.settings import BadSettings
 
 PROBLEM = "application/problem+json"
 LISTED = "/docs lists all there is"

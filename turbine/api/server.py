@@ -16,9 +16,8 @@ from tempfile import TemporaryDirectory
 
 import uvicorn
 
-from components.runtime.garbage import collect_seldom
-from components.runtime.loop import Stop
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.process.garbage import collect_seldom
+from components.runtime.process.loop import Stop
 from turbine.api.annals import Annals
 from turbine.api.app import make_app
 from turbine.api.asking import Desk
@@ -33,6 +32,7 @@ from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.members import ADDRESS
 from turbine.views.live import Live
+from turbine_client.settings import BadSettings, Settings
 
 PORT = 8090
 TOKEN_FILE = "api-token"  # noqa: S105 - its name, and not what is in it

@@ -16,13 +16,13 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from events.positions import VectorError, format_vector, parse_vector
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import Refusal, told
 from turbine.log import Standing
 from turbine.read.answers.journal import line_of
 from turbine.read.plain import plain
+from turbine_client.positions import VectorError, format_vector, parse_vector
 
 BATCH = 200
 GAP_MOST = 1000

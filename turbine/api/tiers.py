@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from events.strict_json import shorten
+from events.job_config.strict_json import shorten
 from projections.fleet import Fleet
 from turbine.api.asking import Cursor, Limit, Looked, Seen
 from turbine.api.paging import TierPage, page

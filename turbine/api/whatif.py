@@ -7,13 +7,13 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from events.strict_json import shorten
+from events.job_config.strict_json import shorten
 from turbine.api.asking import AtDesk, Desk, time_of
 from turbine.api.changes import invalid, strict
 from turbine.api.jobs import meant
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
-from turbine.whatif import BadWhatIf, what_if
+from turbine.lab.whatif import BadWhatIf, what_if
 
 router = APIRouter(tags=["whatif"], responses=told(400, 403, 404, 411, 413, 415, 422, 503))
 

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from components.runtime.settings import Settings
-from events.records import DrainRequested, UndrainRequested
+from events.generated.records import DrainRequested, UndrainRequested
 from turbine.log import Log
 from turbine.tiers import ask, new_id
 from turbine_client.publish import Publisher, Unheard
+from turbine_client.settings import Settings
 from turbine_client.verdicts import Verdict
 
 

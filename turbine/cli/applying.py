@@ -11,7 +11,6 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.output import tell
 
 if TYPE_CHECKING:
-    from components.runtime.settings import Settings
     from projections.jobs import Job
     from projections.syncs import Sync
     from turbine.cli.changes import Plan, Terms
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from turbine.config_findings import Finding
     from turbine.log import Log
     from turbine.read.answers.tasks import TaskState
+    from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -122,8 +122,8 @@ def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
     """What is the matter with the config that the job would have, without what is not a config."""
     import json
 
-    from events.merge import change_layer, merge_layers
-    from events.strict_json import Malformed
+    from events.job_config.merge import change_layer, merge_layers
+    from events.job_config.strict_json import Malformed
     from events.topics import LAYERS
     from projections.jobs import Job as Known
     from turbine.config_findings import findings_in
@@ -152,8 +152,8 @@ class Topics:
 
     def look(self, wishes: Sequence[Wish], layer: str) -> list[Wish]:
         """The wishes with the partitions that the broker tells; a warning of what is not there."""
-        from components.runtime.clients import counts_of
         from turbine.cli.partitions import fill, named_topics, notes
+        from turbine_client.clients import counts_of
 
         if layer != "base" or not any(True for wish in wishes for _ in named_topics(wish)):
             return list(wishes)
@@ -203,7 +203,7 @@ def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
 
 def tell_costs(rows: Iterable[Row]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
     from turbine.costs import sentences
 
     for row in rows:
@@ -257,7 +257,7 @@ def _lives(log: Log, job: str) -> bool:
 
 def arrived(sync: Sync) -> bool:
     """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
-    from components.state_syncer.plan import wanted_state
+    from components.state_syncer.core.plan import wanted_state
     from turbine.cli.syncs import reached
     from turbine.running import condition
 

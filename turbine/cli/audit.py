@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections import Counter
 
     from components.auditor.bulk import LogAudit
-    from components.runtime.judging import Finding
+    from components.runtime.core.audit.judging import Finding
     from turbine.log import Log
 
 Row = dict[str, Any]
@@ -110,7 +110,7 @@ def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
 
 
 def _row(name: str, counts: Counter[str] | None) -> Row:
-    from components.runtime.judging import VERDICTS
+    from components.runtime.core.audit.judging import VERDICTS
 
     return {
         "component": name,

@@ -11,8 +11,8 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown
 
 if TYPE_CHECKING:
-    from simulation.plant.backtest import Case
-    from turbine.backtest import Played
+    from turbine.lab.backtest import Played
+    from turbine.lab.plant.backtest import Case
 
 Row = dict[str, Any]
 
@@ -81,8 +81,8 @@ def backtest(
     """
     from dataclasses import replace
 
-    from turbine.backtest import BadBackTest, chosen_policy, play, to_plain
     from turbine.cli.documents import parse_assignments
+    from turbine.lab.backtest import BadBackTest, chosen_policy, play, to_plain
 
     check_plot(plot)
     try:
@@ -102,7 +102,7 @@ def backtest(
 
 
 def _case(trace: str | None, traces: Path | None, scenario: str | None, days: int | None) -> Case:
-    from turbine.backtest import case_of_scenario, case_of_trace, find_trace
+    from turbine.lab.backtest import case_of_scenario, case_of_trace, find_trace
 
     if trace is not None and scenario is not None:
         raise Failed(
@@ -134,9 +134,9 @@ def check_plot(path: Path | None) -> None:
 
 
 def _draw(played: Played, title: str, path: Path) -> None:
-    from turbine.backtest import picture_of
     from turbine.cli.output import tell
-    from turbine.plot import draw
+    from turbine.lab.backtest import picture_of
+    from turbine.lab.plot import draw
 
     try:
         path.write_text(draw(picture_of(played, title)), encoding="utf-8")
@@ -198,10 +198,10 @@ def _number(value: float) -> str:
 
 
 def _actions(actions: list[Row]) -> str:
-    from components.auto_scaler.verdict import Size
-    from turbine.backtest import size_text
+    from components.auto_scaler.core.verdict import Size
     from turbine.cli.output import Column, table_text
-    from turbine.plot import moment
+    from turbine.lab.backtest import size_text
+    from turbine.lab.plot import moment
 
     columns = [
         Column("MINUTE", lambda row: row["minute"]),

@@ -31,7 +31,7 @@ from turbine.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from events.records import ConfigChangeProposed
+    from events.generated.records import ConfigChangeProposed
     from projections.jobs import Job
     from turbine.cli.documents import Wish
     from turbine.log import Log
@@ -117,8 +117,8 @@ class Terms:
 
     def asked(self, plan: Plan, now_ms: int) -> ConfigChangeProposed:
         """What would be sent, under an id that is as long as a real one."""
-        from events.identity import change_id
-        from events.records import ConfigChangeProposed
+        from events.generated.records import ConfigChangeProposed
+        from turbine_client.identity import change_id
 
         return ConfigChangeProposed(
             change_id=change_id(now_ms + int(VALID_S_LEAST * 1000), "dry-run".zfill(32)),
@@ -252,7 +252,7 @@ def delete(
     check_job(name)
     who = author_or_user(author)
     if dry_run:
-        from events.records import JobDeleteRequested
+        from events.generated.records import JobDeleteRequested
 
         asked = JobDeleteRequested(dry_id(), name, author=who, reason=reason)
         row = try_asking(open_log(context), asked, "deletion", output)
@@ -271,8 +271,8 @@ def delete(
 
 def dry_id() -> str:
     """An id as long as a real one, of what is not sent."""
-    from events.identity import change_id
     from turbine.cli.moments import now_ms
+    from turbine_client.identity import change_id
 
     return change_id(now_ms() + int(VALID_S_LEAST * 1000), "dry-run".zfill(32))
 

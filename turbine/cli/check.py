@@ -13,9 +13,9 @@ from turbine.cli.options import Shown, chosen
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from components.runtime.settings import Settings
     from turbine.checked import Trial, Wrong
     from turbine.cli.documents import Wish
+    from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -82,7 +82,7 @@ def _show(rows: Sequence[Row], output: str) -> int:
 
 
 def _sentence(row: Row) -> str:
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
 
     if row["verdict"] == "wrong":
         return printable(f"{row['job']}: wrong, {row['place']}: {row['explanation']}")

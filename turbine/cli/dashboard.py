@@ -60,7 +60,7 @@ def dashboard(
     is shown it, and what is no terminal, such as a pod's log, only where it stands. Of a log in a
     file nothing can be changed.
     """
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.api.server import Serving, serve, serve_file
 
     names = _names(listen, allow_host or (), allow_remote=allow_remote)

@@ -11,7 +11,7 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, check_job, open_log
 
 if TYPE_CHECKING:
-    from events.codec import Read
+    from events.wire.codec import Read
     from turbine.cli.moments import Moment
     from turbine.log import Log
 
@@ -147,7 +147,7 @@ def _verb(count: int) -> str:
 
 
 def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
 
     for name, text in told:
         plain = printable(text)

@@ -67,10 +67,10 @@ def check_message(
 
 
 def _topic(context: typer.Context, name: str) -> str:
-    from components.runtime.reading import Unreadably
     from events.topics import BY_SHORT
     from turbine.cli.records import BYTES_ONLY
     from turbine.source import topic_of
+    from turbine_client.reading import Unreadably
 
     try:
         short = topic_of(name, chosen(context).prefix)

@@ -52,16 +52,16 @@ def code_of_rejection(reason: str) -> Code:
 def known_failure(error: Exception) -> Failed | None:
     """The failure that an error of the layers below stands for; None: it is a bug of ours."""
     # Imported here: by now their modules are loaded, and the help must not load them.
-    from components.runtime.clients import BrokerUnreachable
-    from components.runtime.reading import Unreadably
-    from components.runtime.settings import BadSettings
-    from components.runtime.topics import TopicsError
+    from components.runtime.kafka.topics import TopicsError
+    from components.runtime.process.local import LocalFailed
     from turbine.extras import lacking
     from turbine.fleet import FleetRuns
     from turbine.ids import Ambiguous
-    from turbine.local import LocalFailed
     from turbine.log_lines import BadFile
+    from turbine_client.clients import BrokerUnreachable
     from turbine_client.publish import TooLarge, Unheard
+    from turbine_client.reading import Unreadably
+    from turbine_client.settings import BadSettings
 
     if isinstance(error, Failed):
         return error

@@ -12,10 +12,10 @@ from turbine.cli.local import port_of
 from turbine.cli.options import chosen
 
 if TYPE_CHECKING:
-    from components.runtime.loop import Stop
-    from components.runtime.settings import Settings
-    from turbine.local import Flags
+    from components.runtime.process.local import Flags
+    from components.runtime.process.loop import Stop
     from turbine.members import Hosts
+    from turbine_client.settings import Settings
 
 LOCAL_SHARDS = 64
 ADDRESS_S = 60.0
@@ -45,9 +45,9 @@ def up(
 
     Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
     """
-    from components.runtime.loop import Stop
+    from components.runtime.process.local import LocalFailed, ask_broker, broker_directory
+    from components.runtime.process.loop import Stop
     from turbine.cli.output import tell
-    from turbine.local import LocalFailed, ask_broker, broker_directory
     from turbine.members import Hosts
 
     settings = _alone(context, hosts := Hosts(containers, engine))
@@ -118,10 +118,10 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
 
     Where nobody named one it is the directory's own: the usual port may be another fleet's.
     """
-    from components.runtime.clients import knock
-    from components.runtime.settings import KEPT
+    from components.runtime.process.local import ask_broker, broker_directory
     from turbine.cli.output import tell
-    from turbine.local import ask_broker, broker_directory
+    from turbine_client.clients import knock
+    from turbine_client.settings import KEPT
 
     directory, anew = broker_directory(settings), False
     if settings.origins.get("bootstrap") in (None, str(settings.directory / KEPT)):
@@ -139,15 +139,19 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
 
 def _is_anothers(settings: Settings) -> bool:
     """Does a local broker of another directory listen where ours usually does?"""
-    from components.runtime.clients import LOCAL_CLUSTER, cluster_of, knock
+    from turbine_client.clients import (
+        LOCAL_CLUSTER,
+        cluster_of,
+        knock,
+    )
 
     return not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
 
 
 def _prepare_topics(flags: Flags) -> None:
     """Creates what is missing; a sentence about the first that differs."""
+    from components.runtime.process.local import ask_topics
     from turbine.cli.output import tell
-    from turbine.local import ask_topics
 
     steps = ask_topics("apply", flags)
     created = sum(step["kind"] == "create" for step in steps)
@@ -177,8 +181,8 @@ def _prepare_tier(settings: Settings) -> None:
 
 def _prepare_engine(settings: Settings, hosts: Hosts) -> None:
     """What containers would otherwise each wait for."""
+    from components.runtime.process.local import ask_spark
     from turbine.cli.output import tell
-    from turbine.local import ask_spark
 
     if hosts.containers and hosts.engine == "spark" and "jars" not in settings.spark:
         tell("Spark is made ready (the first time, that takes a minute)")
@@ -190,9 +194,9 @@ def down(context: typer.Context) -> int:
 
     The log stays.
     """
+    from components.runtime.process.local import ask_broker, broker_directory
     from turbine.cli.output import write
     from turbine.fleet import end_fleet
-    from turbine.local import ask_broker, broker_directory
 
     settings = chosen(context).settings()
     fleet = end_fleet(settings.directory)

@@ -12,7 +12,7 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Streamed, check_job, chosen, open_log
 
 if TYPE_CHECKING:
-    from components.runtime.intake import Message
+    from components.runtime.kafka.intake import Message
     from turbine.log import Log
 
 Row = dict[str, Any]
@@ -62,10 +62,10 @@ def tail(
 
 
 def _topics(names: list[str] | None, prefix: str) -> list[str]:
-    from components.runtime.reading import Unreadably
     from events.topics import JOURNAL
     from projections.jobs import INGRESS_TOPICS
     from turbine.source import topic_of
+    from turbine_client.reading import Unreadably
 
     if not names:
         return [*INGRESS_TOPICS, JOURNAL]
@@ -96,7 +96,7 @@ def _last(
 
 
 def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
-    from components.runtime.reading import Follower
+    from turbine_client.reading import Follower
 
     follower = Follower(log.settings, ends, **{"isolation.level": "read_committed"})
     try:
@@ -108,7 +108,7 @@ def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
 
 def show(row: Row, output: str) -> None:
     """One record in a line, as a table has it or as JSON."""
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
     from turbine.cli.moments import show_time
     from turbine.cli.output import to_line, write
 

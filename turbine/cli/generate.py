@@ -16,9 +16,9 @@ from turbine.cli.options import Shown, chosen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from components.runtime.settings import Settings
     from turbine.generate import Progress
-    from turbine.traffic import Schedule, Shape
+    from turbine.lab.traffic import Schedule, Shape
+    from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -106,7 +106,7 @@ def generate(
 
     Until --for, --records or the trace ends it, or Ctrl-C.
     """
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.generate import generate as play
 
     check_topic(topic, chosen(context).settings().topic(""))
@@ -130,8 +130,8 @@ def generate(
 
 def check_topic(name: str, ours: str) -> None:
     """Refuses what cannot be a topic, and what is one of the log's."""
-    from events.reserved import is_reserved_topic
-    from events.strict_json import shorten
+    from events.job_config.reserved import is_reserved_topic
+    from events.job_config.strict_json import shorten
 
     if not _TOPIC.fullmatch(name):
         raise Failed(
@@ -153,7 +153,7 @@ def _schedule(
     for_: str | None,
 ) -> Schedule:
     from turbine.cli.moments import parse_span
-    from turbine.traffic import steady
+    from turbine.lab.traffic import steady
 
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
@@ -173,7 +173,7 @@ def _schedule(
 
 def _played(trace: Path, speed: float, scale: float) -> Schedule:
     from turbine.generate import open_trace
-    from turbine.traffic import BadTrace, played
+    from turbine.lab.traffic import BadTrace, played
 
     try:
         schedule = played(open_trace(trace), speed=speed, scale=scale)
@@ -190,7 +190,7 @@ def _played(trace: Path, speed: float, scale: float) -> Schedule:
 
 
 def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
-    from turbine.traffic import Shape
+    from turbine.lab.traffic import Shape
 
     if (late is None) != (late_by is None):
         given, other = (

@@ -14,11 +14,11 @@ from turbine.cli.options import Listed, Shown, check_job, chosen
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from components.runtime.settings import Settings
-    from events.codec import Record
-    from events.records import WorkloadProfiled
+    from events.generated.records import WorkloadProfiled
+    from events.wire.codec import Record
     from spark_streaming.history.writing import Wrote
     from turbine.history import Span, Written
+    from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -64,7 +64,7 @@ def write(
 
     Until Ctrl-C, or with --once until it has all that there is now.
     """
-    from components.runtime.loop import Stop
+    from components.runtime.process.loop import Stop
     from turbine.cli.moments import parse_span
 
     every_ms = parse_span(every, "--every")

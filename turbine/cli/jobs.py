@@ -221,7 +221,7 @@ def _overridden(row: Row) -> str:
 
 
 def _description(row: Row) -> str:
-    from events.strict_json import split_path
+    from events.job_config.strict_json import split_path
     from turbine.cli import scaled
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, table_text

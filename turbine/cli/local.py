@@ -13,7 +13,7 @@ from turbine.cli.options import DryRun, Listed, Shown, chosen
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from components.runtime.settings import Settings
+    from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 Port = Annotated[
@@ -29,7 +29,7 @@ def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "
 
     For this machine only. One that runs already is left alone.
     """
-    from turbine.local import ask_broker
+    from components.runtime.process.local import ask_broker
 
     settings, directory = _broker(context)
     row = ask_broker("start", directory, port or port_of(settings))
@@ -43,8 +43,8 @@ def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "
 
 def stop_broker(context: typer.Context) -> int:
     """Stop the broker of this machine; its data stays."""
+    from components.runtime.process.local import ask_broker
     from turbine.cli.output import write
-    from turbine.local import ask_broker
 
     _, directory = _broker(context)
     if not ask_broker("stop", directory)["stopped"]:
@@ -55,7 +55,7 @@ def stop_broker(context: typer.Context) -> int:
 
 def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
     """Show the broker of this machine; exit code 3 where none runs."""
-    from turbine.local import ask_broker
+    from components.runtime.process.local import ask_broker
 
     _, directory = _broker(context)
     row = ask_broker("status", directory)
@@ -71,8 +71,8 @@ def wipe_broker(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> int:
     """Delete the log of this machine's broker, for ever."""
+    from components.runtime.process.local import ask_broker
     from turbine.cli.output import write
-    from turbine.local import ask_broker
 
     _, directory = _broker(context)
     if not yes:
@@ -88,7 +88,7 @@ def wipe_broker(
 
 
 def _broker(context: typer.Context) -> tuple[Settings, Path]:
-    from turbine.local import broker_directory
+    from components.runtime.process.local import broker_directory
 
     settings = chosen(context).settings()
     return settings, broker_directory(settings)
@@ -96,7 +96,7 @@ def _broker(context: typer.Context) -> tuple[Settings, Path]:
 
 def port_of(settings: Settings) -> int:
     """Where a broker of this machine has to listen; Failed where the bootstrap is elsewhere."""
-    from turbine.local import port_here
+    from components.runtime.process.local import port_here
 
     port = port_here(settings)
     if port is None:
@@ -109,7 +109,7 @@ def port_of(settings: Settings) -> int:
 
 
 def _same_port(bootstrap: str, settings: Settings) -> bool:
-    from turbine.local import port_here
+    from components.runtime.process.local import port_here
 
     return port_here(settings) == int(bootstrap.rpartition(":")[2])
 
@@ -137,8 +137,8 @@ def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
 
     Exit code 5 where any does.
     """
+    from components.runtime.process.local import ask_topics
     from turbine.cli.output import tell
-    from turbine.local import ask_topics
 
     chosen(context).connected()
     steps = ask_topics("plan", chosen(context).flags())
@@ -156,8 +156,8 @@ def apply_topics(
 
     What is there is never changed: exit code 5 where a topic differs, for a person to decide.
     """
+    from components.runtime.process.local import ask_topics
     from turbine.cli.output import tell
-    from turbine.local import ask_topics
 
     chosen(context).connected()
     steps = ask_topics("plan" if dry_run else "apply", chosen(context).flags())
@@ -181,7 +181,7 @@ def create_one(
 
     By default with as many partitions as the settings say. One that is there is left as it is.
     """
-    from events.reserved import is_reserved_topic
+    from events.job_config.reserved import is_reserved_topic
     from turbine.cli.output import write
     from turbine.generate import prepare_topic
 
@@ -197,8 +197,8 @@ def create_one(
 
 
 def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
-    from components.runtime.clients import counts_of
     from turbine.cli.output import write
+    from turbine_client.clients import counts_of
 
     known = counts_of(settings).get(topic)
     if known is None:
@@ -262,9 +262,9 @@ def serve(
     One of api, auditor, capacity-manager, clock, exporter, publisher, shard-manager and webhooks,
     or any of job-service, state-syncer, task-service and auto-scaler in one worker.
     """
-    from components.runtime.settings import BadSettings
     from turbine.serve import Shown, check_names
     from turbine.serve import serve as run
+    from turbine_client.settings import BadSettings
 
     try:
         check_names(names)
@@ -289,9 +289,9 @@ def view_config(
     ] = "table",
 ) -> int:
     """Show the settings in force. Secrets are not shown."""
-    from components.runtime.secrets import HIDDEN
-    from components.runtime.settings import NAMES
+    from components.runtime.process.secrets import HIDDEN
     from turbine.cli.output import Column, show_value, table_text, write
+    from turbine_client.settings import NAMES
 
     settings = chosen(context).settings()
     values: Row = {name: getattr(settings, name) for name in NAMES}
@@ -318,7 +318,7 @@ def view_config(
 
 
 def _shown(key: str, value: str) -> str:
-    from components.runtime.secrets import HIDDEN, is_secret
+    from components.runtime.process.secrets import HIDDEN, is_secret
 
     return HIDDEN if is_secret(key) else value
 

@@ -14,8 +14,8 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, open_log
 
 if TYPE_CHECKING:
-    from components.runtime.intake import Message
-    from events.lock import Version
+    from components.runtime.kafka.intake import Message
+    from events.wire.lock import Version
     from turbine.log import Log
 
 Row = dict[str, Any]
@@ -60,8 +60,8 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
 
 
 def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
-    from events.codec import Read
     from events.topics import BY_SHORT, JOURNAL
+    from events.wire.codec import Read
     from turbine.cli.records import read_or_letter
 
     tallies = {short: Tally() for short in BY_SHORT if short in log.counts}
@@ -120,7 +120,7 @@ def _columns() -> list[Any]:
 
 def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
     """List the schemas, with the ids in messages."""
-    from events.lock import read_lock
+    from events.wire.lock import read_lock
     from turbine.cli.output import Column, show_rows
 
     del context
@@ -148,7 +148,7 @@ def show_schema(
     """
     from difflib import get_close_matches
 
-    from events.lock import newest_of, read_lock
+    from events.wire.lock import newest_of, read_lock
     from turbine.cli.output import write
 
     del context
@@ -172,14 +172,14 @@ def check_schemas(context: typer.Context) -> int:
 
     The lock file has to hold each version, so that all that was said can be read.
     """
-    from events.lock import read_lock
+    from events.wire.lock import read_lock
     from turbine.cli.output import write
 
     del context
     versions = read_lock()
     missing = missing_versions(versions)
     for one in missing:
-        write(f"{one.name}: the lock file lacks this version; run `python -m events.lock`")
+        write(f"{one.name}: the lock file lacks this version; run `python -m events.wire.lock`")
     if not missing:
         write(f"{len(versions)} versions of {len({one.name for one in versions})} schemas are kept")
     return Code.FINDINGS if missing else Code.OK
@@ -187,8 +187,8 @@ def check_schemas(context: typer.Context) -> int:
 
 def missing_versions(versions: list[Version]) -> list[Version]:
     """What the schemas of this build would add to these versions, or replace in them."""
-    from events.avsc import read_schemas
-    from events.lock import update
+    from events.wire.avsc import read_schemas
+    from events.wire.lock import update
 
     there = {one.id: one for one in versions}
     return [one for one in update(versions, read_schemas()) if there.get(one.id) != one]

@@ -59,7 +59,7 @@ def parse_span(text: str, what: str = "a span") -> int:
 
 def parse_moment(text: str, now: int, what: str) -> Moment:
     """A time in milliseconds, or a position vector; `what` names the option in the sentence."""
-    from events.positions import VectorError, parse_vector
+    from turbine_client.positions import VectorError, parse_vector
 
     plain = text.strip()
     if plain == "now":
@@ -140,7 +140,7 @@ def position_at(
     log: Log, moment: Moment, topics: Iterable[str], what: str = "--at"
 ) -> dict[str, int]:
     """The position vector that a time or a position means in this log."""
-    from components.runtime.settings import BadSettings
+    from turbine_client.settings import BadSettings
 
     if isinstance(moment, int):
         try:

@@ -39,7 +39,7 @@ class Asked:
 
     def request(self, author: str) -> Request:
         """The record that would be sent."""
-        from events.records import (
+        from events.generated.records import (
             OffsetResetRequested,
             PauseRequested,
             ReleaseRequested,
@@ -139,7 +139,7 @@ def reset(
 
 def goal_text(to: str) -> str:
     """What the option says, as requests have it; times are by the clock of this machine."""
-    from events.reset import EARLIEST, LATEST, BadGoal, goal_of
+    from events.job_config.reset import EARLIEST, LATEST, BadGoal, goal_of
     from turbine.cli.moments import now_ms, parse_moment
 
     plain = to.strip()

@@ -11,10 +11,10 @@ import typer
 from turbine.cli.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from components.runtime.settings import Settings
-    from turbine.local import Flags
+    from components.runtime.process.local import Flags
     from turbine.log import Log
     from turbine.log_file import LogFile
+    from turbine_client.settings import Settings
 
 PATIENCE_S = (0.1, 600.0)
 
@@ -105,13 +105,13 @@ class Chosen:
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
-        from turbine.local import Flags
+        from components.runtime.process.local import Flags
 
         return Flags(self.bootstrap, self.config, self.fleet)
 
     def settings(self) -> Settings:
         """The settings in force, or a sentence about the one that cannot be used."""
-        from components.runtime.settings import BadSettings, load_settings
+        from turbine_client.settings import BadSettings, load_settings
 
         if self.held is not None:
             raise NotElsewhere
@@ -129,7 +129,7 @@ class Chosen:
 
     def connected(self) -> Settings:
         """The same, where something listens at the bootstrap."""
-        from components.runtime.clients import knock
+        from turbine_client.clients import knock
 
         settings = self.log.settings if self.log is not None else self.settings()
         _check_fleet(settings)
@@ -190,8 +190,8 @@ def open_log(context: typer.Context) -> Log:
 
 def check_job(name: str) -> str:
     """The name, if a job may have it."""
-    from events.identity import is_job_id
-    from events.strict_json import shorten
+    from events.job_config.strict_json import shorten
+    from turbine_client.identity import is_job_id
 
     if not is_job_id(name):
         raise Failed(
@@ -204,8 +204,8 @@ def check_job(name: str) -> str:
 
 def check_change_id(context: typer.Context, change_id: str) -> str:
     """The id of a change, where its beginning says which; refuses what cannot be one."""
-    from events.identity import valid_until_ms
-    from events.strict_json import shorten
+    from events.job_config.strict_json import shorten
+    from turbine_client.identity import valid_until_ms
 
     if valid_until_ms(change_id):
         return change_id

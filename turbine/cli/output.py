@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from events.strict_json import printable
+from events.job_config.strict_json import printable
 from turbine.cli.terminal import terminal
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from events.strict_json import printable
+from events.job_config.strict_json import printable
 
 if TYPE_CHECKING:
     from turbine.cli.documents import Wish

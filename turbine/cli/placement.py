@@ -13,8 +13,8 @@ from turbine.cli.hosted import list_text, move_columns
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
 
 if TYPE_CHECKING:
-    from events.codec import Read
-    from events.records import PlacementApplyRequested
+    from events.generated.records import PlacementApplyRequested
+    from events.wire.codec import Read
     from projections.fleet import Fleet
     from turbine.log import Log
     from turbine.tiers import Answer
@@ -178,7 +178,7 @@ def apply_placement(
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
     """
-    from events.records import PlacementApplyRequested
+    from events.generated.records import PlacementApplyRequested
     from events.topics import TIERS
     from turbine.tiers import answer_to, new_id
 
@@ -288,7 +288,7 @@ def _send(log: Log, body: PlacementApplyRequested) -> None:
 
 
 def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
-    from events.records import PlacementRejected
+    from events.generated.records import PlacementRejected
     from turbine.cli.output import show_value, write
 
     rejected = isinstance(answer, PlacementRejected)
@@ -307,7 +307,7 @@ def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, out
 
 
 def _code_of(answer: Answer) -> Code:
-    from events.records import PlacementRejected
+    from events.generated.records import PlacementRejected
 
     if not isinstance(answer, PlacementRejected):
         return Code.OK
@@ -316,8 +316,8 @@ def _code_of(answer: Answer) -> Code:
 
 def answer_text(body: Answer, plan: str) -> str:
     """What the shard manager answered, for people."""
-    from events.records import PlacementRejected
-    from events.strict_json import printable
+    from events.generated.records import PlacementRejected
+    from events.job_config.strict_json import printable
 
     if isinstance(body, PlacementRejected):
         return printable(f"{plan}: rejected, {body.reason}: {body.explanation}")

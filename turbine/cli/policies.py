@@ -15,8 +15,8 @@ def describe_policy(
     output: Shown = "table",
 ) -> int:
     """Show the settings of a scaling policy: defaults, what they may be, what they mean."""
-    from events.policies.table import SETTINGS
-    from events.strict_json import canonical_json, shorten
+    from events.job_config.policies.table import SETTINGS
+    from events.job_config.strict_json import canonical_json, shorten
     from turbine.cli.output import Column, show_value, table_text, write
     from turbine.policies import rows_of
 

@@ -66,7 +66,7 @@ def _is_id(name: str) -> bool:
     """Is it what ids look like? A job may be called so, but nobody would find its records then."""
     from uuid import UUID
 
-    from events.identity import valid_until_ms
+    from turbine_client.identity import valid_until_ms
 
     try:
         UUID(name)
@@ -76,9 +76,9 @@ def _is_id(name: str) -> bool:
 
 
 def _why_named(context: typer.Context, name: str, at: str | None, output: str) -> int:
-    from events.identity import is_job_id
     from turbine.cli.moments import given_moment, log_at
     from turbine.cli.scaled import why_job
+    from turbine_client.identity import is_job_id
 
     moment = given_moment(at)
     log = log_at(open_log(context), moment)

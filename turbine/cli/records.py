@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from components.runtime.intake import DeadLetter, Message, records_of, take_in
-from events.codec import SKIPPED, Read
+from components.runtime.kafka.intake import DeadLetter, Message, records_of, take_in
 from events.sentences import sentence
 from events.topics import BY_SHORT
+from events.wire.codec import SKIPPED, Read
 
 Row = dict[str, Any]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from turbine.cli.naming import reading
 
 if TYPE_CHECKING:
-    from components.runtime.settings import Settings
+    from turbine_client.settings import Settings
 
 CONNECT_S = 0.3
 """A server of this machine or of the next room takes a connection within milliseconds."""
@@ -94,7 +94,7 @@ def _answered(ahead: Sequence[str], words: Sequence[str]) -> tuple[int, list[tup
 def _settings(ahead: Sequence[str]) -> Settings:
     from pathlib import Path
 
-    from components.runtime.settings import BadSettings, load_settings
+    from turbine_client.settings import BadSettings, load_settings
 
     config, named = _said(ahead, "--config"), ("--bootstrap", "--fleet")
     bootstrap, directory = (_said(ahead, name) for name in named)

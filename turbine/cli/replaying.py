@@ -154,8 +154,8 @@ def _to_plain(one: Happening) -> Row:
 
 
 def _line(one: Happening, *, wide: bool) -> str:
+    from events.job_config.strict_json import printable
     from events.sentences import sentence
-    from events.strict_json import printable
     from turbine.cli.moments import show_time
 
     read, record = one.read, one.read.record

@@ -22,10 +22,10 @@ def forget(
 
     They begin with what the log has, from its beginning. Nothing of the log is changed.
     """
-    from components.runtime.settings import BadSettings
     from turbine.cli.output import tell, write
     from turbine.forgetting import forget as carry_out
     from turbine.forgetting import kept_of
+    from turbine_client.settings import BadSettings
 
     settings = chosen(context).connected()
     verb = "would forget" if dry_run else "forgot"

@@ -127,7 +127,7 @@ def _declined(body: Row) -> str:
 
 
 def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
-    from events.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
+    from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
     from events.sentences.scaling import outline
     from turbine.cli.moments import show_time
     from turbine.cli.output import facts

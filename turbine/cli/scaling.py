@@ -117,7 +117,7 @@ def layer_at(
     decisions: Iterable[Standing], job: str, layer: str, version: int, newest: int
 ) -> Json:
     """What the layer held at a version, by the decision that made it."""
-    from events.records import JobConfigChanged, JobDeleted, OverrideExpired
+    from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
 
     if version == 0 and layer != "base":
         return {}  # nobody had wanted anything yet

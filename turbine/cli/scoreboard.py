@@ -12,9 +12,9 @@ from turbine.cli.backtest import DAYS_MAX, AsJson
 from turbine.cli.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from simulation.plant.scoreboard import Row as Played
     from turbine.cli.output import Column
-    from turbine.scoreboard import Question, Standing
+    from turbine.lab.plant.scoreboard import Row as Played
+    from turbine.lab.scoreboard import Question, Standing
 
 Row = dict[str, Any]
 
@@ -79,10 +79,10 @@ def scoreboard(
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
     """
-    from turbine.backtest import BadBackTest
     from turbine.cli.moments import now_ms
-    from turbine.scoreboard import answered, check_policies, questions, rows_of
-    from turbine.scoreboard_made import command_of, made_of
+    from turbine.lab.backtest import BadBackTest
+    from turbine.lab.scoreboard import answered, check_policies, questions, rows_of
+    from turbine.lab.scoreboard_made import command_of, made_of
 
     typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
     typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
@@ -107,9 +107,9 @@ def scoreboard(
 def _cases(
     named: Sequence[str], directory: Path | None, scenarios: Sequence[str], days: int | None
 ) -> list[Question]:
-    from simulation.plant.cases import SCENARIOS
     from turbine.cli.output import tell
-    from turbine.scoreboard import check_scenarios, check_traces, scenarios_of, traces_of
+    from turbine.lab.plant.cases import SCENARIOS
+    from turbine.lab.scoreboard import check_scenarios, check_traces, scenarios_of, traces_of
 
     files = _files(named, directory)
     if days is not None and not files:
@@ -131,8 +131,8 @@ def _cases(
 
 
 def _files(named: Sequence[str], directory: Path | None) -> list[Path]:
-    from turbine.backtest import find_trace
-    from turbine.scoreboard import files_in
+    from turbine.lab.backtest import find_trace
+    from turbine.lab.scoreboard import files_in
 
     if named:
         return [find_trace(name, directory) for name in dict.fromkeys(named)]
@@ -168,7 +168,7 @@ def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
 
 def _tell(asked: Question, done: int, count: int) -> None:
     from turbine.cli.output import tell
-    from turbine.scoreboard import what
+    from turbine.lab.scoreboard import what
 
     tell(f"{done} of {count}: {what(asked)}")
 
@@ -178,9 +178,9 @@ def _tell(asked: Question, done: int, count: int) -> None:
 
 def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
-    from simulation.plant.scoreboard import to_plain
     from turbine.cli.output import show_value
-    from turbine.scoreboard import figures_of, standings, totals
+    from turbine.lab.plant.scoreboard import to_plain
+    from turbine.lab.scoreboard import figures_of, standings, totals
 
     stands = list(standings(found, own))
     row = {

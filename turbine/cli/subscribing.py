@@ -109,8 +109,8 @@ class _Progress:
 
     def tell(self) -> None:
         """How to go on."""
-        from events.positions import format_vector
         from turbine.cli.output import tell
+        from turbine_client.positions import format_vector
 
         if self.bookmark is None:
             tell(f"go on with --from {format_vector(self.done)}")

@@ -15,7 +15,7 @@ from turbine.cli.options import check_job, chosen, open_log
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from events.records import ContainerStarted
+    from events.generated.records import ContainerStarted
     from projections.fleet import Fleet
     from projections.syncs import Sync
     from turbine.cli.output import Column
@@ -253,10 +253,10 @@ def _not_here(asked: Asked, container: str, started: ContainerStarted | None, fa
 
 def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
     """New words and new lines, until the time is over."""
-    from components.runtime.intake import DeadLetter, take_in
-    from components.runtime.reading import Follower
+    from components.runtime.kafka.intake import DeadLetter, take_in
     from events.topics import JOURNAL, TASKS
     from turbine.task_words import word_of
+    from turbine_client.reading import Follower
 
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
@@ -328,7 +328,7 @@ def _facts(row: Row) -> str:
 
 def _traceback(row: Row) -> str:
     """Of its last error, from the log: what it printed itself is not to be had."""
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
 
     trace = (row["last_error"] or {}).get("traceback", "")
     return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
@@ -366,7 +366,7 @@ def _error(row: Row) -> str | None:
 
 
 def _line(row: Row, *, many: bool) -> str:
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
     from turbine.cli.moments import show_time
 
     whose = f"{row['name']}  " if many else ""

@@ -13,7 +13,7 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
 
 if TYPE_CHECKING:
-    from events.records import TierDefined
+    from events.generated.records import TierDefined
     from projections.fleet import Fleet
     from turbine.log import Log
 
@@ -75,7 +75,7 @@ def _defined(
     log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row, *, dry_run: bool
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
-    from events.records import TierDefined
+    from events.generated.records import TierDefined
     from turbine.tiers import define, definition_of, same_tier
 
     found = before = definition_of(log.chain(name))
@@ -124,8 +124,8 @@ def _settings(settings: Row) -> Row:
 
 
 def _check_label(what: str, text: str) -> None:
-    from events.identity import is_job_id
-    from events.strict_json import shorten
+    from events.job_config.strict_json import shorten
+    from turbine_client.identity import is_job_id
 
     if not is_job_id(text) or len(text) > 64:
         raise Failed(
@@ -182,7 +182,7 @@ def drain_container(
 
     It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
     """
-    from events.records import DrainRequested
+    from events.generated.records import DrainRequested
     from turbine.cli.moments import parse_span
     from turbine.tiers import ask, new_id
 
@@ -211,7 +211,7 @@ def undrain_container(
     output: Shown = "table",
 ) -> int:
     """Let a container that was drained get shards again."""
-    from events.records import UndrainRequested
+    from events.generated.records import UndrainRequested
     from turbine.tiers import ask, new_id
 
     who = author_or_user(author)
@@ -277,7 +277,7 @@ def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> F
 
 def what_is_left(row: Fleet, name: str) -> str:
     """The shards that a container still has, by what they wait for."""
-    from components.shard_manager.planning import balance_ms
+    from components.shard_manager.core.planning import balance_ms
     from turbine.cli.moments import show_time
     from turbine.shards import UNPLANNED, why_left
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from events.strict_json import printable
+from events.job_config.strict_json import printable
 from turbine.cli.hosted import percent, span
 from turbine.cli.moments import show_time
 from turbine.read.answers.alerts import Alert

@@ -48,7 +48,7 @@ def _folded(node: Node) -> Node:
 
 
 def _line(node: Node) -> str:
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
 
     text = node.name
     if node.value is not None:

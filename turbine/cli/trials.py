@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from events.records import Body
+    from events.generated.records import Body
     from projections.jobs import Job
     from projections.syncs import Sync
     from turbine.cli.changes import Plan, Terms
@@ -66,7 +66,7 @@ def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
 
 
 def _row_of_change(trial: Trial, terms: Terms) -> Row:
-    from events.records import JobConfigRejected
+    from events.generated.records import JobConfigRejected
     from turbine.read.differences import differences
 
     refused = isinstance(trial.verdict, JobConfigRejected)
@@ -106,7 +106,7 @@ def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Ro
 
 def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
     """The row that the request would have, and what it would cost."""
-    from events.records import JobDeleteRequested
+    from events.generated.records import JobDeleteRequested
     from turbine.cli.moments import now_ms
     from turbine.cli.verdicts import asked_row, row_of
     from turbine.trial import told, try_deletion, try_request

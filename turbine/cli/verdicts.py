@@ -60,7 +60,7 @@ def _code(row: Row) -> Code:
 
 
 def _text(row: Row, *, dry_run: bool) -> str:
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
 
     text = _sentence(row, "would be " if dry_run else "")
     if "change_id" in row and row["verdict"] not in ("unknown", "unchanged"):
@@ -93,7 +93,7 @@ def _sentence(row: Row, would: str) -> str:
 
 def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
-    from events.strict_json import printable
+    from events.job_config.strict_json import printable
     from turbine.costs import sentences
     from turbine.read.differences import ABSENT, Difference
 

@@ -12,8 +12,8 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import DryRun, Listed, chosen
 
 if TYPE_CHECKING:
-    from components.runtime.settings import Settings
     from components.webhooks.config import Hook
+    from turbine_client.settings import Settings
 
 BODY_BYTES_MAX = 4 * 1024 * 1024
 
@@ -70,10 +70,10 @@ def verify_request(
     ] = "5m",
 ) -> int:
     """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
-    from components.runtime.settings import BadSettings
     from components.webhooks.config import keys_in
     from turbine.cli.moments import now_ms, parse_span
     from turbine.cli.output import write
+    from turbine_client.settings import BadSettings
     from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, Tampered, verify
 
     seconds = parse_span(tolerance, "--tolerance") / 1000
@@ -140,8 +140,8 @@ def _named(settings: Settings, name: str) -> Hook:
 
 def hooks_in(settings: Settings) -> tuple[Hook, ...]:
     """All of them, or a sentence about the one that cannot be used."""
-    from components.runtime.settings import BadSettings
     from components.webhooks.config import hooks_of
+    from turbine_client.settings import BadSettings
 
     try:
         return hooks_of(settings)

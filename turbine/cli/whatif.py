@@ -12,8 +12,8 @@ from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, check_job, open_log
 
 if TYPE_CHECKING:
+    from turbine.lab.sides import WhatIf
     from turbine.log import Log
-    from turbine.sides import WhatIf
 
 Row = dict[str, Any]
 
@@ -100,7 +100,7 @@ def _answers(
     """One of each job; of all jobs those that have something to play."""
     from turbine.cli.jobs import existing, names_in
     from turbine.cli.output import tell
-    from turbine.whatif import BadWhatIf, what_if
+    from turbine.lab.whatif import BadWhatIf, what_if
 
     found = list[Any]()
     names = sorted(set(jobs)) if jobs else _alive(log)
@@ -127,8 +127,8 @@ def _alive(log: Log) -> list[str]:
 
 def _draw(found: list[WhatIf], path: Path) -> None:
     from turbine.cli.output import tell
-    from turbine.plot import draw_beside
-    from turbine.sides import picture_of
+    from turbine.lab.plot import draw_beside
+    from turbine.lab.sides import picture_of
 
     if len(found) != 1:
         raise Failed(Code.USAGE, "--plot shows one job; name it with --job")
@@ -158,7 +158,7 @@ def _show(rows: list[Row], output: str, *, one: bool) -> None:
 def text_of(row: Row) -> str:
     """All that people are told of one job."""
     from turbine.cli.moments import show_time
-    from turbine.span import stretch
+    from turbine.lab.span import stretch
 
     played = stretch(row["intervals"], row["interval_ms"])
     if row["intervals"] != row["minutes"]:
@@ -246,10 +246,10 @@ def _nature(told: list[Row]) -> str:
 
 
 def _decisions(decisions: list[Row]) -> str:
-    from components.auto_scaler.verdict import Size
-    from turbine.backtest import size_text
+    from components.auto_scaler.core.verdict import Size
     from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
+    from turbine.lab.backtest import size_text
 
     columns = [
         Column("IT WOULD HAVE DECIDED", lambda one: show_time(one["at_ms"])),

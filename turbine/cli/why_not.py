@@ -52,7 +52,7 @@ def why_not(
 
 
 def _check_action(action: str) -> None:
-    from events.strict_json import shorten
+    from events.job_config.strict_json import shorten
     from turbine.read.answers.scaling import ACTIONS
 
     if action not in ACTIONS:

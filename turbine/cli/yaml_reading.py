@@ -14,7 +14,7 @@ from typing import Any
 
 import yaml
 
-from events.strict_json import DEPTH_MAX, shorten
+from events.job_config.strict_json import DEPTH_MAX, shorten
 from turbine.cli.failures import Code, Failed
 
 BYTES_MAX = 1024 * 1024

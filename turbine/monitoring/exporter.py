@@ -17,10 +17,10 @@ from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from components.runtime.loop import Stop
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.process.loop import Stop
 from turbine.monitoring.families import Asked, Beside, families
 from turbine.views.live import Live
+from turbine_client.settings import BadSettings, Settings
 
 PORT = 9464
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from components.shard_manager.moving import WHYS
-from events.records import ShardAddRequested, ShardDropRequested
+from components.shard_manager.core.moving import WHYS
+from events.generated.records import ShardAddRequested, ShardDropRequested
 
 ORPHAN, RESTART, OPERATOR = "orphan", "restart", "operator"
 REASONS = (*WHYS, ORPHAN, RESTART, OPERATOR)

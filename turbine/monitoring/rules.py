@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from events.records import Severity
+from events.generated.records import Severity
 from turbine.monitoring.alerts import RAISED
 
 RUNBOOKS = "docs/runbooks"

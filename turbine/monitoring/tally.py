@@ -11,7 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.verdict import (
     MEMORY_DOWN,
     MEMORY_UP,
     MOVE,
@@ -20,8 +20,7 @@ from components.auto_scaler.verdict import (
     SCALE_DOWN,
     SCALE_UP,
 )
-from events.codec import SKIPPED, Read
-from events.records import (
+from events.generated.records import (
     RECORDS,
     Body,
     JobConfigChanged,
@@ -39,6 +38,7 @@ from events.records import (
     SyncCommitted,
 )
 from events.topics import JOURNAL, TIERS
+from events.wire.codec import SKIPPED, Read
 from turbine.monitoring.moves import reason_of
 
 OTHER = "other"

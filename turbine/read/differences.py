@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from events.strict_json import canonical_json, printable, write_path
+from events.job_config.strict_json import canonical_json, printable, write_path
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from events.strict_json import shorten
+from events.job_config.strict_json import shorten
 
 if TYPE_CHECKING:
     from turbine.read.answers.lines import JobLine

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from components.runtime.intake import Message
+from components.runtime.kafka.intake import Message
 from events.topics import JOURNAL, TIERS
 from projections.jobs import INGRESS_TOPICS
 from turbine.log import Log

@@ -5,12 +5,12 @@ from __future__ import annotations
 from contextlib import ExitStack
 from pathlib import Path
 
-from components.runtime.settings import Settings
 from projections.jobs import Job
 from turbine.log import Log
 from turbine.story import changes, tasks
 from turbine.story.stage import NotAsTold, Stage, Words, numbered
 from turbine_client.publish import Publisher
+from turbine_client.settings import Settings
 
 __all__ = ["NotAsTold", "Words", "fresh_number", "tell"]
 

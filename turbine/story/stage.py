@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from components.runtime.settings import Settings
 from projections.jobs import Job
 from turbine.fleet import read_state
 from turbine.log import Log
 from turbine_client.publish import Accepted, Publisher, Rejected, Verdict
+from turbine_client.settings import Settings
 
 WAIT_S = 60.0
 """A worker that was killed is back within ten seconds; a laptop that swaps may need longer."""

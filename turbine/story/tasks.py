@@ -14,10 +14,10 @@ from math import pi, sin
 from pathlib import Path
 from typing import Any
 
-from components.runtime.inputs import create_topic
-from events.codec import SKIPPED
-from events.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
+from components.runtime.kafka.inputs import create_topic
+from events.generated.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
 from events.sentences import in_full
+from events.wire.codec import SKIPPED
 from projections.syncs import RUNNING, Sync
 from turbine.generate import open_trace
 from turbine.headline import lives_of, tasks_of

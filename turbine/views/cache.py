@@ -21,7 +21,7 @@ from typing import Any
 
 import structlog
 
-from components.runtime.step import Owner
+from components.runtime.core.step import Owner
 from turbine.views.folding import Folding
 from turbine.views.packing import UNFIT, pack, unpack
 from turbine.views.rest import Rest

@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from events.codec import Read
+from events.wire.codec import Read
 
 MOST = 2_000_000
 """Held at most; then the older half goes. What is older is in the log."""

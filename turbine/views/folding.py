@@ -12,15 +12,14 @@ from typing import Any, Protocol
 
 from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component_of as capacity_manager_of
-from components.runtime.component import Component
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.step import Held, Owner
-from components.runtime.store import Restored
-from components.runtime.times import Possible, Times
+from components.runtime.core.component import Component
+from components.runtime.core.progress import Possible, Times
+from components.runtime.core.step import Held, Owner
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.shard_manager.decide import PLACEMENT
 from components.shard_manager.decide import component_of as shard_manager_of
 from components.state_syncer.decide import component as state_syncer
-from events.codec import Read
 from events.topics import (
     CLOCK,
     CONTAINERS,
@@ -33,6 +32,7 @@ from events.topics import (
     TIERS,
     place,
 )
+from events.wire.codec import Read
 from projections import lists
 from projections.jobs import Job
 from projections.syncs import Sync

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TypeVar
 
-from components.runtime.component import Component
-from components.runtime.settings import BadSettings
-from components.runtime.store import Restored
+from components.runtime.core.component import Component
+from components.runtime.core.store import Restored
 from turbine.log import Log
 from turbine.views.cache import IDENTITY, Cache, Frame, Framed, Spoilt
 from turbine.views.opening import DIRECTORY, check, identity_of
 from turbine.views.past import view_at
 from turbine.views.view import JobView, View
+from turbine_client.settings import BadSettings
 
 R = TypeVar("R")
 

@@ -14,11 +14,8 @@ from pathlib import Path
 
 import structlog
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.intake import Message
-from components.runtime.reading import Follower, Unreadably
-from components.runtime.settings import BadSettings, Settings
-from components.runtime.surveying import Surveyor, Watch
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.surveying import Surveyor, Watch
 from turbine.log import Log
 from turbine.monitoring.tally import Tally
 from turbine.views.cache import Cache, Spoilt
@@ -29,6 +26,9 @@ from turbine.views.reader import Reader
 from turbine.views.series import Series
 from turbine.views.source import topics_of
 from turbine.views.view import View
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.reading import Follower, Unreadably
+from turbine_client.settings import BadSettings, Settings
 
 POLL_S = 0.2
 MOST = 500

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from components.runtime.intake import DeadLetter, take_in
-from events.codec import Read
+from components.runtime.kafka.intake import DeadLetter, take_in
 from events.topics import JOURNAL
+from events.wire.codec import Read
 from turbine.log import Log, Standing
 from turbine.views.decisions import Spot
 from turbine.views.source import polls_of

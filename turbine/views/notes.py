@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from events.codec import SKIPPED, Read
-from events.records import (
+from events.generated.records import (
     ScalingDecided,
     ScalingDeclined,
     ScalingReverted,
@@ -22,6 +21,7 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
+from events.wire.codec import SKIPPED, Read
 from projections import lists
 from projections.lists import Lists
 from projections.reports import Report, report_of

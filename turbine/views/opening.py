@@ -14,12 +14,12 @@ import events
 import projections
 import turbine
 import turbine_client
-from components.runtime.rows import build
-from components.runtime.settings import BadSettings
+from components.runtime.faust.rows import build
 from events.topics import BY_SHORT
 from turbine.log import Log
 from turbine.views.cache import Cache, Spoilt, digest_of
 from turbine.views.source import polls_of, topics_of
+from turbine_client.settings import BadSettings
 
 FORMAT = 1
 DIRECTORY = "views"

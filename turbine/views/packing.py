@@ -10,7 +10,7 @@ import pickle
 import zlib
 from typing import Any
 
-from events import codec
+from events.wire import codec
 
 PROTOCOL = 5
 LEVEL = 1

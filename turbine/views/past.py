@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from components.runtime.component import Component
-from components.runtime.intake import Message
-from components.runtime.store import Restored
-from components.runtime.times import Possible
+from components.runtime.core.component import Component
+from components.runtime.core.progress import Possible
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import Message
 from turbine.log import Log
 from turbine.views.cache import Cache, Frame, Framed
 from turbine.views.folding import Folding, Watch

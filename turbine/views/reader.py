@@ -7,9 +7,9 @@ from typing import Any
 
 from immutables import Map
 
-from components.runtime.intake import Message
-from events.codec import Read
+from components.runtime.kafka.intake import Message
 from events.topics import CONTAINERS
+from events.wire.codec import Read
 from turbine.log import Log
 from turbine.monitoring.tally import Tally
 from turbine.views.cache import Cache, Framed

@@ -6,15 +6,15 @@ from dataclasses import dataclass, replace
 
 from immutables import Map
 
-from components.runtime.intake import Message, records_of
-from events.codec import Read
-from events.records import (
+from components.runtime.kafka.intake import Message, records_of
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     CapacityReported,
     ContainerStarted,
     TierDefined,
 )
+from events.wire.codec import Read
 from turbine.views.view import AlertView, Spoken
 
 CLEARED_KEPT = 100

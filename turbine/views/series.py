@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from events.records import TaskLoadReported
+from events.generated.records import TaskLoadReported
 from turbine.lag import FRESH_MS
 from turbine.views.buckets import HELD_MS, Column, Sums
 from turbine.views.notes import Loads

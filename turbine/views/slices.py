@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from components.runtime.intake import Message
+from components.runtime.kafka.intake import Message
 from turbine.log import Log
 from turbine.views.source import polls_of
 

@@ -10,12 +10,11 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from components.runtime.component import Component
-from components.runtime.intake import Message
-from components.runtime.origin import Spans
-from components.runtime.settings import BadSettings, Settings
-from components.runtime.slices import SLICE_MOST, by_time
-from components.runtime.store import Restored
+from components.runtime.core.component import Component
+from components.runtime.core.store import Restored
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import Spans
+from components.runtime.kafka.slices import SLICE_MOST, by_time
 from events.topics import (
     CHANGES,
     CLOCK,
@@ -30,6 +29,7 @@ from events.topics import (
     place,
 )
 from turbine.log import Log
+from turbine_client.settings import BadSettings, Settings
 
 R = TypeVar("R")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from components.runtime.step import Held
+from components.runtime.core.step import Held
 from turbine.views.rest import Rest
 
 V = TypeVar("V")

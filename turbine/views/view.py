@@ -9,15 +9,20 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from events.codec import Read
-from events.positions import format_vector
-from events.records import CapacityReported, ContainerStarted, TaskLoadReported, TierDefined
+from events.generated.records import (
+    CapacityReported,
+    ContainerStarted,
+    TaskLoadReported,
+    TierDefined,
+)
+from events.wire.codec import Read
 from projections.capacity import Capacity
 from projections.fleet import Fleet
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.running import Sightings
 from turbine.views.notes import NOTHING, UNLOADED, Loads, Notes
+from turbine_client.positions import format_vector
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,14 +10,14 @@ import pytest
 from components.auditor.decide import ALERT, CAUSE_MOST, Alarm, alert_of, component_of, key_of_logic
 from components.job_service.decide import component as job_service
 from components.publisher.decide import publish
-from components.runtime.component import Component, places_of
-from components.runtime.judging import Finding
-from components.runtime.step import Held, Owner
-from events.codec import Read, Record, encode, headers_of, read_message
-from events.identity import is_job_id
-from events.records import Body, ConfigChangeProposed
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.component import Component, places_of
+from components.runtime.core.step import Held, Owner
+from events.generated.records import Body, ConfigChangeProposed
 from events.topics import ALERTS, JOURNAL, partition_of
+from events.wire.codec import Read, Record, encode, headers_of, read_message
 from turbine.logics import AUDITED
+from turbine_client.identity import is_job_id
 
 KEY = key_of_logic(job_service.logic)
 MINUTE_MS = 60_000

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from components.auto_scaler.policy import Policy
-from components.auto_scaler.seen import DAY_MS, MINUTE_MS, UNKNOWN, Job, Minute, Part, Profile
-from components.auto_scaler.verdict import Verdict
+from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, UNKNOWN, Job, Minute, Part, Profile
+from components.auto_scaler.core.verdict import Verdict
 
 HOUR = 60
 DAY = 24 * HOUR

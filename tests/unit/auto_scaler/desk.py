@@ -10,13 +10,11 @@ import json
 from itertools import count
 from typing import Any, TypeVar
 
+from components.auto_scaler.core.fold import fold
+from components.auto_scaler.core.row import Scale
 from components.auto_scaler.decide import ASKS, decide, effects
-from components.auto_scaler.fold import fold
-from components.auto_scaler.row import Scale
-from components.runtime.component import Effect
-from events.codec import Read, Record, encode
-from events.merge import change_layer, merge_layers
-from events.records import (
+from components.runtime.core.component import Effect
+from events.generated.records import (
     Body,
     CapacityGranted,
     ConfigChangeProposed,
@@ -32,8 +30,10 @@ from events.records import (
     SyncCommitted,
     TaskLoadReported,
 )
-from events.strict_json import canonical_json
+from events.job_config.merge import change_layer, merge_layers
+from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LAYERS, LOADS
+from events.wire.codec import Read, Record, encode
 
 NOW_MS = 1_600_000_020_000
 MINUTE_MS = 60_000

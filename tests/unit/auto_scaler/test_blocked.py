@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.row import OWN_ALERTS
-from events.records import (
+from components.auto_scaler.core.row import OWN_ALERTS
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     PartitionLag,

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.catalogue import BASELINES, POLICIES, BadPolicy, policy_of
-from components.auto_scaler.policy import Policy
-from components.auto_scaler.seen import MINUTE_MS, UNKNOWN, Job, Minute
-from events.policies.table import SETTINGS
+from components.auto_scaler.core.catalogue import BASELINES, POLICIES, BadPolicy, policy_of
+from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute
+from events.job_config.policies.table import SETTINGS
 
 
 @pytest.mark.parametrize("name", POLICIES)

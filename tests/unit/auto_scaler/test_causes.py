@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.policies.causes import (
+from components.auto_scaler.core.policies.causes import (
     DEPENDENCY,
     FROZEN,
     MEMORY,
@@ -21,7 +21,7 @@ from components.auto_scaler.policies.causes import (
     seen,
     why_late,
 )
-from components.auto_scaler.seen import MINUTE_MS, Minute, Part
+from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
 
 BOUNDS = Bounds()
 

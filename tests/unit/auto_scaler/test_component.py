@@ -6,10 +6,9 @@ import json
 
 import pytest
 
-from components.auto_scaler.catalogue import BASELINES
+from components.auto_scaler.core.catalogue import BASELINES
 from components.auto_scaler.decide import AUTHOR, component, wake_ms
-from events.identity import valid_until_ms
-from events.records import (
+from events.generated.records import (
     AlertRaised,
     ScalingDecided,
     ScalingDeclined,
@@ -17,6 +16,7 @@ from events.records import (
     ScalingVerified,
 )
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk
+from turbine_client.identity import valid_until_ms
 
 
 def declines(desk: Desk) -> list[ScalingDeclined]:

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.policies.demand import Usual, carries, trend, usual
-from components.auto_scaler.seen import DAY_MS, MINUTE_MS, UNKNOWN, Profile
+from components.auto_scaler.core.policies.demand import Usual, carries, trend, usual
+from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, UNKNOWN, Profile
 
 
 def longest_wait_s(arrived: list[float], rate: float) -> float:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.done import Deed, Done, Open, deed_of, done_after
-from components.auto_scaler.policies.ours_memory import Known
-from components.auto_scaler.seen import Job
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.done import Deed, Done, Open, deed_of, done_after
+from components.auto_scaler.core.policies.ours_memory import Known
+from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.verdict import (
     ALERT,
     MOVE,
     REBALANCE,

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies import ds2_model as model
-from components.auto_scaler.policies.ds2 import GROWS, Ds2
-from components.auto_scaler.policies.ds2_model import Flow, Operator, Rates
-from components.auto_scaler.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies import ds2_model as model
+from components.auto_scaler.core.policies.ds2 import GROWS, Ds2
+from components.auto_scaler.core.policies.ds2_model import Flow, Operator, Rates
+from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
+from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
 
 JOB = Job("j", 4, partitions=64)
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies import flink_formulas as f
-from components.auto_scaler.policies.flink import BLIND, OFF, OVER, UNDER, Flink
-from components.auto_scaler.policies.flink_look import Sample, Window, looked, target
-from components.auto_scaler.seen import MINUTE_MS, Job, Part
-from components.auto_scaler.verdict import SCALE_DOWN, SCALE_UP, STAY
-from events.policies.flink import FlinkSettings
+from components.auto_scaler.core.policies import flink_formulas as f
+from components.auto_scaler.core.policies.flink import BLIND, OFF, OVER, UNDER, Flink
+from components.auto_scaler.core.policies.flink_look import Sample, Window, looked, target
+from components.auto_scaler.core.seen import MINUTE_MS, Job, Part
+from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY
+from events.job_config.policies.flink import FlinkSettings
 from tests.unit.auto_scaler.flink_played import FULL, START_MS, Played, full
 
 

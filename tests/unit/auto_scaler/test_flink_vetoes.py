@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.policies.flink import OVER
-from components.auto_scaler.verdict import SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.flink import OVER
+from components.auto_scaler.core.verdict import SCALE_UP, STAY, Verdict
 from tests.unit.auto_scaler.flink_played import FULL, Played, full
 
 

@@ -8,22 +8,22 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.apply import RESTARTS_MOST, apply
+from components.auto_scaler.core.apply import RESTARTS_MOST, apply
+from components.auto_scaler.core.done import Done, deed_of, done_after
+from components.auto_scaler.core.evaluation import looked, profile_of
+from components.auto_scaler.core.facts import change_to, differing, facts_of, keys_of, without
+from components.auto_scaler.core.fold import SLOTS_MOST, TEXT_CHARS
+from components.auto_scaler.core.keeping import dump, load
+from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.policies.ours_memory import Known
+from components.auto_scaler.core.rounds import TASKS_MOST
+from components.auto_scaler.core.row import Change, Scale
+from components.auto_scaler.core.seen import DAY_MS, UNKNOWN, Job
+from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import component
-from components.auto_scaler.done import Done, deed_of, done_after
-from components.auto_scaler.facts import change_to, differing, facts_of, keys_of, without
-from components.auto_scaler.fold import SLOTS_MOST, TEXT_CHARS
-from components.auto_scaler.keeping import dump, load
-from components.auto_scaler.looking import looked, profile_of
-from components.auto_scaler.policies.ours import Ours
-from components.auto_scaler.policies.ours_memory import Known
-from components.auto_scaler.rounds import TASKS_MOST
-from components.auto_scaler.row import Change, Scale
-from components.auto_scaler.seen import DAY_MS, UNKNOWN, Job
-from components.auto_scaler.verdict import Size
-from components.runtime.step import Held
-from components.runtime.store import dump_held
-from events.records import (
+from components.runtime.core.step import Held
+from components.runtime.core.store import dump_held
+from events.generated.records import (
     AlertRaised,
     CapacityGranted,
     PartitionLag,
@@ -32,7 +32,7 @@ from events.records import (
     SyncFailed,
     WorkloadProfiled,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LOADS, MIB, PROFILES
 from tests.unit.auto_scaler.desk import SMALLEST, Desk, load_of
 

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies import hpa, keda
-from components.auto_scaler.policies.keda import Keda, Memory
-from components.auto_scaler.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies import hpa, keda
+from components.auto_scaler.core.policies.keda import Keda, Memory
+from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
+from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
 
 JOB = Job("j", 4, partitions=32)
 

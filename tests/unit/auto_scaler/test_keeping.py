@@ -8,10 +8,10 @@ from base64 import b64encode
 
 import pytest
 
-from components.auto_scaler.keeping import dump, form_of, load
-from components.auto_scaler.ring import MINUTES, Ring, kept
-from components.auto_scaler.row import Learnt, Scale
-from components.auto_scaler.seen import Minute
+from components.auto_scaler.core.keeping import dump, form_of, load
+from components.auto_scaler.core.ring import MINUTES, Ring, kept
+from components.auto_scaler.core.row import Learnt, Scale
+from components.auto_scaler.core.seen import Minute
 
 START_MS = 1_800_000_000_000
 

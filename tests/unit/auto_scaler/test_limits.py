@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from components.auto_scaler.acting import BUDGET, BUDGET_LATE, TURNS, turn
+from components.auto_scaler.core.acting import BUDGET, BUDGET_LATE, TURNS, turn
+from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import wake_ms
-from components.auto_scaler.verdict import Size
-from events.records import (
+from events.generated.records import (
     ScalingDecided,
     ScalingDeclined,
     ScalingVerified,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies.ours import Ours
-from components.auto_scaler.seen import Job, Minute
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.seen import Job, Minute
+from components.auto_scaler.core.verdict import (
     MEMORY_UP,
     MOVE,
     REBALANCE,
@@ -20,9 +20,9 @@ from components.auto_scaler.verdict import (
     SCALE_UP,
     Verdict,
 )
-from simulation.plant.backtest import Action, Case, Run, back_test, score
-from simulation.plant.cases import PER_THREAD, SCENARIOS, USUAL
-from simulation.plant.nature import Fault, Nature
+from turbine.lab.plant.backtest import Action, Case, Run, back_test, score
+from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL
+from turbine.lab.plant.nature import Fault, Nature
 
 
 def played(case: Case, **settings: Any) -> Run:

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler import decide, logic_1
-from components.auto_scaler.policies.ours_learning import learn
-from components.auto_scaler.policies.ours_memory import Known
-from components.auto_scaler.row import Scale
-from components.auto_scaler.seen import MINUTE_MS, Minute
-from components.runtime.component import Component
-from events.records import AlertRaised, Body, ScalingDecided, ScalingDeclined
+from components.auto_scaler import decide
+from components.auto_scaler.core import logic_1
+from components.auto_scaler.core.policies.ours_learning import learn
+from components.auto_scaler.core.policies.ours_memory import Known
+from components.auto_scaler.core.row import Scale
+from components.auto_scaler.core.seen import MINUTE_MS, Minute
+from components.runtime.core.component import Component
+from events.generated.records import AlertRaised, Body, ScalingDecided, ScalingDeclined
 from tests.unit.auto_scaler.desk import Desk
 
 

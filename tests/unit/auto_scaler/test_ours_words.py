@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.done import Open
-from components.auto_scaler.policies.ours_words import (
+from components.auto_scaler.core.done import Open
+from components.auto_scaler.core.policies.ours_words import (
     became,
     gain_told,
     rate_told,
     size_told,
     waiting_told,
 )
-from components.auto_scaler.seen import Job
-from components.auto_scaler.verdict import Size
-from events.records import ScalingDecided, ScalingDeclined, ScalingVerified
+from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.verdict import Size
+from events.generated.records import ScalingDecided, ScalingDeclined, ScalingVerified
 from tests.unit.auto_scaler.desk import Desk
 
 JOB = Job("orders", 4, 1, 0.25, 256, partitions=16, tasks_max=32)

@@ -10,16 +10,16 @@ from typing import NamedTuple
 
 import pytest
 
-from components.auto_scaler.policies.ours import Ours
-from components.auto_scaler.seen import Minute, Part
-from components.auto_scaler.verdict import SCALE_UP, Size
-from events.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
+from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.seen import Minute, Part
+from components.auto_scaler.core.verdict import SCALE_UP, Size
+from events.generated.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
 from events.topics import LOADS
-from simulation.kernel import Streams
-from simulation.plant.backtest import Case, back_test
-from simulation.plant.cases import SCENARIOS, USUAL
-from simulation.plant.plant import Plant
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, load_of
+from turbine.lab.kernel import Streams
+from turbine.lab.plant.backtest import Case, back_test
+from turbine.lab.plant.cases import SCENARIOS, USUAL
+from turbine.lab.plant.plant import Plant
 
 
 class Played(NamedTuple):

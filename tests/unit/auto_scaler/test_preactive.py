@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies.preactive import Preactive
-from components.auto_scaler.policies.proactive import Known
-from components.auto_scaler.seen import MINUTE_MS, UNKNOWN, Job, Profile
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.policies.preactive import Preactive
+from components.auto_scaler.core.policies.proactive import Known
+from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Profile
+from components.auto_scaler.core.verdict import (
     ALERT,
     MEMORY_UP,
     MOVE,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies.proactive import Known, Proactive
-from components.auto_scaler.seen import MINUTE_MS
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.policies.proactive import Known, Proactive
+from components.auto_scaler.core.seen import MINUTE_MS
+from components.auto_scaler.core.verdict import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies.reactive import Reactive
-from components.auto_scaler.policies.watch import late_task, running_rate
-from components.auto_scaler.seen import MINUTE_MS, Minute
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.policies.reactive import Reactive
+from components.auto_scaler.core.policies.watch import late_task, running_rate
+from components.auto_scaler.core.seen import MINUTE_MS, Minute
+from components.auto_scaler.core.verdict import (
     MEMORY_DOWN,
     MEMORY_UP,
     REBALANCE,

@@ -6,11 +6,18 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler import ring
-from components.auto_scaler.rounds import LATE, LEAST, PARTS_MOST, TASKS_MOST, Rounds, rounds_after
-from components.auto_scaler.seen import Minute, Part
-from components.auto_scaler.splits import SPLIT_MOST, shares
-from events.records import Generation, PartitionLag, TaskLoadReported
+from components.auto_scaler.core import ring
+from components.auto_scaler.core.rounds import (
+    LATE,
+    LEAST,
+    PARTS_MOST,
+    TASKS_MOST,
+    Rounds,
+    rounds_after,
+)
+from components.auto_scaler.core.seen import Minute, Part
+from components.auto_scaler.core.splits import SPLIT_MOST, shares
+from events.generated.records import Generation, PartitionLag, TaskLoadReported
 from tests.unit.auto_scaler.desk import MINUTE_MS, load_of
 
 AT_MS = 1_000_000

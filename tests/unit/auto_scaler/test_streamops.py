@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.policies import streamops as ops
-from components.auto_scaler.policies import streamops_rules as rules
-from components.auto_scaler.policies.streamops import StreamOps
-from components.auto_scaler.policies.streamops_rules import Load, Uneven
-from components.auto_scaler.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.verdict import ALERT, MOVE, SCALE_DOWN, SCALE_UP, STAY, Verdict
-from events.policies.streamops import StreamOpsSettings
+from components.auto_scaler.core.policies import streamops as ops
+from components.auto_scaler.core.policies import streamops_rules as rules
+from components.auto_scaler.core.policies.streamops import StreamOps
+from components.auto_scaler.core.policies.streamops_rules import Load, Uneven
+from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
+from components.auto_scaler.core.verdict import ALERT, MOVE, SCALE_DOWN, SCALE_UP, STAY, Verdict
+from events.job_config.policies.streamops import StreamOpsSettings
 
 JOB = Job("j", 4, partitions=64)
 QUICK = {"lag_high": 1000, "lag_low": 10, "window_s": 60, "schedule_s": 60}

@@ -9,10 +9,10 @@ import pytest
 
 from benchmarks import aged, aged_author
 from benchmarks.aged_author import JOBS, OF_TEN, Author
-from components.runtime.intake import DeadLetter, Message, take_in
-from components.runtime.settings import Settings
-from components.task_manager.chains import CHAIN, KINDS, Chains
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from components.task_manager.core.chains import CHAIN, KINDS, Chains
 from events.topics import CONTAINERS, JOURNAL, place, short_of
+from turbine_client.settings import Settings
 
 
 class Lines:

@@ -36,10 +36,8 @@ from benchmarks.exclusivity_lives import (
 )
 from benchmarks.exclusivity_offsets import Committed
 from benchmarks.exclusivity_watch import Seen, Span
-from components.runtime.step import ROOT
-from components.task_manager.claims import Claim
-from events.codec import Read, Record
-from events.records import (
+from components.runtime.core.step import ROOT
+from events.generated.records import (
     Body,
     ContainerFailedOver,
     ContainerFailOverRequested,
@@ -49,6 +47,8 @@ from events.records import (
     ShardAddRequested,
     ShardDropped,
 )
+from events.wire.codec import Read, Record
+from tasks.core.claims import Claim
 
 WALL_MS, LEASE_MS = 1_000_000, 4_000
 NUMBERS = {"j/0": 0, "j/1": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 from benchmarks.exclusivity_offsets import commit_of
-from components.task_manager.claims import Claim
+from tasks.core.claims import Claim
 
 CLAIM = Claim(2, 3, 7, "a", 4)
 

@@ -16,10 +16,9 @@ from benchmarks.fleet_watch import (
     upgrade_figures,
     within,
 )
-from components.runtime.intake import Message
-from components.runtime.step import ROOT
-from events.codec import Record, encode, headers_of
-from events.records import (
+from components.runtime.core.step import ROOT
+from components.runtime.kafka.intake import Message
+from events.generated.records import (
     Body,
     ContainerFailOverRequested,
     ContainerHeartbeat,
@@ -32,6 +31,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TASKS, TIERS
+from events.wire.codec import Record, encode, headers_of
 
 METRICS = """
 # HELP turbine_records_read Records read since the last assignment, by what became of them.

@@ -10,8 +10,7 @@ import pytest
 from benchmarks.fleet_containers import headers_for
 from benchmarks.fleet_words import Chains, Crew, digest_of, load_of
 from components.task_manager.pulse import digest_of as digest_of_real
-from events.codec import Record, encode, headers_of, read_message
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     LayerVersions,
@@ -28,6 +27,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TASKS, partition_of
+from events.wire.codec import Record, encode, headers_of, read_message
 from projections.shards import shard_of
 
 EACH, JOB, TASKS_OF = 8, "clicks", 6

@@ -12,7 +12,7 @@ from benchmarks.children import ROOT, ChildFailed
 from benchmarks.house import Module, any_maps, modules_in, names_twice, rooms_of, timed
 from benchmarks.targets import TARGETS
 
-MADE = '"""Records, generated from x by `python -m events.generate`."""\n'
+MADE = '"""Records, generated from x by `python -m events.wire.generate`."""\n'
 TREE = {
     "turbine/a.py": "class Row: ...\nclass Own: ...\n",
     "turbine/lab/b.py": "x = 1\n",

@@ -9,8 +9,7 @@ import pytest
 from benchmarks.authors import KINDS, Part, Versions, Wish, wishes
 from benchmarks.simulation import differences
 from benchmarks.verdicts import judge, version_gaps
-from events.codec import SKIPPED, Read, Record
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobConfigRejected,
@@ -18,6 +17,7 @@ from events.records import (
     LayerVersions,
     OverrideExpired,
 )
+from events.wire.codec import SKIPPED, Read, Record
 from turbine.log import Standing
 
 SENT: dict[str, Any] = {name: {"id": name, "at_ms": 1_000.0} for name in ("a", "b")}

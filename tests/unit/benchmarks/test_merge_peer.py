@@ -3,8 +3,8 @@
 import pytest
 
 from benchmarks.merge import KEYS, layers_of, leaves, naive_merge, unshared_merge
-from events.config import JobConfig, validate_config
-from events.merge import merge_layers
+from events.job_config.config import JobConfig, validate_config
+from events.job_config.merge import merge_layers
 
 
 @pytest.mark.parametrize("keys", [80, KEYS])

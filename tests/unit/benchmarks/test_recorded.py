@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component
-from components.runtime.component import places_of
-from components.runtime.step import Owner
-from events.codec import read_message
+from components.runtime.core.component import places_of
+from components.runtime.core.step import Owner
 from events.topics import CLOCK, JOURNAL, LOADS, partition_of, place
+from events.wire.codec import read_message
 from projections.jobs import Job
 
 START_MS = 1_700_000_000_000

@@ -12,8 +12,8 @@ from benchmarks.figures import Result, listing, table
 from benchmarks.scaler import backtest, rounds
 from benchmarks.scoreboard import measure
 from benchmarks.targets import TARGETS
-from turbine.scoreboard import traces_of
-from turbine.scoring import case, play
+from turbine.lab.scoreboard import traces_of
+from turbine.lab.scoring import case, play
 
 
 @pytest.fixture

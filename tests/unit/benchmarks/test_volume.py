@@ -9,10 +9,10 @@ import pytest
 from benchmarks.volume import DAY_S, Cost, day_of
 from benchmarks.volume_play import Partition, play
 from benchmarks.volume_words import words
-from components.runtime.store import KEEP_MS, POSITIONS
-from events.codec import decode
-from events.records import TaskLoadReported
+from components.runtime.core.store import KEEP_MS, POSITIONS
+from events.generated.records import TaskLoadReported
 from events.topics import CONTAINERS, JOURNAL, LOADS, TIERS
+from events.wire.codec import decode
 
 HOUR_S = 3_600
 CLICKS = (LOADS, b"clicks")

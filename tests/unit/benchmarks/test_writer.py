@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from benchmarks.writer import Writer
-from components.runtime.settings import Settings
+from turbine_client.settings import Settings
 
 
 def report(offset: int | None) -> Any:

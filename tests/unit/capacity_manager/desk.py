@@ -6,11 +6,9 @@ import json
 from collections import defaultdict
 
 from components.capacity_manager.decide import component
-from components.runtime.component import Component
-from components.runtime.step import ROOT, Owner
-from events.codec import Read, Record, encode
-from events.identity import decision_id
-from events.records import (
+from components.runtime.core.component import Component
+from components.runtime.core.step import ROOT, Owner
+from events.generated.records import (
     Body,
     CapacityGranted,
     ClockTicked,
@@ -22,7 +20,9 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CLOCK, CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS
+from events.wire.codec import Read, Record, encode
 from projections.capacity import Capacity
+from turbine_client.identity import decision_id
 
 PLACES = [f"{topic}/0" for topic in (CLOCK, CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS)]
 MINUTE_MS = 60_000

@@ -6,10 +6,9 @@ import pytest
 from immutables import Map
 
 from components.capacity_manager.decide import component, component_of, effects
-from components.runtime.snapshots import restored, take
-from components.runtime.step import UNREAD_MS, Owner
-from events.codec import Record
-from events.records import (
+from components.runtime.core.snapshots import restored, take
+from components.runtime.core.step import UNREAD_MS, Owner
+from events.generated.records import (
     CapacityGranted,
     CapacityLent,
     CapacityReported,
@@ -18,6 +17,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CLOCK, GRANTS, JOURNAL, TIERS
+from events.wire.codec import Record
 from projections.capacity import GRANT, STOP, TIGHT, Capacity, Owed
 from tests.unit.capacity_manager.desk import MINUTE_MS, PLACES, VERSIONS, Desk, row_of
 from tests.unit.runtime.naive_audit import audit_places

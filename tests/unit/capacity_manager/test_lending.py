@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.capacity_manager.decide import effects
-from events.records import (
+from events.generated.records import (
     CapacityBorrowed,
     CapacityLent,
     CapacityReported,

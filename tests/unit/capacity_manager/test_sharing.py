@@ -6,15 +6,15 @@ from itertools import pairwise
 
 import pytest
 
-from components.capacity_manager.sharing import LIMITS_MOST
-from events.codec import VALUE_BYTES_MAX, encode
-from events.records import (
+from components.capacity_manager.core.sharing import LIMITS_MOST
+from events.generated.records import (
     CapacityGranted,
     CapacityReported,
     CapacityShared,
     DrainRequested,
     UndrainRequested,
 )
+from events.wire.codec import VALUE_BYTES_MAX, encode
 from projections.capacity import PLENTY, SHORT, TIGHT, UNKNOWN
 from tests.unit.capacity_manager.tiers import CORES, MINUTE_MS, STEP_MS, Tale, of
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import pytest
 
+from components.capacity_manager.core.sharing import LIMITS_MOST
 from components.capacity_manager.decide import SHORTAGE
-from components.capacity_manager.sharing import LIMITS_MOST
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     CapacityLent,

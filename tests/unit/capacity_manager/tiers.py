@@ -9,10 +9,8 @@ from itertools import islice
 from typing import TypeVar
 
 from components.capacity_manager.decide import decide, effects
-from components.runtime.step import AT_ONCE
-from events.codec import Read, Record, encode
-from events.identity import change_id
-from events.records import (
+from components.runtime.core.step import AT_ONCE
+from events.generated.records import (
     Body,
     CapacityGranted,
     Constraint,
@@ -33,8 +31,10 @@ from events.records import (
     UndrainRequested,
 )
 from events.topics import CONTAINERS, GRANTS
+from events.wire.codec import Read, Record, encode
 from projections.capacity import Capacity
 from projections.capacity_folds import fold
+from turbine_client.identity import change_id
 
 CHAIN, LIVES, JOBS, TOLD = "tiers.v1/0", "containers.v1/0", "journal.v1/0", "grants.v1/0"
 WISHES = "operator.v1/0"

@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.codec import Record, encode, headers_of
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     ConfigChangeProposed,
     JobConfigChanged,
     JobConfigRejected,
@@ -21,10 +19,11 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CHANGES_BASE, JOURNAL, TIERS, partition_of
+from events.wire.codec import Record, encode, headers_of
 from projections.ingress import KNOWN, VALID_MS, Ingress, admit
 from turbine_client import journal, known_jobs
 from turbine_client.crowding import UNCOUNTED, crowded_out
-from turbine_client.identity import ROOT, SKEW_MS
+from turbine_client.identity import ROOT, SKEW_MS, change_id
 from turbine_client.journal import Journal
 from turbine_client.known_jobs import in_journal, never_answered
 from turbine_client.messages import Message

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from components.clock.agents import Clock
-from events.codec import Record, headers_of
 from events.topics import CLOCK, CONTAINERS
+from events.wire.codec import Record, headers_of
 
 
 def turned(due: list[tuple[str, int]]) -> list[tuple[str, int, Record]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.clock.pace import (
+from components.clock.core.pace import (
     ALWAYS,
     BRISK,
     BRISK_S,

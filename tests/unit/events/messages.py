@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from events.codec import Headers, Read, Record, encode, headers_of, read_message
-from events.errors import Unreadable
-from events.lock import newest_of, read_lock
-from events.records import Body, ConfigChangeProposed, JobConfigChanged, LayerVersions
+from events.generated.records import Body, ConfigChangeProposed, JobConfigChanged, LayerVersions
 from events.topics import BY_SHORT, partition_of
+from events.wire.codec import Headers, Read, Record, encode, headers_of, read_message
+from events.wire.lock import newest_of, read_lock
+from turbine_client.errors import Unreadable
 
 P = 16
 JOB = "payments.dedupe"

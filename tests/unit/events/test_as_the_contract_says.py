@@ -8,12 +8,12 @@ import uuid
 
 from components.task_manager.pulse import digest_of
 from components.task_manager.voice import fact
-from events.codec import encode, headers_of
-from events.identity import decision_id, effect_id
-from events.merge import change_layer, merge_layers
-from events.records import AlertCleared, ContainerHeartbeat
-from events.strict_json import canonical_json
+from events.generated.records import AlertCleared, ContainerHeartbeat
+from events.job_config.merge import change_layer, merge_layers
+from events.job_config.strict_json import canonical_json
+from events.wire.codec import encode, headers_of
 from projections.shards import mask_of, shard_of
+from turbine_client.identity import decision_id, effect_id
 
 NS = uuid.uuid5(uuid.NAMESPACE_URL, "urn:turbine:decision")
 KEY = "aufträge"

@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.task_manager.voice import fact
-from events.codec import Record, encode, headers_of
-from events.identity import fact_id
-from events.records import (
+from events.generated.records import (
     Body,
     ClockTicked,
     ContainerHeartbeat,
@@ -15,8 +13,10 @@ from events.records import (
     Generation,
 )
 from events.topics import CONTAINERS, LOADS, TASKS, TOPICS
+from events.wire.codec import Record, encode, headers_of
 from tests.unit.events.messages import ASKED, INGRESS, JOB, NEWEST, decided, read
 from tests.unit.runtime.test_following import some
+from turbine_client.identity import fact_id
 
 BYTES_MOST = 120
 REQUIRED = {"ce_specversion", "ce_id", "ce_source", "ce_type"}
@@ -96,7 +96,7 @@ def test_older_reports_without_an_id_or_a_source_are_read_as_before() -> None:
 
 
 def test_what_our_own_hands_ask_for_names_them() -> None:
-    from events.codec import SDK
+    from events.wire.codec import SDK
 
     record = Record(JOB, ASKED.change_id, "ConfigChangeProposed", encode(ASKED), ASKED, source=SDK)
     assert dict(headers_of(record, INGRESS)).keys() >= REQUIRED

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.codec import HEADER_BYTES_MAX, Read, Record, encode, headers_of, read_message
-from events.errors import Unreadable
-from events.records import (
+from events.generated.records import (
     ClockTicked,
     ContainerStarted,
     DrainRequested,
@@ -18,6 +16,7 @@ from events.records import (
     PlacementApplyRequested,
 )
 from events.topics import partition_of
+from events.wire.codec import HEADER_BYTES_MAX, Read, Record, encode, headers_of, read_message
 from tests.unit.events.messages import (
     ASKED,
     CHANGED,
@@ -30,6 +29,7 @@ from tests.unit.events.messages import (
     read,
     refusal,
 )
+from turbine_client.errors import Unreadable
 
 HOME = f"partition {partition_of(JOB, P)}"
 

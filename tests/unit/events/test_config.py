@@ -11,10 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from events import config as rules
-from events.config import COMPLEX_FIELDS, Input, Invalid, JobConfig, SqlOperator, validate_config
-from events.invalid import show
-from events.strict_json import Json, printable
+from events.job_config import config as rules
+from events.job_config.config import (
+    COMPLEX_FIELDS,
+    Input,
+    Invalid,
+    JobConfig,
+    SqlOperator,
+    validate_config,
+)
+from events.job_config.invalid import show
+from events.job_config.strict_json import Json, printable
 
 SMALLEST: dict[str, Any] = {
     "operator": "clicks.count:run",

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from events.codec import SKIPPED, encode, headers_of
-from events.records import Generation, JobDeleted, JobDeleteRequested, PlacementPlanned, TaskStarted
+from events.generated.records import (
+    Generation,
+    JobDeleted,
+    JobDeleteRequested,
+    PlacementPlanned,
+    TaskStarted,
+)
 from events.topics import partition_of
+from events.wire.codec import SKIPPED, encode, headers_of
 from tests.unit.events.messages import (
     ASKED,
     CHANGED,

@@ -13,11 +13,7 @@ import pytest
 from avro.io import BinaryEncoder, DatumWriter
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
-from events import framing
-from events.codec import VALUE_BYTES_MAX, Headers, decode, encode
-from events.errors import Unreadable
-from events.lock import Version, hash_of
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     ClockTicked,
     ContainerStarted,
@@ -26,7 +22,11 @@ from events.records import (
     JobsPreempted,
     ResourceAmount,
 )
+from events.wire import framing
+from events.wire.codec import VALUE_BYTES_MAX, Headers, decode, encode
+from events.wire.lock import Version, hash_of
 from tests.unit.events.messages import ASKED, INGRESS, JOB, NEWEST, VERSIONS, read, refusal
+from turbine_client.errors import Unreadable
 
 
 def test_a_value_is_framed_with_the_id_of_its_schema() -> None:

@@ -6,7 +6,7 @@ import uuid
 
 import pytest
 
-from events.identity import change_id, decision_id, effect_id, valid_until_ms
+from turbine_client.identity import change_id, decision_id, effect_id, valid_until_ms
 
 
 def test_the_id_of_a_decision_is_fixed_for_ever() -> None:

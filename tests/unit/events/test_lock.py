@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from events.avsc import read_schemas
-from events.lock import (
+from events.wire.avsc import read_schemas
+from events.wire.lock import (
     LOCK,
     Version,
     hash_of,
@@ -97,7 +97,7 @@ def test_a_lock_that_lacks_a_version_is_found_and_completed(
     entries = json.loads(LOCK.read_text(encoding="utf-8"))
     path.write_text(json.dumps(entries[:-1]), encoding="utf-8")
     assert main(["--check"], path) == 1
-    assert "lock.json lacks a schema's version; run `python -m events.lock`" in (
+    assert "lock.json lacks a schema's version; run `python -m events.wire.lock`" in (
         capsys.readouterr().err
     )
     assert len(read_lock(path)) == len(entries) - 1

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from events.merge import change_layer, merge_layers, origins
-from events.strict_json import Json, Malformed
+from events.job_config.merge import change_layer, merge_layers, origins
+from events.job_config.strict_json import Json, Malformed
 
 Layer = dict[str, Json]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
-from events.config import Invalid, validate_config
-from events.places import PATH_CHARS_MAX, Place
+from events.job_config.config import Invalid, validate_config
+from events.job_config.places import PATH_CHARS_MAX, Place
 from tests.unit.events.test_config import SMALLEST
 
 PLACE: TypeAdapter[str] = TypeAdapter(Place)

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from events.config import Invalid, JobConfig, validate_config
-from events.policies.flink_periods import CHARS_MAX
-from events.policies.settings import LIST
-from events.policies.table import SETTINGS, PolicyName
-from events.strict_json import canonical_json, parse_json, printable
+from events.job_config.config import Invalid, JobConfig, validate_config
+from events.job_config.policies.flink_periods import CHARS_MAX
+from events.job_config.policies.settings import LIST
+from events.job_config.policies.table import SETTINGS, PolicyName
+from events.job_config.strict_json import canonical_json, parse_json, printable
 from tests.unit.events.test_config import SMALLEST, json_values
 
 BOUNDS = ("gt", "ge", "lt", "le")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from events.positions import TEXT_MAX, VectorError, format_vector, parse_vector
+from turbine_client.positions import TEXT_MAX, VectorError, format_vector, parse_vector
 
 
 def test_a_vector_is_written_sorted_by_place() -> None:

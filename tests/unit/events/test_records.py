@@ -11,11 +11,8 @@ from typing import Any
 
 import pytest
 
-from events import decoders, records
-from events.avsc import SchemaError, name_types, read_schemas
-from events.codec import decode, encode
-from events.generate import CLIENT, generate, main
-from events.records import (
+from events.generated import decoders, records
+from events.generated.records import (
     RECORDS,
     Body,
     Constraint,
@@ -27,6 +24,9 @@ from events.records import (
     from_plain,
     to_plain,
 )
+from events.wire.avsc import SchemaError, name_types, read_schemas
+from events.wire.codec import decode, encode
+from events.wire.generate import CLIENT, generate, main
 
 DELETED = JobDeleted("payments", "1.a", LayerVersions(1, 2, 3, 4), "alice")
 LOAD = TaskLoadReported("payments", 0, Generation(1, 2), 3, 4, 60_000, 1.0, 2.0, 3.0, 4.0)
@@ -46,7 +46,12 @@ def test_the_generated_modules_are_what_the_schemas_say() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["events/records.py", "events/decoders.py", f"{CLIENT}/records.py", f"{CLIENT}/schemas.json"],
+    [
+        "events/generated/records.py",
+        "events/generated/decoders.py",
+        f"{CLIENT}/records.py",
+        f"{CLIENT}/schemas.json",
+    ],
 )
 def test_a_generated_module_that_was_edited_is_found_and_repaired(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -56,7 +61,7 @@ def test_a_generated_module_that_was_edited_is_found_and_repaired(
     target = tmp_path / name
     target.write_text(target.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
     assert main(["--check"], tmp_path) == 1
-    assert f"{name} is not what the schemas say; run python -m events.generate" in (
+    assert f"{name} is not what the schemas say; run python -m events.wire.generate" in (
         capsys.readouterr().err
     )
     assert main([], tmp_path) == 0

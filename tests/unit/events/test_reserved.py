@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
-from events.config import JobConfig, validate_config
-from events.reserved import is_reserved_job, is_reserved_topic, reserved_topics
+from events.job_config.config import JobConfig, validate_config
+from events.job_config.reserved import is_reserved_job, is_reserved_topic, reserved_topics
 from events.topics import TOPICS
+from turbine_client.settings import Settings
 
 SMALLEST: dict[str, Any] = {
     "operator": "examples.counts:count",

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from events.reset import BadGoal, Goal, Reset, goal_of, reset_of, stranger
+from events.job_config.reset import BadGoal, Goal, Reset, goal_of, reset_of, stranger
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.done import Open
-from components.auto_scaler.policies.ours_words import gain_told
-from events.records import (
+from components.auto_scaler.core.done import Open
+from components.auto_scaler.core.policies.ours_words import gain_told
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -47,7 +47,7 @@ from events.records import (
     TaskSpecsPublished,
     TierDefined,
 )
-from events.reset import Reset
+from events.job_config.reset import Reset
 from events.sentences import LINE, sentence
 from events.sentences.scaling import gain, outline
 

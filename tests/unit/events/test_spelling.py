@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from events.spelling import KEYWORDS, plain_sql
+from events.job_config.spelling import KEYWORDS, plain_sql
 
 PLAIN = "SELECT key, count(*) AS n FROM clicks WHERE value <> 'a  b' GROUP BY key"
 

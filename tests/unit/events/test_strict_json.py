@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.strict_json import (
+from events.job_config.strict_json import (
     BYTES_MAX,
     DEPTH_MAX,
     KEY_BYTES_MAX,

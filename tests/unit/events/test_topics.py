@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from events.records import RECORDS
+from events.generated.records import RECORDS
 from events.topics import (
     BY_SHORT,
     CHANGES,

@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 import yaml
 
-from components.runtime.settings import Settings, load_settings
 from tests.unit.turbine.test_runbooks import wrong
 from turbine.container import _parser, capacity_of
 from turbine.container import main as container
 from turbine.members import DECIDERS
 from turbine.serve import check_names
 from turbine.serve import main as serve
+from turbine_client.settings import Settings, load_settings
 
 ROOT = Path(__file__).parents[3] / "infra" / "kubernetes"
 KUSTOMIZATION = yaml.safe_load((ROOT / "kustomization.yaml").read_text())

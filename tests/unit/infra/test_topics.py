@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.topics import Step, TopicsError, plan_topics, verify_topics
+from components.runtime.kafka.topics import Step, TopicsError, plan_topics, verify_topics
 from events.topics import Topic
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics

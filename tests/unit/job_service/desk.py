@@ -7,18 +7,18 @@ from itertools import count
 from typing import Any
 
 from components.job_service.decide import decide
-from events.codec import Read, Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
     JobConfigRejected,
     JobDeleteRequested,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import CHANGES, JOURNAL, OPERATOR
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, apply, fold
+from turbine_client.identity import change_id
 
 NOW_MS = 1_000_000
 SMALLEST: dict[str, Any] = {

@@ -6,13 +6,13 @@ import json
 
 import pytest
 
-from components.job_service import logic_1
+from components.job_service.core import logic_1
 from components.job_service.decide import (
     component,
     decide,
     wake_ms,
 )
-from events.records import (
+from events.generated.records import (
     JobConfigChanged,
     JobConfigRejected,
     JobDeleted,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from components.job_service import logic_1
-from events.records import Body, JobConfigChanged, JobConfigRejected
+from components.job_service.core import logic_1
+from events.generated.records import Body, JobConfigChanged, JobConfigRejected
 from projections.ingress import WAITING, WHOLE_BYTES
 from tests.unit.job_service.desk import Desk
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.job_service import logic_1
+from components.job_service.core import logic_1
+from components.job_service.core.overrides import ENDS_BYTES, ENDS_MOST, bytes_of
 from components.job_service.decide import (
     AUTHOR_CHARS,
     EXPECTED_BYTES,
@@ -16,10 +17,7 @@ from components.job_service.decide import (
     decide,
     wake_ms,
 )
-from components.job_service.overrides import ENDS_BYTES, ENDS_MOST, bytes_of
-from events.codec import encode
-from events.identity import CHANGE_ID_LENGTH_MAX
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobConfigRejected,
@@ -27,9 +25,11 @@ from events.records import (
     OverrideEnd,
     OverrideExpired,
 )
-from events.traces import TRACE_CHARS_MAX
+from events.wire.codec import encode
+from events.wire.traces import TRACE_CHARS_MAX
 from projections.jobs import ONCALL, End, Job, Layer, apply
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
+from turbine_client.identity import CHANGE_ID_LENGTH_MAX
 
 
 def oncall(desk: Desk, set_: dict[str, Any], ends_s: int | None = None, **said: Any) -> str:

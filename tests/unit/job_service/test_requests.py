@@ -13,12 +13,12 @@ from components.job_service.decide import (
     EXPECTED_BYTES,
     LAYER_BYTES,
 )
-from events.codec import VALUE_BYTES_MAX, encode
-from events.policies.table import SETTINGS
-from events.records import (
+from events.generated.records import (
     JobConfigChanged,
 )
-from events.strict_json import canonical_json
+from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import canonical_json
+from events.wire.codec import VALUE_BYTES_MAX, encode
 from projections.jobs import apply
 from tests.unit.job_service.desk import SMALLEST, Desk
 

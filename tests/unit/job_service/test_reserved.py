@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.job_service import logic_1
-from events.records import Body, JobConfigChanged, JobDeleted
+from components.job_service.core import logic_1
+from events.generated.records import Body, JobConfigChanged, JobDeleted
 from events.topics import JOURNAL, LAYERS
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.job_service import logic_1
+from components.job_service.core import logic_1
 from components.job_service.decide import component, decide
-from events.records import (
+from events.generated.records import (
     Generation,
     JobConfigChanged,
     JobConfigRejected,

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from components.job_service import logic_1
+from components.job_service.core import logic_1
 from components.job_service.decide import component
-from components.runtime.component import Component
-from components.runtime.step import Held, Owner
-from components.runtime.store import _dump_read, _load_read
-from events.codec import Read, encode, headers_of
-from events.records import Body, ConfigChangeProposed, JobDeleteRequested
-from events.strict_json import canonical_json
+from components.runtime.core.component import Component
+from components.runtime.core.step import Held, Owner
+from components.runtime.core.store import _dump_read, _load_read
+from events.generated.records import Body, ConfigChangeProposed, JobDeleteRequested
+from events.job_config.strict_json import canonical_json
 from events.topics import CHANGES_BASE, JOURNAL, OPERATOR
-from events.traces import TRACE_CHARS_MAX
+from events.wire.codec import Read, encode, headers_of
+from events.wire.traces import TRACE_CHARS_MAX
 from projections.jobs import Job
 from tests.unit.events.messages import TRACE, read
 from tests.unit.job_service.desk import SMALLEST

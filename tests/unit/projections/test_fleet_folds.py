@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from components.shard_manager.decide import decide
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     ClockTicked,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerFailedOver,
     ContainerHeartbeat,
@@ -14,6 +13,7 @@ from events.records import (
     ShardForceKilled,
     TierDefined,
 )
+from events.wire.codec import Read, Record, encode
 from projections.hold import Hold, Wish, fold
 from projections.timing import Timing
 

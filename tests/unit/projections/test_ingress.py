@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from events.identity import CHANGE_ID_LENGTH_MAX
-from events.records import ConfigChangeProposed
+from events.generated.records import ConfigChangeProposed
 from projections.ingress import (
     FIRST_ROOM,
     KNOWN,
@@ -22,6 +21,7 @@ from projections.ingress import (
     in_turn,
     load_ingress,
 )
+from turbine_client.identity import CHANGE_ID_LENGTH_MAX
 
 AT_MS = 1_000_000
 

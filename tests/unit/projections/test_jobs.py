@@ -6,13 +6,11 @@ import json
 
 import pytest
 
+from components.job_service.core.overrides import ENDS_BYTES, ENDS_MOST
 from components.job_service.decide import EXPECTED_BYTES, LAYER_BYTES, component
-from components.job_service.overrides import ENDS_BYTES, ENDS_MOST
-from components.runtime.step import Held
-from components.runtime.store import dump_held
-from events.codec import SKIPPED, VALUE_BYTES_MAX, Read, Record, encode
-from events.identity import CHANGE_ID_LENGTH_MAX, valid_until_ms
-from events.records import (
+from components.runtime.core.step import Held
+from components.runtime.core.store import dump_held
+from events.generated.records import (
     Body,
     ConfigChangeProposed,
     JobConfigChanged,
@@ -24,10 +22,12 @@ from events.records import (
     SyncStepDone,
 )
 from events.topics import CHANGES, JOURNAL, LOADS, OPERATOR, rows_topic
+from events.wire.codec import SKIPPED, VALUE_BYTES_MAX, Read, Record, encode
 from projections.ingress import KNOWN, WHOLE_BYTES
 from projections.jobs import BASE, FOLDED_KINDS, End, Job, Layer, apply, dump, fold, load
 from projections.keeping import Kept
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
+from turbine_client.identity import CHANGE_ID_LENGTH_MAX, valid_until_ms
 
 
 def read(topic: str, body: Body | None, *, name: str = "n", at_ms: int = NOW_MS) -> Read:

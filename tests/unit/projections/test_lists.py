@@ -8,8 +8,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.codec import SKIPPED, Read, Record
-from events.records import (
+from events.generated.records import (
     Body,
     InputPartitions,
     JobDeleted,
@@ -22,6 +21,7 @@ from events.records import (
     TaskSpec,
     TaskSpecsPublished,
 )
+from events.wire.codec import SKIPPED, Read, Record
 from projections import syncs
 from projections.lists import FOLDED_KINDS, Former, Lists, apply, dump, fold, load
 from projections.syncs import DELETED, START, STOP, Sync

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from events.records import ContainerFailedOver, ContainerHeartbeat, ContainerStarted, ResourceAmount
+from events.generated.records import (
+    ContainerFailedOver,
+    ContainerHeartbeat,
+    ContainerStarted,
+    ResourceAmount,
+)
 from projections.lives import Life, Ticks, beat, fail_over, start
 from projections.timing import Timing, timing_of
 

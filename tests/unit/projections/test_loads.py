@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.records import ShardLoad
+from events.generated.records import ShardLoad
 from projections.loads import AMOUNT_MOST, RESOURCES, UNITS, capacity_of, load_of, units_of
 
 FLOAT_MOST = 1.7976931348623157e308

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.codec import VALUE_BYTES_MAX, encode
-from events.records import PlacementPlanned
-from events.strict_json import Malformed
+from events.generated.records import PlacementPlanned
+from events.job_config.strict_json import Malformed
+from events.wire.codec import VALUE_BYTES_MAX, encode
 from projections.plans import (
     NAME_MOST,
     Course,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from events.records import (
+from events.generated.records import (
     ContainerReassigned,
     ContainerStarted,
     PlacementPlanned,

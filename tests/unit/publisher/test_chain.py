@@ -8,13 +8,11 @@ from typing import Any
 
 from components.publisher.agents import Chain
 from components.publisher.decide import publish
-from components.runtime.rows import Opened
-from components.runtime.standing import places_of, standing
-from components.runtime.step import ROOT
-from components.runtime.store import Restored
-from events.codec import Read, Record, encode, headers_of, read_message
-from events.identity import decision_id
-from events.records import (
+from components.runtime.core.standing import places_of, standing
+from components.runtime.core.step import ROOT
+from components.runtime.core.store import Restored
+from components.runtime.faust.rows import Opened
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -23,6 +21,8 @@ from events.records import (
     LayerVersions,
 )
 from events.topics import ALERTS, JOURNAL, OUTCOMES, TIERS
+from events.wire.codec import Read, Record, encode, headers_of, read_message
+from turbine_client.identity import decision_id
 
 SHORT = AlertRaised("default", "tier-short", "critical", "too little", "docs/runbooks/x.md")
 GONE = AlertRaised("default", "mass-failure", "critical", "silent", "docs/runbooks/x.md")

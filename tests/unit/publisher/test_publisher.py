@@ -9,16 +9,16 @@ import pytest
 
 from components.publisher import agents
 from components.publisher.agents import Publisher
-from components.runtime.ground import Ground
-from components.runtime.intake import Message
-from components.runtime.rows import Opened
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT
-from components.runtime.store import Restored
-from events.codec import Record, encode, headers_of
-from events.identity import decision_id
-from events.records import AlertRaised, Body, JobDeleted, LayerVersions
+from components.runtime.core.ground import Ground
+from components.runtime.core.step import ROOT
+from components.runtime.core.store import Restored
+from components.runtime.faust.rows import Opened
+from components.runtime.kafka.intake import Message
+from events.generated.records import AlertRaised, Body, JobDeleted, LayerVersions
 from events.topics import ALERTS, JOURNAL, OUTCOMES, TIERS, partition_of, place
+from events.wire.codec import Record, encode, headers_of
+from turbine_client.identity import decision_id
+from turbine_client.settings import Settings
 
 PARTITIONS = 4
 TIER = "default/capacity"
@@ -46,7 +46,7 @@ class Desk:
             "transactional": lambda *_, **__: self,
             "Emitter": lambda *_, **__: self,
             "consumer": lambda *_, **__: self,
-            "Births": lambda _: self,
+            "AppendTimes": lambda _: self,
             "Rows": lambda *_, **__: self,
             "Surveyor": lambda _: self,
             "Watch": lambda *_, **__: self,

@@ -6,13 +6,13 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.runtime.auditing import Desk
-from components.runtime.component import Component
-from components.runtime.hearing import Hearing
-from components.runtime.judging import Finding
-from components.runtime.times import Possible
-from events.codec import Read
+from components.runtime.core.audit.auditing import Desk
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.component import Component
+from components.runtime.core.progress import Possible
 from events.topics import CLOCK
+from events.wire.codec import Read
 
 Told = tuple[str, str, int, str]
 

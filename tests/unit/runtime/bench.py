@@ -10,11 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from components.runtime.component import Component, Effect, places_of
-from components.runtime.step import ROOT, Held, Owner
-from events.codec import Read, Record, encode
-from events.identity import effect_id
-from events.records import (
+from components.runtime.core.component import Component, Effect, places_of
+from components.runtime.core.step import ROOT, Held, Owner
+from events.generated.records import (
     AlertRaised,
     Body,
     ConfigChangeProposed,
@@ -22,8 +20,10 @@ from events.records import (
     SyncStepDone,
 )
 from events.topics import ALERTS, CHANGES_BASE, CLOCK, JOURNAL, LOADS, OPERATOR, place
-from simulation.kernel import Clock
+from events.wire.codec import Read, Record, encode
 from simulation.log import PARTITION, TICKS, Line, Log
+from turbine.lab.kernel import Clock
+from turbine_client.identity import effect_id
 
 BASE, DECISIONS, SENT, ASKED, UNHEARD = (
     place(short, PARTITION) for short in (CHANGES_BASE, JOURNAL, ALERTS, OPERATOR, LOADS)

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.component import Component
-from components.runtime.step import SKEW_MS, Held, Owner
-from components.runtime.times import Possible
-from events.codec import SKIPPED, Read, Record
+from components.runtime.core.component import Component
+from components.runtime.core.progress import Possible
+from components.runtime.core.step import SKEW_MS, Held, Owner
+from events.wire.codec import SKIPPED, Read, Record
 
 STATES_MOST = 64
 """Stretches of one key's past that are kept to go on from; older evidence starts from nothing."""

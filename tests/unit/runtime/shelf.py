@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from components.runtime.component import Component
-from components.runtime.store import Entry, Keeper, Restored, restore
+from components.runtime.core.component import Component
+from components.runtime.core.store import Entry, Keeper, Restored, restore
 from simulation.log import Keep
 from tests.unit.runtime.bench import Bench, Toy, toy
 

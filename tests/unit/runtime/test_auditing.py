@@ -13,15 +13,15 @@ import pytest
 from benchmarks.audit_planted import PLANTED, found_of
 from components.auditor.kept import Misfit, keep, open_kept
 from components.job_service.decide import component as job_service
-from components.runtime import auditing
-from components.runtime.audit import Audit
-from components.runtime.component import Component
-from components.runtime.hearing import TICKS_MOST, Hearing
-from components.runtime.judging import Finding
+from components.runtime.core.audit import auditing
+from components.runtime.core.audit.audit import Audit
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.progress import TICKS_MOST, Hearing
+from components.runtime.core.component import Component
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
-from events.codec import Read
 from events.topics import CHANGES, CLOCK, JOURNAL
+from events.wire.codec import Read
 from simulation.process import TICKS
 from tests.unit.runtime.audits import interleaved, told
 from tests.unit.runtime.test_replay import reads, world

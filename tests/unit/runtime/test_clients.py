@@ -10,8 +10,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime.births import Births
-from components.runtime.clients import (
+from components.runtime.kafka.append_times import AppendTimes
+from components.runtime.kafka.clients import partitions_of
+from turbine_client import clients
+from turbine_client.clients import (
     ABSENT,
     DENIED,
     BrokerUnreachable,
@@ -19,14 +21,12 @@ from components.runtime.clients import (
     admin,
     consumer,
     counts_of,
-    partitions_of,
     place_of,
     producer,
     spot,
     unreachable,
 )
-from components.runtime.settings import BadSettings, Settings
-from turbine_client import clients
+from turbine_client.settings import BadSettings, Settings
 
 NOBODY = Settings(bootstrap="127.0.0.1:1", kafka={"sasl.username": "alice"})
 
@@ -185,7 +185,7 @@ def test_a_place_and_its_name_lead_to_each_other() -> None:
 
 def test_a_broker_that_does_not_answer_is_no_answer() -> None:
     """Taken for one, it would void a decision for this reader alone."""
-    births = Births(NOBODY, patience_s=0.2)
+    births = AppendTimes(NOBODY, patience_s=0.2)
     with pytest.raises(BrokerUnreachable, match="no broker answers"):
         births.possible("journal.v1/3", 40, 1_763_476_000_000)
     births.close()

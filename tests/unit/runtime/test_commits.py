@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from components.runtime.commits import TICKS_MOST, Commits
+from components.runtime.core.commits import TICKS_MOST, Commits
 from events.topics import BY_SHORT, CLOCK, JOURNAL, LOADS
 
 TICKS, WORDS, TOLD = ((BY_SHORT[short].name, 3) for short in (CLOCK, JOURNAL, LOADS))

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from components.runtime.emitter import Emitter, Refused
+from components.runtime.kafka.emitter import Emitter
+from turbine_client.emitter import Refused
 
 
 @dataclass(slots=True)

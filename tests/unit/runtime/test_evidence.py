@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.step import ROOT, SKEW_MS
+from components.runtime.core.step import ROOT, SKEW_MS
 from events.topics import ALERTS
 from simulation.log import TICKS
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, UNHEARD, Bench, alert

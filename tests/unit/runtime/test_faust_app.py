@@ -18,9 +18,9 @@ from aiokafka.record.memory_records import _MemoryRecordsPy as MemoryRecords
 from aiokafka.structs import TopicPartition
 from faust.types import TP
 
-from components.runtime import faust_app
-from components.runtime.faust_app import Consumer, Records, credentials, make_app
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.faust import app as faust_app
+from components.runtime.faust.app import Consumer, Records, credentials, make_app
+from turbine_client.settings import BadSettings, Settings
 
 ROOT = Path(__file__).resolve().parents[3]
 FULL = range(3, 6)
@@ -316,8 +316,8 @@ def run(code: str) -> subprocess.CompletedProcess[str]:
     head = """
 from types import SimpleNamespace
 from components.runtime import agents, faust_app
-from components.runtime.logs import configure_logs
-from components.runtime.settings import Settings
+from components.runtime.process.logs import configure_logs
+from turbine_client.settings import Settings
 configure_logs()
 app = faust_app.make_app("group", Settings(bootstrap="127.0.0.1:1"), None, ["topic"])
 async def stopping(): return {}

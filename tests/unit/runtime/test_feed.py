@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.feed import BATCHING, Feed, NotTaken
-from components.runtime.settings import Settings
+from components.runtime.kafka.feed import BATCHING, Feed, NotTaken
 from turbine.cli.failures import Code, known_failure
+from turbine_client.settings import Settings
 
 NOWHERE = Settings(bootstrap="127.0.0.1:1")
 

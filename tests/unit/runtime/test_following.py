@@ -8,7 +8,7 @@ from typing import Any, cast, get_args, get_type_hints
 
 import pytest
 
-from components.runtime.following import (
+from components.runtime.core.following import (
     ALERTS,
     ANSWERS,
     FOLLOWS,
@@ -18,10 +18,9 @@ from components.runtime.following import (
     cause_of,
     mark,
 )
-from components.runtime.step import ROOT, Held, Owner
+from components.runtime.core.step import ROOT, Held, Owner
 from components.state_syncer.decide import component
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     RECORDS,
     AlertCleared,
     AlertRaised,
@@ -30,6 +29,7 @@ from events.records import (
     ScalingDecided,
 )
 from events.topics import BY_SHORT, JOURNAL, TIERS
+from events.wire.codec import Read, Record, encode
 from projections.syncs import Sync
 
 DEPENDS = {
@@ -252,7 +252,7 @@ def test_what_is_kept_has_a_bound() -> None:
 
 
 def test_every_alert_of_ours_is_in_the_table() -> None:
-    from components.auto_scaler.row import OWN_ALERTS
+    from components.auto_scaler.core.row import OWN_ALERTS
     from components.capacity_manager.decide import SHORTAGE
     from components.shard_manager.decide import UNPLACED
     from projections.fleet_folds import MASS_FAILURE

@@ -8,10 +8,10 @@ from random import Random
 
 import pytest
 
-from components.runtime import gaps
-from components.runtime.gaps import Gaps
-from components.runtime.intake import Gap, Message
-from components.runtime.settings import Settings
+from components.runtime.kafka import gaps
+from components.runtime.kafka.gaps import Gaps
+from components.runtime.kafka.intake import Gap, Message
+from turbine_client.settings import Settings
 
 SHORT = "changes.base.v1"
 

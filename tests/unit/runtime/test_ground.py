@@ -10,23 +10,23 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from components.job_service.decide import component as job_service
-from components.runtime import surveying
-from components.runtime.exits import (
+from components.runtime.core.ground import RUNBOOK, Ground, begin_at, headless, misfit, remedy_of
+from components.runtime.core.standing import standing as publisher
+from components.runtime.core.step import Owner
+from components.runtime.core.store import Restored
+from components.runtime.faust.rows import Opened, Rows
+from components.runtime.kafka import surveying
+from components.runtime.kafka.surveying import Watch, last_look
+from components.runtime.process.exits import (
     EXIT_EVICTED,
     EXIT_FAILED_HANDLER,
     EXIT_REFUSED_WRITE,
     EXIT_STUCK,
     EXIT_UNREADABLE,
 )
-from components.runtime.ground import RUNBOOK, Ground, begin_at, headless, misfit, remedy_of
-from components.runtime.reading import Unreadably
-from components.runtime.rows import Opened, Rows
-from components.runtime.settings import Settings
-from components.runtime.standing import standing as publisher
-from components.runtime.step import Owner
-from components.runtime.store import Restored
-from components.runtime.surveying import Watch, last_look
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, OUTCOMES, place
+from turbine_client.reading import Unreadably
+from turbine_client.settings import Settings
 
 AT, TICKS = place(JOURNAL, 0), place(CLOCK, 0)
 IDS = {JOURNAL: "one"}

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime import groups
-from components.runtime.groups import delete_groups
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.kafka import groups
+from components.runtime.kafka.groups import delete_groups
+from turbine_client.settings import BadSettings, Settings
 
 GROUP = "turbine-job-service"
 

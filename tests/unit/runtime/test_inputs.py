@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime import inputs
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.inputs import NOT_LED, committed_of, create_topic, ends_of
-from components.runtime.settings import Settings
+from components.runtime.kafka import inputs
+from components.runtime.kafka.inputs import NOT_LED, committed_of, create_topic, ends_of
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.settings import Settings
 
 END = 40
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import (
+from components.runtime.kafka.intake import (
     KEY_BYTES,
     LETTER_BYTES,
     DeadLetter,
@@ -20,9 +20,9 @@ from components.runtime.intake import (
     take_in,
     void_request,
 )
-from events.codec import Read, encode
-from events.records import ConfigChangeProposed, JobDeleteRequested
+from events.generated.records import ConfigChangeProposed, JobDeleteRequested
 from events.topics import partition_of
+from events.wire.codec import Read, encode
 from projections.ingress import VALID_MS
 
 P, JOB, AT_MS = 4, "orders", 1_763_476_000_000

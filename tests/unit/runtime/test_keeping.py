@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime.store import KEEP_MOST, KEEP_MS, POSITIONS, Keeper, dump_held
+from components.runtime.core.store import KEEP_MOST, KEEP_MS, POSITIONS, Keeper, dump_held
 from tests.unit.runtime.bench import BASE, DECISIONS, Toy, toy
 from tests.unit.runtime.shelf import Shelf
 

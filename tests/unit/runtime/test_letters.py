@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import pytest
 
-from components.runtime import letters
-from components.runtime.emitter import Emitter
-from components.runtime.intake import SPOILT_BATCH, DeadLetter, Message, records_of, take_in
-from components.runtime.letters import ALONE, Letters, Told
+from components.runtime.kafka import dead_letters as letters
+from components.runtime.kafka.dead_letters import ALONE, Letters, Told
+from components.runtime.kafka.emitter import Emitter
+from components.runtime.kafka.intake import SPOILT_BATCH, DeadLetter, Message, records_of, take_in
 
 SHORT = "changes.base.v1"
 

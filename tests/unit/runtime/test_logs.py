@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from components.runtime.logs import Pace, _Limit
+from components.runtime.process.logs import Pace, _Limit
 
 
 def test_so_many_a_second_and_no_more() -> None:

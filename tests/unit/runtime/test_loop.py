@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.emitter import Refused
-from components.runtime.loop import Stop, turn_until_stopped
-from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings
+from components.runtime.process.loop import Stop, turn_until_stopped
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.emitter import Refused
+from turbine_client.reading import Unreadably
+from turbine_client.settings import BadSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -79,7 +79,7 @@ def test_what_a_person_has_to_correct_comes_out_of_it(error: Exception) -> None:
 
 
 def run(code: str) -> subprocess.Popen[str]:
-    head = "from components.runtime.loop import *\nimport sys, time, threading, ctypes\n"
+    head = "from components.runtime.process.loop import *\nimport sys, time, threading, ctypes\n"
     return subprocess.Popen(
         [sys.executable, "-c", head + textwrap.dedent(code)],
         cwd=ROOT,

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime import births
-from components.runtime.births import Births
-from components.runtime.clients import place_of
-from components.runtime.settings import Settings
+from components.runtime.kafka import append_times as births
+from components.runtime.kafka.append_times import AppendTimes
 from turbine_client import reading
+from turbine_client.clients import place_of
 from turbine_client.probing import Search, Seen, behind, first_since, probe
+from turbine_client.settings import Settings
 
 AT, BESIDE, OURS = "changes.base.v1/2", "operator.v1/0", "journal.v1/0"
 Log = list[int | range | None]
@@ -239,4 +239,4 @@ def test_what_an_author_could_have_read_is_asked_of_the_log(
 ) -> None:
     """What cannot be read has no time, and is no reason to void who has passed it by."""
     monkeypatch.setattr(births, "consumer", lambda *_, **__: Client({AT: LOG}))
-    assert Births(Settings()).possible(AT, offset, by_ms) is known
+    assert AppendTimes(Settings()).possible(AT, offset, by_ms) is known

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.ground import RUNBOOK
-from components.runtime.settings import Settings
+from components.runtime.core.ground import RUNBOOK
 from turbine_client import reading
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.settings import Settings
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
 LOADING = KafkaError(KafkaError.COORDINATOR_LOAD_IN_PROGRESS)

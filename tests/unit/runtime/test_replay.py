@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import component as job_service
-from components.runtime.component import Component, places_of
-from components.runtime.judging import Finding
-from events.codec import Read, Record, encode
-from events.records import JobConfigChanged
+from components.runtime.core.audit.judging import Finding
+from components.runtime.core.component import Component, places_of
+from events.generated.records import JobConfigChanged
 from events.topics import CLOCK, JOURNAL
+from events.wire.codec import Read, Record, encode
 from simulation.bounds import USUAL
 from simulation.casts import SCALING, SYNCING, cast_of
 from simulation.log import PARTITION

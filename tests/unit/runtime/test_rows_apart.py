@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime import pieces
-from components.runtime.component import Component
-from components.runtime.pieces import ROW
-from components.runtime.store import POSITIONS, Entry, Keeper, by_key, restore
+from components.runtime.core import chunks as pieces
+from components.runtime.core.chunks import ROW
+from components.runtime.core.component import Component
+from components.runtime.core.store import POSITIONS, Entry, Keeper, by_key, restore
 from tests.unit.runtime.bench import Toy, toy
 from tests.unit.runtime.shelf import BUILD, Shelf
 

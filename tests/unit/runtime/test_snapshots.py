@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime.ground import Ground
-from components.runtime.snapshots import (
+from components.runtime.core.ground import Ground
+from components.runtime.core.snapshots import (
     CHUNK_BYTES,
     STALE_MS,
     Piece,
@@ -21,7 +21,7 @@ from components.runtime.snapshots import (
     restored,
     take,
 )
-from components.runtime.store import Restored
+from components.runtime.core.store import Restored
 from events.topics import CLOCK, CONTAINERS, TIERS, place
 from tests.unit.runtime.bench import BASE, DECISIONS, Bench, toy
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, TopicPartition
 
-from components.runtime.intake import SPOILT_BATCH, DeadLetter, take_in
-from components.runtime.reading import Follower
-from components.runtime.settings import Settings
+from components.runtime.kafka.intake import SPOILT_BATCH, DeadLetter, take_in
 from turbine_client import reading, spoilt
+from turbine_client.reading import Follower
+from turbine_client.settings import Settings
 
 NAME, AT = "turbine.changes.base.v1", "changes.base.v1/2"
 BAD = KafkaError(KafkaError._BAD_COMPRESSION)

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime import step
-from components.runtime.step import LOST_MS, ROOT, SKEW_MS, UNREAD_MS
+from components.runtime.core import step
+from components.runtime.core.step import LOST_MS, ROOT, SKEW_MS, UNREAD_MS
 from events.topics import ALERTS, JOURNAL
 from simulation.log import TICKS
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, SENT, Bench, alert, toy

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import pytest
 
-from components.runtime import store
-from components.runtime.step import ROOT
-from components.runtime.store import (
+from components.runtime.core import store
+from components.runtime.core.step import ROOT
+from components.runtime.core.store import (
     EARLY,
     LOG,
     POSITIONS,
@@ -20,8 +20,8 @@ from components.runtime.store import (
     Restored,
     dump_held,
 )
-from events.codec import SKIPPED
 from events.topics import JOURNAL
+from events.wire.codec import SKIPPED
 from simulation.log import Keep
 from tests.unit.runtime.bench import ASKED, BASE, DECISIONS, Bench, Toy, toy
 from tests.unit.runtime.shelf import BUILD, Shelf

@@ -10,14 +10,11 @@ from typing import Any
 
 import pytest
 
-from components.runtime import tier_rows
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.component import Component
-from components.runtime.ground import Ground
-from components.runtime.intake import Message
-from components.runtime.reading import Unreadably
-from components.runtime.settings import Settings
-from components.runtime.tier_rows import (
+from components.runtime.core.component import Component
+from components.runtime.core.ground import Ground
+from components.runtime.kafka.intake import Message
+from components.runtime.tier import rows as tier_rows
+from components.runtime.tier.rows import (
     KEEP_SHARE,
     SELDOM_S,
     SNAPSHOT_BYTES_PER_S,
@@ -29,6 +26,9 @@ from components.runtime.tier_rows import (
 )
 from events.topics import ROWS_SHARD_MANAGER
 from tests.unit.runtime.bench import BASE, Bench, Toy, dump, load, toy
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.reading import Unreadably
+from turbine_client.settings import Settings
 
 # Named as one whose topic is in the table.
 component: Component[Toy] = replace(toy, name="shard-manager")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime import topics
-from components.runtime.topics import Step, TopicsError, verify_topics
+from components.runtime.kafka import topics
+from components.runtime.kafka.topics import Step, TopicsError, verify_topics
 
 
 @pytest.mark.parametrize(

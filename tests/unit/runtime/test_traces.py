@@ -8,13 +8,12 @@ from typing import Any
 
 import pytest
 
-from components.runtime.following import TRACES_MOST, dumped, note, trace_of
-from components.runtime.step import Held, Owner
-from components.runtime.store import dump_held
+from components.runtime.core.following import TRACES_MOST, dumped, note, trace_of
+from components.runtime.core.step import Held, Owner
+from components.runtime.core.store import dump_held
 from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
-from events.codec import Read, Record, encode, headers_of
-from events.records import (
+from events.generated.records import (
     Body,
     PauseRequested,
     PlacementApplyRequested,
@@ -25,6 +24,7 @@ from events.records import (
     SyncPlanned,
 )
 from events.topics import JOURNAL, OPERATOR, TIERS
+from events.wire.codec import Read, Record, encode, headers_of
 from tests.unit.events.messages import TRACE, read
 from tests.unit.runtime.test_following import some
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime import transactions
-from components.runtime.transactions import in_time
+from components.runtime.kafka import transactions
+from components.runtime.kafka.transactions import in_time
 
 PASSING = KafkaError(KafkaError._TIMED_OUT, "late", retriable=True)
 FINAL = KafkaError(KafkaError._FENCED, "another has it", fatal=True)

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from components.runtime.step import AT_ONCE
+from components.runtime.core.step import AT_ONCE
 from components.shard_manager.decide import decide, effects
-from events.codec import Read, Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Body,
     ClockTicked,
     ContainerFailedOver,
@@ -30,8 +28,10 @@ from events.records import (
     TierDefined,
     UndrainRequested,
 )
+from events.wire.codec import Read, Record, encode
 from projections.fleet import Fleet
 from projections.fleet_folds import fold
+from turbine_client.identity import change_id
 
 CHAIN, LIVES, WISHES = "tiers.v1/0", "containers.v1/0", "operator.v1/0"
 CORES = {"cpu_cores": 10.0}

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     Body,
     PlacementPlanned,
     PlacementRejected,

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from events.records import Body, PlacementPlanned, ShardAddRequested, ShardDropRequested
+from events.generated.records import Body, PlacementPlanned, ShardAddRequested, ShardDropRequested
 from projections.plans import Planned, write_moves
 from projections.timing import Timing
 from tests.unit.shard_manager.fleets import Tale, calm, of

@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from components.shard_manager.static import hashed_plan, static_target
-from components.shard_manager.world import world_of
-from events.records import PlacementPlanned, ShardAddRequested
+from components.shard_manager.core.solver.static import hashed_plan, static_target
+from components.shard_manager.core.world import world_of
+from events.generated.records import PlacementPlanned, ShardAddRequested
 from tests.unit.shard_manager.fleets import Tale, of, placed
 
 HASHED = '{"placement":"hashed"}'

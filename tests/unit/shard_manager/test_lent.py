@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.records import ContainerReassigned, ShardDropRequested
+from events.generated.records import ContainerReassigned, ShardDropRequested
 from tests.unit.shard_manager.fleets import Tale, calm
 
 

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.shard_manager.plan import Cause, Obstacle, Reason
-from components.shard_manager.solve import Mode, solve
+from components.shard_manager.core.plan import Cause, Obstacle, Reason
+from components.shard_manager.core.solver.solve import Mode, solve
 from tests.unit.shard_manager.tiers import tier
 
 # --- ceilings

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.step import AT_ONCE
-from components.shard_manager.moving import reason_of
-from events.records import (
+from components.runtime.core.step import AT_ONCE
+from components.shard_manager.core.moving import reason_of
+from events.generated.records import (
     ContainerFailOverRequested,
     PlacementPlanned,
     ShardAddRequested,

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from components.shard_manager.core.planning import UNPLACED_TOLD, balance_due, orphans
 from components.shard_manager.decide import RUNBOOK, UNPLACED, wake_ms
-from components.shard_manager.planning import UNPLACED_TOLD, balance_due, orphans
-from events.codec import encode
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,
@@ -22,6 +21,7 @@ from events.records import (
     ShardAddRequested,
     ShardDropRequested,
 )
+from events.wire.codec import encode
 from projections.plans import read_moves
 from projections.timing import Timing
 from tests.unit.shard_manager.fleets import Tale, calm, of, placed

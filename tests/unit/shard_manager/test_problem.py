@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from components.shard_manager.problem import CONTAINERS_MAX, Problem, Settings
+from components.shard_manager.core.solver.problem import CONTAINERS_MAX, Problem, Settings
 from tests.unit.shard_manager.tiers import tier
 
 

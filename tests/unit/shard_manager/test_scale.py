@@ -7,9 +7,16 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from components.shard_manager.chance import mixed, shuffled, strided
-from components.shard_manager.offers import foremost
-from components.shard_manager.scale import ONE, RATIO_MAX, SCORE_MAX, increments, scale_of, weights
+from components.shard_manager.core.solver.candidates import foremost
+from components.shard_manager.core.solver.prng import mixed, shuffled, strided
+from components.shard_manager.core.solver.scale import (
+    ONE,
+    RATIO_MAX,
+    SCORE_MAX,
+    increments,
+    scale_of,
+    weights,
+)
 from tests.unit.shard_manager.tiers import tier
 
 EXTREMES = [

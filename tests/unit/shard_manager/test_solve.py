@@ -11,11 +11,11 @@ import pytest
 
 from benchmarks.placement_instances import drifted, instance
 from benchmarks.placement_peers import bound, moved_share, out_of_band, returns
-from components.shard_manager.explaining import Verdict, explain
-from components.shard_manager.plan import Move, Obstacle, Plan, Reason
-from components.shard_manager.problem import Problem
-from components.shard_manager.solve import place_orphans, solve
-from components.shard_manager.static import static_target
+from components.shard_manager.core.explaining import Verdict, explain
+from components.shard_manager.core.plan import Move, Obstacle, Plan, Reason
+from components.shard_manager.core.solver.problem import Problem
+from components.shard_manager.core.solver.solve import place_orphans, solve
+from components.shard_manager.core.solver.static import static_target
 from tests.unit.shard_manager.tiers import tier
 
 ROOT = Path(__file__).parents[3]
@@ -205,7 +205,7 @@ def test_new_ones_are_filled_as_gently_as_their_ramp_says(placed: Problem) -> No
 SCRIPT = """
 import hashlib
 from benchmarks.placement_instances import drifted, instance
-from components.shard_manager.solve import solve
+from components.shard_manager.core.solver.solve import solve
 problem = instance(3000, 100, 5)
 first = solve(problem, 5)
 second = solve(drifted(problem, first.target, 5), 5)

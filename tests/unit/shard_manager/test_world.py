@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from components.shard_manager.problem import SUM_MAX
-from components.shard_manager.solve import solve
-from components.shard_manager.world import World, world_of
-from events.records import ShardLoad, ShardLoadsReported
+from components.shard_manager.core.solver.problem import SUM_MAX
+from components.shard_manager.core.solver.solve import solve
+from components.shard_manager.core.world import World, world_of
+from events.generated.records import ShardLoad, ShardLoadsReported
 from projections.lives import Ticks
 from projections.plans import Planned, write_moves
 from tests.unit.shard_manager.fleets import LIVES, Tale, placed

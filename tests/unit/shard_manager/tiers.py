@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from components.shard_manager.problem import Problem, Settings
+from components.shard_manager.core.solver.problem import Problem, Settings
 
 
 def tier(

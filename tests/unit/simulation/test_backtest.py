@@ -8,10 +8,10 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
-from components.auto_scaler.policy import Policy
-from components.auto_scaler.seen import DAY_MS, Job, Minute, Profile
-from components.auto_scaler.verdict import MOVE, SCALE_DOWN, SCALE_UP, Size, Verdict, stay
-from simulation.plant.backtest import (
+from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.seen import DAY_MS, Job, Minute, Profile
+from components.auto_scaler.core.verdict import MOVE, SCALE_DOWN, SCALE_UP, Size, Verdict, stay
+from turbine.lab.plant.backtest import (
     DAY_MINUTES,
     Case,
     Past,
@@ -21,8 +21,8 @@ from simulation.plant.backtest import (
     cost,
     score,
 )
-from simulation.plant.cases import PER_THREAD, SCENARIOS, USUAL, case_of
-from simulation.plant.nature import Fault, Nature
+from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL, case_of
+from turbine.lab.plant.nature import Fault, Nature
 
 Heard = tuple[tuple[int, ...], tuple[int, ...]]
 """Minutes that were learnt, and those at whose end the policy was asked."""

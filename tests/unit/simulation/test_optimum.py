@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.catalogue import POLICIES, policy_of
-from components.auto_scaler.seen import Job
-from simulation.plant.backtest import Case, back_test, cost, score
-from simulation.plant.cases import SCENARIOS
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.optimum import choices, optimum
+from components.auto_scaler.core.catalogue import POLICIES, policy_of
+from components.auto_scaler.core.seen import Job
+from turbine.lab.plant.backtest import Case, back_test, cost, score
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.optimum import choices, optimum
 
 USED_MB = 512.0
 TASK = cost(0.25, 0.5)

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.policies.shapes import even
-from components.auto_scaler.seen import MINUTE_MS, Job, Minute
-from components.auto_scaler.verdict import Size
-from simulation.kernel import Streams
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.plant import Plant, luck
+from components.auto_scaler.core.policies.shapes import even
+from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute
+from components.auto_scaler.core.verdict import Size
+from turbine.lab.kernel import Streams
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.plant import Plant, luck
 
 SIZE = Size(4, 1, 0.25, 512)
 FLAT = 3_000.0

@@ -6,15 +6,15 @@ from collections.abc import Callable
 
 import pytest
 
-from components.auto_scaler.closing import due_ms
-from components.auto_scaler.verdict import Size
-from components.runtime.step import Held
-from simulation.plant.nature import Nature
-from simulation.plant.plant import Plant
+from components.auto_scaler.core.closing import due_ms
+from components.auto_scaler.core.verdict import Size
+from components.runtime.core.step import Held
 from simulation.rest import at_rest
 from simulation.traffic import PARTITIONS, PER_THREAD, Flow
 from simulation.world import NEWEST_BUILD, World
 from tests.unit.auto_scaler.desk import Desk
+from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.plant import Plant
 
 SCALED = 5
 JOB = "orders"

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.catalogue import policy_of
-from components.auto_scaler.seen import Job
-from components.auto_scaler.verdict import SCALE_UP, Size, Verdict
-from simulation.plant.backtest import Action, Case, Run, Score, back_test
-from simulation.plant.cases import SCENARIOS, USUAL
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.optimum import Optimum, optimum
-from simulation.plant.scoreboard import (
+from components.auto_scaler.core.catalogue import policy_of
+from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.verdict import SCALE_UP, Size, Verdict
+from turbine.lab.plant.backtest import Action, Case, Run, Score, back_test
+from turbine.lab.plant.cases import SCENARIOS, USUAL
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.optimum import Optimum, optimum
+from turbine.lab.plant.scoreboard import (
     COLUMNS,
     FIRST,
     LAST,
@@ -37,7 +37,7 @@ from simulation.plant.scoreboard import (
     to_plain,
     worst,
 )
-from simulation.plant.storm import (
+from turbine.lab.plant.storm import (
     CALM_MINUTES,
     MORE,
     STORM_MINUTES,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from events.codec import Read, Record, encode
-from events.records import Body, Generation, JobConfigChanged, LayerVersions, TaskLoadReported
+from events.generated.records import (
+    Body,
+    Generation,
+    JobConfigChanged,
+    LayerVersions,
+    TaskLoadReported,
+)
 from events.topics import JOURNAL, LOADS
+from events.wire.codec import Read, Record, encode
 from simulation.small_scaler import fold
 
 

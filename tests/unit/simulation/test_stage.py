@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from components.auto_scaler.decide import component
-from events.records import SyncCommitted, SyncPlanned, TaskLoadReported
+from events.generated.records import SyncCommitted, SyncPlanned, TaskLoadReported
 from events.topics import place
-from simulation.plant.learnt import Unlearnt, learn
-from simulation.plant.stage import TAKES
 from tests.unit.runtime.naive_audit import audit_places
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded
-from turbine.span import span_of
+from turbine.lab.plant.learnt import Unlearnt, learn
+from turbine.lab.plant.stage import TAKES
+from turbine.lab.span import span_of
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.auto_scaler.seen import MINUTE_MS
-from components.auto_scaler.verdict import Size
-from events.records import TaskLoadReported
+from components.auto_scaler.core.seen import MINUTE_MS
+from components.auto_scaler.core.verdict import Size
+from events.generated.records import TaskLoadReported
 from events.topics import JOURNAL, LOADS, place
-from simulation.plant.nature import Fault, Nature
-from simulation.plant.plant import Plant
 from simulation.tasks import Instance, Site
 from simulation.traffic import (
     LATE,
@@ -29,6 +27,8 @@ from simulation.traffic import (
 )
 from simulation.world import World
 from tests.simulation.job_story import Story, written
+from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.plant import Plant
 
 SCALED, OTHER, UNSCALED = 5, 11, 2
 JOB = "orders"

@@ -8,9 +8,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from events.codec import TICK_MS_MAX, encode
-from events.records import ClockTicked, Generation, PartitionLag, TaskLoadReported
+from events.generated.records import ClockTicked, Generation, PartitionLag, TaskLoadReported
 from events.topics import partition_of
+from events.wire.codec import TICK_MS_MAX, encode
 from spark_streaming.history.rows import COLUMNS, IDENTITY, decoded, to_arrow
 
 PARTITIONS = 4

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import pytest
 
+from spark_streaming.batch_stream import Cut, Inputs, by_partition, check_state
 from spark_streaming.context import BadOperator
 from spark_streaming.kept import fit
-from spark_streaming.line import Cut, Inputs, by_partition, check_state
 from spark_streaming.source import At, by_topic
 
 COUNTS = {"clicks": 4, "users": 4}

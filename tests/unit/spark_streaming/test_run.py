@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from spark_streaming import run, sink
-from spark_streaming.line import Line
+from spark_streaming.batch_stream import Line
 from spark_streaming.run import Place, Run
 from tests.unit.spark_streaming.test_sink import SPOT, FakeRows, FakeSeat
 

@@ -7,9 +7,7 @@ from itertools import count
 from typing import Any
 
 from components.state_syncer.decide import decide
-from events.codec import Read, Record, encode
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     JobConfigChanged,
@@ -21,11 +19,13 @@ from events.records import (
     TaskStarted,
     TaskStopped,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job
 from projections.jobs import fold as fold_job
 from projections.syncs import Plan, Sync, fold
+from turbine_client.identity import change_id
 
 NOW_MS = 1_000_000
 SMALLEST: dict[str, Any] = {

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from components.state_syncer.core.failing import STEADY_MS
 from components.state_syncer.decide import wake_ms
-from components.state_syncer.failing import STEADY_MS
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Generation,

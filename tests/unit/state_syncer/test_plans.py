@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.state_syncer.decide import wake_ms
-from events.records import SyncCommitted, SyncPlanned, SyncStepStarted
+from events.generated.records import SyncCommitted, SyncPlanned, SyncStepStarted
 from projections.syncs import dump, load
 from projections.waits import standing
 from tests.unit.state_syncer.fleet import Fleet

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from components.task_service.decide import decide as list_tasks
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     OffsetResetRequested,
     PauseRequested,
     ResumeRequested,
@@ -16,10 +15,11 @@ from events.records import (
     SyncFailed,
     TaskSpecsPublished,
 )
-from events.reset import reset_of
+from events.job_config.reset import reset_of
 from events.topics import OPERATOR
 from projections.syncs import dump, load
 from tests.unit.state_syncer.fleet import Fleet
+from turbine_client.identity import change_id
 
 INPUTS: list[dict[str, Any]] = [{"topic": "clicks", "partitions": 4}]
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from components.state_syncer import logic_1
+from components.state_syncer.core import logic_1
+from components.state_syncer.core.words import ROUND_MS
 from components.state_syncer.decide import DEADLINES_MS, decide
-from components.state_syncer.words import ROUND_MS
-from events.records import (
+from events.generated.records import (
     Body,
     PauseRequested,
     ResumeRequested,

@@ -7,10 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.state_syncer import logic_1
-from events.codec import Read, Record, encode
-from events.identity import change_id
-from events.records import (
+from components.state_syncer.core import logic_1
+from events.generated.records import (
     JobQuarantined,
     OffsetResetRequested,
     SyncCommitted,
@@ -18,8 +16,10 @@ from events.records import (
     SyncPlanned,
 )
 from events.topics import OPERATOR
+from events.wire.codec import Read, Record, encode
 from projections.syncs import dump, load
 from tests.unit.state_syncer.fleet import Fleet
+from turbine_client.identity import change_id
 
 SQL = {"sql": "SELECT key, count(*) FROM clicks GROUP BY key"}
 TWO = [{"topic": "clicks", "partitions": 4}, {"topic": "views", "partitions": 4}]

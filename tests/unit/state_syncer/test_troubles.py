@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import pytest
 
-from components.state_syncer import logic_1
+from components.state_syncer.core import logic_1
+from components.state_syncer.core.words import ROUND_MS
 from components.state_syncer.decide import (
     DEADLINES_MS,
     QUARANTINED_AT,
@@ -15,8 +16,7 @@ from components.state_syncer.decide import (
     decide,
     wake_ms,
 )
-from components.state_syncer.words import ROUND_MS
-from events.records import (
+from events.generated.records import (
     AlertRaised,
     JobQuarantined,
     JobReleased,

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.state_syncer import logic_1
+from components.state_syncer.core import logic_1
+from components.state_syncer.core.unheard import GONE_MS, QUIET_MS
+from components.state_syncer.core.words import ROUND_MS
 from components.state_syncer.decide import DEADLINES_MS, QUARANTINED_AT, decide, wake_ms
-from components.state_syncer.unheard import GONE_MS, QUIET_MS
-from components.state_syncer.words import ROUND_MS
-from events.records import (
+from events.generated.records import (
     Body,
     JobQuarantined,
     SyncCommitted,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.records import (
+from events.generated.records import (
     InputPartitions,
     LayerVersions,
     SyncStepStarted,

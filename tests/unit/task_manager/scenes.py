@@ -8,15 +8,15 @@ from typing import Any
 
 from immutables import Map
 
-from components.task_manager.catalogue import Catalogue, Shape
-from components.task_manager.hosting import Host
-from components.task_manager.orders import Ended, Started
-from components.task_manager.periods import Periods
-from components.task_manager.runs import Begin
-from events.records import Body
+from components.task_manager.core.catalogue import Catalogue, Shape
+from components.task_manager.core.hosting import Host
+from components.task_manager.core.periods import Periods
+from components.task_manager.core.runs import Begin
+from events.generated.records import Body
 from projections.hold import Hold, Wish
 from projections.lists import Lists, apply
 from projections.shards import shard_of
+from tasks.core.protocol import Ended, Started
 from tests.unit.task_manager.examples import JOB, published
 
 EACH = 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_manager.catalogue import Catalogue, Shape
+from components.task_manager.core.catalogue import Catalogue, Shape
 from projections.lists import Lists, apply
 from projections.shards import shard_of, shards_of
 from tests.unit.task_manager.examples import JOB, published

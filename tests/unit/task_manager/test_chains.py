@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 
-from components.runtime.ground import Ground
-from components.runtime.standing import Row, standing
-from components.runtime.step import ROOT, Held, Owner
-from components.runtime.store import Keeper, Restored, restore
-from components.task_manager.chains import CHAIN, Chains, Kept, Standing, unfit
-from components.task_manager.known import Known
-from components.task_manager.periods import Periods, periods_of
-from events.codec import Read, Record, encode
-from events.identity import decision_id
-from events.records import AlertRaised, Body, ShardAddRequested, TierDefined
+from components.runtime.core.ground import Ground
+from components.runtime.core.standing import Row, standing
+from components.runtime.core.step import ROOT, Held, Owner
+from components.runtime.core.store import Keeper, Restored, restore
+from components.task_manager.core.chains import CHAIN, Chains, Kept, Standing, unfit
+from components.task_manager.core.known import Known
+from components.task_manager.core.periods import Periods, periods_of
+from events.generated.records import AlertRaised, Body, ShardAddRequested, TierDefined
+from events.wire.codec import Read, Record, encode
 from projections.hold import Wish
 from simulation.log import Keep
 from tests.unit.task_manager.examples import JOB, published
+from turbine_client.identity import decision_id
 
 AT, TENTH = "journal.v1/0", '{"time_per_mille":100}'
 PLACES = (AT, CHAIN)

@@ -8,15 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_manager.orders import FAILED, FENCED, REFUSED, STOPPED, Ended, Started
-from components.task_manager.runs import Begin, Kill, Stage, Stop
-from events.records import (
+from components.task_manager.core.runs import Begin, Kill, Stage, Stop
+from events.generated.records import (
     ShardDropped,
     TaskFailed,
     TaskStarted,
     TaskStopped,
 )
 from projections.reports import report_of
+from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, Ended, Started
 from tests.unit.task_manager.examples import JOB, published
 from tests.unit.task_manager.scenes import EACH, PERIODS, SHARDS, Scene
 

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import Settings
-from components.task_manager.deadline import Deadline
 from components.task_manager.engine import EngineProcess
-from components.task_manager.orders import REFUSED, Ended, Event, Left, Loads, Work
 from components.task_manager.place import hold
+from tasks.core.protocol import REFUSED, Ended, Event, Left, Loads, Work
+from tasks.deadline import Deadline
 from tests.unit.task_manager.test_small_parts import work
+from turbine_client.settings import Settings
 
-MODULE = "components.task_manager.process_engine"
+MODULE = "tasks.process_engine.engine"
 NOBODY = Settings(bootstrap="127.0.0.1:1", prefix="staging")
 
 

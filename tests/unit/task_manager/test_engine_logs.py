@@ -5,8 +5,8 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from components.task_manager.orders import FAILED, Ended
-from components.task_manager.task_logs import ENGINE, OUTPUT, Line, file_of
+from tasks.core.protocol import FAILED, Ended
+from tasks.task_log import ENGINE, OUTPUT, Line, file_of
 from tests.unit.task_manager import test_engine
 from tests.unit.task_manager.test_engine import Child, unfit
 from tests.unit.task_manager.test_small_parts import work

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 
-from components.task_manager.deadline import GROUPS_MOST
+from components.task_manager.core.hosting import ENGINE_DIED
 from components.task_manager.engines import Engines
-from components.task_manager.hosting import ENGINE_DIED
-from components.task_manager.orders import (
+from tasks.core.protocol import (
     FAILED,
     STOPPED,
     Ended,
@@ -18,6 +17,7 @@ from components.task_manager.orders import (
     Started,
     Work,
 )
+from tasks.deadline import GROUPS_MOST
 from tests.unit.task_manager.test_small_parts import work
 
 ALONE = json.dumps({"isolation": "process"})

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from components.task_manager.deadline import Deadline, own_ms
 from components.task_manager.guard import Guard, pause_s, poll_ms_of
-from components.task_manager.kin import end_group
+from tasks.deadline import Deadline, own_ms
+from tasks.process_tree import end_group
 
 GROUP, PATIENCE_MS, POLL_MS = 4_711, 600_000, 200
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from immutables import Map
 
-from components.task_manager.orders import FAILED, FENCED, REFUSED, STOPPED, Ended, Spot, Started
-from components.task_manager.runs import Begin, Kill, Stage, Stop
-from events.records import (
+from components.task_manager.core.runs import Begin, Kill, Stage, Stop
+from events.generated.records import (
     ShardAdded,
     ShardDropped,
     TaskFailed,
@@ -16,6 +15,7 @@ from events.records import (
 )
 from projections.hold import Wish
 from projections.reports import report_of
+from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, Ended, Spot, Started
 from tests.unit.task_manager.examples import JOB, published
 from tests.unit.task_manager.scenes import EACH, PERIODS, SHARDS, Scene, hosting, of
 

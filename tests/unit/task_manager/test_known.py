@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.task_manager.known import Known
-from components.task_manager.periods import Periods
-from events.codec import Read, Record, encode
-from events.records import (
+from components.task_manager.core.known import Known
+from components.task_manager.core.periods import Periods
+from events.generated.records import (
     Body,
     ContainerHeartbeat,
     ContainerStarted,
     ShardAddRequested,
     TierDefined,
 )
+from events.wire.codec import Read, Record, encode
 from projections.hold import Wish
 from tests.unit.task_manager.examples import JOB, published
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.step import SKEW_MS
+from components.runtime.core.step import SKEW_MS
+from components.runtime.kafka.intake import Message
 from components.task_manager import lives
 from components.task_manager.lives import SINCE, Kept, Past
 from projections.hold import Tenancy

@@ -9,9 +9,8 @@ from typing import Any
 from immutables import Map
 
 from components.task_manager.agents import TaskManager
-from components.task_manager.due import Due
-from events.codec import Read, Record, encode
-from events.records import (
+from components.task_manager.core.due import Due
+from events.generated.records import (
     Body,
     ContainerReassigned,
     ContainerStarted,
@@ -21,6 +20,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, TASKS
+from events.wire.codec import Read, Record, encode
 from projections import hold
 from projections.hold import Hold, Tenancy, Wish
 from projections.timing import Timing

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.task_manager.catalogue import Catalogue, Shape, Target
-from components.task_manager.loads import PART_SHARDS, PARTITIONS_MOST, Loads, Sampled
-from components.task_manager.orders import Left
-from events.codec import VALUE_BYTES_MAX, encode
-from events.records import PartitionLag, ShardLoad, TaskLoadReported
+from components.task_manager.core.catalogue import Catalogue, Shape, Target
+from components.task_manager.core.loads import PART_SHARDS, PARTITIONS_MOST, Loads, Sampled
+from events.generated.records import PartitionLag, ShardLoad, TaskLoadReported
+from events.wire.codec import VALUE_BYTES_MAX, encode
 from projections.lists import Lists, apply
+from tasks.core.protocol import Left
 from tests.unit.task_manager.examples import JOB, published
 
 MINUTE_MS = 60_000

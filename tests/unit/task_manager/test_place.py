@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import BadSettings
 from components.task_manager.place import hold
+from turbine_client.settings import BadSettings
 
 
 def test_a_new_place_has_no_last_life_and_keeps_the_number_of_the_next(tmp_path: Path) -> None:

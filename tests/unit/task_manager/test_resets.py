@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from components.task_manager.resets import At, OutOfRange, begin_of, wish_of
-from events.reset import Reset
+from events.job_config.reset import Reset
+from tasks.core.resets import At, OutOfRange, begin_of, wish_of
 
 SINCE_MS = 5_000
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from confluent_kafka import TopicPartition
 
-from components.task_manager import seat
-from components.task_manager.orders import FAILED, STOPPED
-from components.task_manager.seat import Over, Seat
+from tasks import session as seat
+from tasks.core.protocol import FAILED, STOPPED
+from tasks.session import Over, Seat
 from tests.unit.task_manager.test_small_parts import work
 
 ONE, TWO = ("clicks", 0), ("clicks", 1)

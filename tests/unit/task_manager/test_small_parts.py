@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.runtime.settings import Settings
-from components.task_manager import seat
-from components.task_manager.claims import Claim, claim_of
-from components.task_manager.counters import LOOKED_MS_MAX, Counters
-from components.task_manager.knobs import BadKnob, Knobs, knobs_of
-from components.task_manager.orders import (
+from components.task_manager.core.periods import UNIT, Periods, periods_of, scale_of
+from components.task_manager.pulse import digest_of
+from tasks import session as seat
+from tasks.core.claims import Claim, claim_of
+from tasks.core.process_knobs import BadKnob, Knobs, knobs_of
+from tasks.core.protocol import (
     REFUSED,
     Ended,
     Left,
@@ -27,11 +27,11 @@ from components.task_manager.orders import (
     event_of,
     line,
 )
-from components.task_manager.periods import UNIT, Periods, periods_of, scale_of
-from components.task_manager.process_engine import measured
-from components.task_manager.pulse import digest_of
-from components.task_manager.seat import Over, Seat, refuse_reserved
-from components.task_manager.watch import LOOK_S, Watch
+from tasks.counters import LOOKED_MS_MAX, Counters
+from tasks.process_engine.engine import measured
+from tasks.session import Over, Seat, refuse_reserved
+from tasks.watchdog import LOOK_S, Watch
+from turbine_client.settings import Settings
 
 numbers = st.integers(0, 5)
 claims = st.builds(Claim, numbers, numbers, numbers, st.sampled_from(["c1", "c2"]), numbers)

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_manager import task_logs
-from components.task_manager.orders import FAILED, STOPPED, Ended
-from components.task_manager.task_logs import (
+from tasks import task_log as task_logs
+from tasks.core.protocol import FAILED, STOPPED, Ended
+from tasks.task_log import (
     ENGINE,
     FILE_BYTES_MOST,
     LINE_BYTES_MOST,

@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from components.runtime.secrets import HIDDEN, secrets_of
-from components.task_manager.orders import Ended, event_of, line
-from components.task_manager.traces import TRACE_BYTES, last_lines
-from events.codec import encode
-from events.records import Generation, TaskFailed
+from components.runtime.process.secrets import HIDDEN, secrets_of
+from events.generated.records import Generation, TaskFailed
+from events.wire.codec import encode
+from tasks.core.protocol import Ended, event_of, line
+from tasks.core.traces import TRACE_BYTES, last_lines
 
 SETTINGS = {
     "sasl.username": "turbine",

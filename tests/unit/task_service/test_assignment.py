@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from components.task_service.assignment import assign
+from components.task_service.core.assignment import assign
 
 Shares = list[dict[str, tuple[int, ...]]]
 

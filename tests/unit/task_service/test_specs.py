@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from components.task_service import specs as rules
-from components.task_service.specs import (
+from components.task_service.core import specs as rules
+from components.task_service.core.specs import (
     PART_BYTES,
     PARTS_MAX,
     Trouble,
@@ -17,15 +17,15 @@ from components.task_service.specs import (
     parts_of,
     specs_of,
 )
-from components.task_service.substitution import KNOWN
-from events.codec import decode, encode
-from events.config import PARTITIONS_MAX, JobConfig, validate_config
-from events.records import (
+from components.task_service.core.substitution import KNOWN
+from events.generated.records import (
     InputPartitions,
     LayerVersions,
     TaskSpec,
     TaskSpecsPublished,
 )
+from events.job_config.config import PARTITIONS_MAX, JobConfig, validate_config
+from events.wire.codec import decode, encode
 
 VERSIONS = LayerVersions(5, 6, 7, 8)
 SMALLEST: dict[str, Any] = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.task_service.substitution import ARGUMENT_CHARS, KNOWN, Unfit, substitute
+from components.task_service.core.substitution import ARGUMENT_CHARS, KNOWN, Unfit, substitute
 
 VALUES = {"job": "clicks", "task": "3", "package.version": "1.4.2", "odd": "${job} $$ $(rm) ; x"}
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from components.job_service.decide import component, decide
-from events.codec import Read, Record, encode
-from events.identity import change_id, decision_id
-from events.records import Body, ConfigChangeProposed, JobDeleteRequested
+from events.generated.records import Body, ConfigChangeProposed, JobDeleteRequested
 from events.topics import CHANGES, JOURNAL, OPERATOR, place
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, fold
 from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Log, Standing
+from turbine_client.identity import change_id, decision_id
 
 NOW = 1_800_000_000_000
 CLICKS: Mapping[str, Any] = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from components.runtime.intake import Message
-from events.codec import Read, headers_of
+from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT, CLOCK, JOURNAL, place
+from events.wire.codec import Read, headers_of
 from simulation.world import World
 from tests.kit.played import played_once
 from turbine.cli.records import to_export

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.seen import MINUTE_MS
-from events.codec import Read
-from simulation.plant.backtest import Case
-from simulation.plant.cases import SCENARIOS
-from simulation.plant.recording import record
+from components.auto_scaler.core.seen import MINUTE_MS
+from events.wire.codec import Read
 from tests.kit.played import played_once
 from tests.unit.turbine.logs import log_of_reads
+from turbine.lab.plant.backtest import Case
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.recording import record
 from turbine.log import Standing
 from turbine.read.answers.scaling import words_of
 

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from events.identity import change_id
-from events.records import (
+from events.generated.records import (
     Alternative,
     Body,
     Constraint,
@@ -25,6 +24,7 @@ from tests.unit.turbine.lines import Ended, run
 from turbine.cli.failures import Code
 from turbine.log import Standing
 from turbine.views.view import JobView, View
+from turbine_client.identity import change_id
 
 CHANGE, BACK = change_id(NOW + 60_000, "up"), change_id(NOW + 90_000, "back")
 EVIDENCE = {"arrived_per_s": 9_000.0, "lag_s": None, "curve": {"one": 1000.5, "points": [1, 2]}}

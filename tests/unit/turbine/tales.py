@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
-from components.runtime.step import ROOT
-from events.codec import Read, Record
+from components.runtime.core.step import ROOT
 from events.topics import OPERATOR, TIERS, place
+from events.wire.codec import Read, Record
 from projections.fleet import Fleet
 from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
 from tests.unit.turbine.logs import log_of_reads
 from turbine.log import Standing
+from turbine_client.settings import Settings
 
 
 class TaleLog:

@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from components.runtime.settings import Settings
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     ContainerStarted,
     Generation,
@@ -19,6 +17,7 @@ from events.records import (
     TaskStarted,
 )
 from events.topics import CONTAINERS, JOURNAL, OPERATOR, TASKS, TIERS, place
+from events.wire.codec import Read, Record, encode
 from projections.fleet import Fleet as Tier
 from projections.jobs import Job
 from projections.syncs import Sync
@@ -28,6 +27,7 @@ from tests.unit.turbine.lines import Ended, run
 from tests.unit.turbine.test_task_lines import put
 from turbine import lines_door
 from turbine.cli.failures import Code
+from turbine_client.settings import Settings
 
 printed = partial(put, job="orders")
 NOWHERE = lines_door.Told()

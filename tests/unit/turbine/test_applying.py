@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from immutables import Map
 
-from components.runtime.settings import Settings
 from projections.jobs import Job
 from projections.syncs import NOTHING, Quarantine, Sync, Trouble
 from tests.unit.shard_manager.fleets import placed
@@ -26,6 +25,7 @@ from turbine.cli.terminal import Terminal, writing_to
 from turbine.config_findings import findings_in
 from turbine.views.notes import Notes
 from turbine.views.view import View
+from turbine_client.settings import Settings
 
 WHOLE: dict[str, Any] = {
     "operator": "a.b:c",
@@ -138,7 +138,7 @@ class Shelf:
 def apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(changes, "open_log", lambda _: Shelf())
-    monkeypatch.setattr("components.runtime.clients.counts_of", lambda _: {"clicks": 4})
+    monkeypatch.setattr("components.runtime.kafka.clients.counts_of", lambda _: {"clicks": 4})
     (tmp_path / "job.yaml").write_text(FILE)
     return lambda *more: run("apply", "-f", "job.yaml", *more)
 

@@ -11,12 +11,12 @@ import pytest
 from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component_of
 from components.job_service.decide import component as job_service
-from components.runtime.audit import Audit
-from components.runtime.component import Component
-from components.runtime.hearing import Hearing
-from events.codec import Read, Record, encode
-from events.records import AlertRaised
+from components.runtime.core.audit.audit import Audit
+from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.component import Component
+from events.generated.records import AlertRaised
 from events.topics import CLOCK, TIERS, place
+from events.wire.codec import Read, Record, encode
 from turbine.logics import AUDITED, TIERED, audited_with, families
 
 PARTITIONS = 3

@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.catalogue import POLICIES, policy_of
-from components.auto_scaler.verdict import Expectation, Size, Verdict
-from events.records import Constraint
-from simulation.plant.backtest import Action, Run, back_test
-from simulation.plant.cases import SCENARIOS, spike
+from components.auto_scaler.core.catalogue import POLICIES, policy_of
+from components.auto_scaler.core.verdict import Expectation, Size, Verdict
+from events.generated.records import Constraint
 from tests.unit.turbine.lines import run
-from turbine.backtest import (
+from turbine.cli.failures import Code
+from turbine.lab.backtest import (
     action_row,
     case_of_trace,
     per_second,
@@ -25,8 +24,9 @@ from turbine.backtest import (
     settings_of,
     size_text,
 )
-from turbine.cli.failures import Code
-from turbine.plot import LANES
+from turbine.lab.plant.backtest import Action, Run, back_test
+from turbine.lab.plant.cases import SCENARIOS, spike
+from turbine.lab.plot import LANES
 
 RATES = [600.0] * 300 + [2_400.0] * 120 + [600.0] * 180
 """Events of each minute: ten hours, with four times as many for two of them."""

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
 from events.topics import TIERS
 from tests.unit.capacity_manager.tiers import CHAIN, Tale
 from tests.unit.turbine.lines import run
 from turbine.cli.capacity import _columns
 from turbine.cli.failures import Code
 from turbine.log import Standing
+from turbine_client.settings import Settings
 
 
 class TierLog:

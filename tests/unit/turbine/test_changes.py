@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from events.identity import change_id
-from events.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
+from events.generated.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.cli.changes import Plan, Terms, plan_of
@@ -16,6 +15,7 @@ from turbine.cli.documents import Wish
 from turbine.cli.failures import Code
 from turbine.cli.verdicts import show_verdicts
 from turbine.trial import Trial, try_change
+from turbine_client.identity import change_id
 
 
 def terms(**more: Any) -> Terms:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import run
 from turbine.checked import Trial, Wrong, trial_of, try_all
 from turbine.cli.failures import Code
-from turbine.local import LocalFailed
 
 JOB = {
     "operator": "clicks.count:run",

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import decide
-from components.runtime.intake import Message
-from events.codec import Read, headers_of
+from components.runtime.kafka.intake import Message
+from events.wire.codec import Read, headers_of
 from tests.unit.turbine import logs
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import Ended, run

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.settings import BadSettings
 from components.task_manager.place import hold
-from events.records import ResourceAmount
+from events.generated.records import ResourceAmount
 from turbine.container import CAPACITY, capacity_of, main, member_of
+from turbine_client.settings import BadSettings
 
 
 def refusal(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

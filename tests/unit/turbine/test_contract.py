@@ -13,11 +13,11 @@ import yaml
 from fastavro import parse_schema
 
 from components.publisher.decide import publish
-from components.runtime.intake import DeadLetter, Message
-from events.codec import Read, Record, encode, headers_of
-from events.lock import newest_of, read_lock
-from events.records import RECORDS, ReleaseRequested
+from components.runtime.kafka.intake import DeadLetter, Message
+from events.generated.records import RECORDS, ReleaseRequested
 from events.topics import BY_SHORT, JOURNAL, OPERATOR, TIERS, TOPICS, short_of
+from events.wire.codec import Read, Record, encode, headers_of
+from events.wire.lock import newest_of, read_lock
 from tests.unit.turbine.lines import run
 from turbine import tiers
 from turbine.cli.failures import Code

@@ -6,10 +6,10 @@ import re
 import zlib
 from pathlib import Path
 
-from components.runtime.letters import ALONE
-from events.codec import decode, encode
-from events.records import RECORDS, ConfigChangeProposed
+from components.runtime.kafka.dead_letters import ALONE
+from events.generated.records import RECORDS, ConfigChangeProposed
 from events.topics import BY_SHORT, DEFAULT_PARTITIONS, TOPICS, partition_of, short_of
+from events.wire.codec import decode, encode
 from projections.ingress import KNOWN, VALID_MS, WAITING, WHOLE_BYTES
 from turbine.contract import HEADERS, LIMITS
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from events.codec import Read, Record
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobDeleted,
@@ -18,7 +17,8 @@ from events.records import (
     SyncPlanned,
     SyncStep,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
+from events.wire.codec import Read, Record
 from projections.reports import Report
 from projections.syncs import START, STOP, Sync
 from tests.unit.state_syncer.fleet import Fleet

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import REQUIRED
-from components.runtime.settings import BadSettings, Settings
 from tests.unit.turbine.decided import CLICKS
 from turbine_client import creating, known_jobs
 from turbine_client.creating import (
@@ -20,6 +19,7 @@ from turbine_client.creating import (
     with_nearest,
 )
 from turbine_client.known_jobs import hinted, unmeant
+from turbine_client.settings import BadSettings, Settings
 from turbine_client.verdicts import Rejected, Unknown
 
 

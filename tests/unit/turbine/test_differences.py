@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.merge import change_layer
-from events.strict_json import canonical_json
+from events.job_config.merge import change_layer
+from events.job_config.strict_json import canonical_json
 from turbine.read.differences import change_between, change_through, differences
 
 NESTED = {"a": {"b": 1, "c": [1]}, "d": "x"}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     Body,

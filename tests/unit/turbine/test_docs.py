@@ -11,10 +11,10 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from components.auto_scaler.row import OWN_ALERTS
-from components.task_service.substitution import KNOWN
-from events.config import Policy
-from events.policies.table import SETTINGS
+from components.auto_scaler.core.row import OWN_ALERTS
+from components.task_service.core.substitution import KNOWN
+from events.job_config.config import Policy
+from events.job_config.policies.table import SETTINGS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import turbine
-from components.runtime.settings import BadSettings, Settings, load_settings
+from turbine_client.settings import BadSettings, Settings, load_settings
 
 DOORS: list[Callable[..., Any]] = [turbine.Publisher, turbine.Subscriber, turbine.Log]
 KEPT, NAMED = "kept.example:9092", "named.example:9092"

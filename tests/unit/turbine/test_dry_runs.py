@@ -117,7 +117,7 @@ def _nobody_sends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a producer was made")
 
-    for module in ("components.runtime.clients", "turbine_client.publish", "turbine.tiers"):
+    for module in ("components.runtime.kafka.clients", "turbine_client.publish", "turbine.tiers"):
         monkeypatch.setattr(f"{module}.producer", refuse)
     monkeypatch.setattr("turbine.generate.create_topic", refuse)
     monkeypatch.chdir(tmp_path)
@@ -290,16 +290,16 @@ def test_a_topic_would_be_created(
     said: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from components.runtime.settings import Settings
+    from turbine_client.settings import Settings
 
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("components.runtime.clients.counts_of", lambda _: known)
+    monkeypatch.setattr("components.runtime.kafka.clients.counts_of", lambda _: known)
     ended = run("topics", "create", "clicks", *more, "--dry-run")
     assert (ended.code, ended.out.startswith(said)) == (code, True), ended
 
 
 def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch) -> None:
-    from components.runtime.settings import Settings
+    from turbine_client.settings import Settings
 
     asked: list[str] = []
 
@@ -308,7 +308,7 @@ def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch)
         return []
 
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("turbine.local.ask_topics", plan)
+    monkeypatch.setattr("components.runtime.process.local.ask_topics", plan)
     assert run("topics", "apply", "--dry-run").code == Code.OK
     assert asked == ["plan"]
 

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.runtime.intake import DeadLetter, Message, take_in
-from events.codec import encode
-from events.lock import newest_of, read_lock
-from events.records import ConfigChangeProposed, JobDeleteRequested, PauseRequested
+from components.runtime.kafka.intake import DeadLetter, Message, take_in
+from events.generated.records import ConfigChangeProposed, JobDeleteRequested, PauseRequested
 from events.topics import CHANGES, JOURNAL, OPERATOR, partition_of
+from events.wire.codec import encode
+from events.wire.lock import newest_of, read_lock
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.examine import examine

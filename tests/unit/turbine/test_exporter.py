@@ -10,8 +10,7 @@ from collections.abc import Iterator
 import pytest
 from prometheus_client import CollectorRegistry
 
-from components.runtime import metrics
-from components.runtime.settings import BadSettings
+from components.runtime.process import metrics
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import Told, good
 from turbine.cli.failures import Code
@@ -19,6 +18,7 @@ from turbine.monitoring.exporter import app_of, listen
 from turbine.monitoring.families import Asked, Beside
 from turbine.monitoring.tally import Tally
 from turbine.serve import main as serve
+from turbine_client.settings import BadSettings
 
 
 @pytest.fixture

@@ -13,10 +13,9 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.settings import Settings
-from events.codec import headers_of
+from components.runtime.kafka.intake import Message
 from events.topics import CONTAINERS, JOURNAL, LOADS, OPERATOR
+from events.wire.codec import headers_of
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
@@ -32,6 +31,7 @@ from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.log_lines import Writing
 from turbine.source import UpTo
+from turbine_client.settings import Settings
 
 CUTS = (1_300_000, 1_900_000)
 SEEDS = (logs.SEED, logs.FORGED_SEED, logs.TIER_SEED)

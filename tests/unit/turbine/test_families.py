@@ -9,8 +9,8 @@ import pytest
 from prometheus_client import REGISTRY
 from prometheus_client.parser import text_string_to_metric_families
 
-from components.runtime import metrics
-from events.records import (
+from components.runtime.process import metrics
+from events.generated.records import (
     JobConfigChanged,
     JobConfigRejected,
     JobQuarantined,

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from components.runtime.process.local import Flags
 from turbine.container import _parser as container_arguments
 from turbine.fleet import (
     LOG_BYTES,
@@ -29,7 +30,6 @@ from turbine.fleet import (
     read_state,
     write_state,
 )
-from turbine.local import Flags
 from turbine.members import CONTAINER, DECIDERS, ENGINES, Hosts, Member, members
 from turbine.serve import check_names
 
@@ -119,7 +119,7 @@ def test_a_container_has_a_place_of_its_own_and_understands_its_arguments(tmp_pa
     assert command == [
         sys.executable, "-P", "-m", "turbine.container", "container-0",
         "--directory", str(tmp_path / "containers" / "container-0"),
-        "--tier", "default", "--region", "local", "--engine", "turbine.spark_engine",
+        "--tier", "default", "--region", "local", "--engine", "spark_streaming.main",
     ]  # fmt: skip
     assert find_spec(ENGINES["process"]) is not None
     assert find_spec(ENGINES["spark"]) is not None

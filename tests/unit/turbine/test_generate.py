@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from components.runtime.loop import Stop
-from components.runtime.settings import Settings
+from components.runtime.process.loop import Stop
 from tests.unit.turbine.lines import run
 from turbine import generate as generating
 from turbine.cli.failures import Code
 from turbine.cli.generate import progress_text, teller, to_plain
 from turbine.generate import LAST_S, Generator, Progress, open_trace
-from turbine.traffic import BadTrace, Draws, Schedule, Shape, played, steady
+from turbine.lab.traffic import BadTrace, Draws, Schedule, Shape, played, steady
+from turbine_client.settings import Settings
 
 
 class World:
@@ -260,7 +260,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         topics[name] = partitions
         return True
 
-    monkeypatch.setattr("components.runtime.clients.knock", lambda _: "")
+    monkeypatch.setattr("components.runtime.kafka.clients.knock", lambda _: "")
     monkeypatch.setattr(generating, "counts_of", lambda _: dict(topics))
     monkeypatch.setattr(generating, "create_topic", create)
     monkeypatch.setattr(generating, "Feed", lambda *_: World())

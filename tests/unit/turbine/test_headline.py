@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.spoken_log import SpokenLog
-from events.codec import Record, encode, headers_of
-from events.records import (
+from events.generated.records import (
     ClockTicked,
     ContainerFailedOver,
     ContainerHeartbeat,
@@ -25,6 +24,7 @@ from events.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, JOURNAL, TASKS, TIERS, place
+from events.wire.codec import Record, encode, headers_of
 from projections.timing import Timing
 from turbine.headline import lives_of, tasks_of
 from turbine.log import Log

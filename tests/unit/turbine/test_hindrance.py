@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from immutables import Map
 
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     JobDeleted,
     JobQuarantined,
@@ -23,8 +22,9 @@ from events.records import (
     SyncStep,
     SyncStepStarted,
 )
-from events.strict_json import canonical_json
+from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, place
+from events.wire.codec import Read, Record, encode
 from projections.fleet import Fleet
 from projections.jobs import Layer
 from projections.reports import Report

@@ -10,8 +10,7 @@ import pytest
 from py4j.protocol import Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkException
 
-from components.runtime.settings import Settings
-from events.records import ProfileSlot, WorkloadProfiled
+from events.generated.records import ProfileSlot, WorkloadProfiled
 from spark_streaming.history.layout import DAY_MS, BadHistory
 from spark_streaming.history.writing import Wrote
 from spark_streaming.session import Options
@@ -29,6 +28,7 @@ from turbine.history import (
     to_profile,
     to_record,
 )
+from turbine_client.settings import Settings
 
 NOON_MS = 20_000 * DAY_MS + DAY_MS // 2
 SLOT: dict[str, Any] = {

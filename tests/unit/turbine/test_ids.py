@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from events.codec import Read, Record
 from events.topics import CHANGES, JOURNAL
+from events.wire.codec import Read, Record
 from turbine.cli.failures import Code, known_failure
 from turbine.ids import Ambiguous, full_id, may_begin
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
-from events.codec import Read, Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     InputPartitions,
@@ -22,6 +20,7 @@ from events.records import (
     TaskSpecsPublished,
 )
 from events.topics import LOADS, TASKS
+from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, Layer
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
@@ -30,6 +29,7 @@ from turbine import lag
 from turbine.cli.failures import Code
 from turbine.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
 from turbine.views.view import JobView, View
+from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 4, "views": 2}
 
@@ -342,7 +342,7 @@ def test_the_newest_report_under_the_current_generation_counts(
 
 
 def test_a_report_of_an_owner_who_has_a_successor_does_not_count() -> None:
-    from events.records import TaskStarted
+    from events.generated.records import TaskStarted
 
     loads, fleet = Loads(), Fleet().runs()
     loads.take(read_of(report(0, shard=1), topic=LOADS))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from events.records import PartitionLag
+from events.generated.records import PartitionLag
 from projections import lists
 from projections.jobs import Job, Layer
 from tests.unit.turbine.test_lag import FakeLog, read_of, report, specs

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import BadSettings
-from components.task_manager.task_logs import file_of, older
-from events.records import ContainerStarted
+from events.generated.records import ContainerStarted
 from infra.waiting import until
+from tasks.task_log import file_of, older
 from tests.unit.turbine.test_task_lines import container, line, put
 from turbine.lines_asked import Asked, Unanswered, ask
 from turbine.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door
 from turbine.lines_far import Far
 from turbine.task_lines import tail_of
+from turbine_client.settings import BadSettings
 
 HERE = socket.gethostname()
 NAME = "c1"

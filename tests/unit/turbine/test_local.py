@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.clients import knock
-from components.runtime.settings import Settings
+from components.runtime.process.local import Flags, LocalFailed, ask_broker, ask_topics, port_here
 from tests.unit.turbine.lines import NOWHERE
-from turbine.local import Flags, LocalFailed, ask_broker, ask_topics, port_here
 from turbine.serve import EXIT_ORPHANED
+from turbine_client.clients import knock
+from turbine_client.settings import Settings
 
 
 @pytest.fixture

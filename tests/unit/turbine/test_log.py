@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from components.runtime.intake import Message
-from events.codec import Read, headers_of
+from components.runtime.kafka.intake import Message
 from events.topics import JOURNAL, partition_of, place
+from events.wire.codec import Read, headers_of
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.log import Log
 from turbine.replaying import Replay
@@ -18,7 +18,7 @@ AT = partition_of("clicks", PARTITIONS)
 ELSEWHERE = place(JOURNAL, (AT + 1) % PARTITIONS)
 
 
-class Births:
+class AppendTimes:
     """All that is claimed could be known."""
 
     def possible(self, *_: object) -> bool:
@@ -45,8 +45,8 @@ class Shelf:
     def starts(self, places: list[str]) -> dict[str, int]:
         return dict.fromkeys(places, 0)
 
-    def births(self) -> Births:
-        return Births()
+    def births(self) -> AppendTimes:
+        return AppendTimes()
 
     def spans(
         self, spans: Mapping[str, tuple[int, int | None]], **_: object

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.settings import BadSettings
+from components.runtime.kafka.intake import Message
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, LOADS, OPERATOR, OUTCOMES
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
@@ -21,6 +20,7 @@ from turbine.cli.failures import Code
 from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.log_lines import BadFile
+from turbine_client.settings import BadSettings
 
 AT = f"{JOURNAL}/0"
 

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.clients import BrokerUnreachable
-from components.runtime.reading import Unreadably
-from components.runtime.settings import BadSettings
-from components.runtime.topics import TopicsError
+from components.runtime.kafka.topics import TopicsError
+from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import NOWHERE, run
 from turbine.cli import hoist
 from turbine.cli.failures import MEANINGS, Code, Failed, code_of_rejection, known_failure
 from turbine.fleet import FleetRuns
-from turbine.local import LocalFailed
+from turbine_client.clients import BrokerUnreachable
+from turbine_client.reading import Unreadably
+from turbine_client.settings import BadSettings
 
 HEAVY = {
     "aiokafka",

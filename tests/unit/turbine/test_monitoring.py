@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 import yaml
 
-from components.runtime import ground
-from events.records import ScalingDeclined, ScalingReverted, ShardDropRequested
+from components.runtime.core import ground
+from events.generated.records import ScalingDeclined, ScalingReverted, ShardDropRequested
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.promql import Store, asked_by
 from tests.unit.turbine.watched import NOW, bad, exposition, good, read_of, scaled

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from events.codec import Record, encode
-from events.records import (
+from events.generated.records import (
     Body,
     PauseRequested,
     ReleaseRequested,
@@ -14,6 +13,7 @@ from events.records import (
     SyncFailed,
 )
 from events.topics import JOURNAL
+from events.wire.codec import Record, encode
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.failures import Code, Failed

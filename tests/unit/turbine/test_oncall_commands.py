@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
 from projections.jobs import Job, Layer
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
@@ -18,6 +17,7 @@ from turbine.cli.failures import Code
 from turbine.log import SYNC_TOPICS, Standing
 from turbine.views.view import JobView, View
 from turbine_client.publish import Accepted, Rejected, Unknown
+from turbine_client.settings import Settings
 
 SENT: list[dict[str, Any]] = []
 ANSWERS: list[Any] = []

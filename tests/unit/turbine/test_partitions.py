@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime import clients
-from components.runtime.settings import Settings
+from components.runtime.kafka import clients
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli import changes
@@ -19,6 +18,7 @@ from turbine.cli.applying import Topics
 from turbine.cli.documents import Wish
 from turbine.cli.failures import Code
 from turbine.cli.partitions import fill, gaps, notes
+from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 8, "views": 3}
 SETTINGS = Settings(bootstrap="far:9092")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from events.records import PlacementApplyRequested, PlacementPlanned
+from events.generated.records import PlacementApplyRequested, PlacementPlanned
 from projections.plans import read_moves
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale, calm, placed
 from tests.unit.turbine.lines import run

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from turbine.plot import (
+from turbine.lab.plot import (
     COLUMNS,
     LANES,
     LEFT,

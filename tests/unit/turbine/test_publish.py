@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from events.codec import SDK, Record, decode, headers_of
-from events.records import ConfigChangeProposed
+from events.generated.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
+from events.wire.codec import SDK, Record, decode, headers_of
 from turbine_client import publish
 from turbine_client.identity import VALID_MS
 from turbine_client.publish import Pending, Publisher, TooLarge, Unknown, encoded

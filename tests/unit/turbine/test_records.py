@@ -7,11 +7,11 @@ import json
 
 import pytest
 
-from components.runtime.intake import Message
-from events.codec import Record, encode, headers_of
-from events.records import ConfigChangeProposed, JobConfigRejected
+from components.runtime.kafka.intake import Message
+from events.generated.records import ConfigChangeProposed, JobConfigRejected
 from events.sentences import sentence
 from events.topics import CHANGES_BASE, DEAD_LETTERS, JOURNAL, ROWS_JOB_SERVICE
+from events.wire.codec import Record, encode, headers_of
 from turbine.cli.records import key_of, to_export, to_plain
 
 BODY = JobConfigRejected("a", "base", "1.x", "invalid", "no", 0)

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.lock import hash_of, read_lock
+from events.wire.lock import hash_of, read_lock
 from turbine.registry import BODY_BYTES_MAX, COMPATIBILITY, Registry
 
 LOCK = read_lock()

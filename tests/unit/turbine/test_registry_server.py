@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from events.lock import read_lock
+from events.wire.lock import read_lock
 from tests.unit.turbine.lines import run
 from turbine.cli.failures import Code
 from turbine.registry import BODY_BYTES_MAX, CONTENT_TYPE

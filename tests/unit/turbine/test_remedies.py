@@ -28,7 +28,7 @@ ROOMS = (
     "turbine",
 )
 EVERYWHERE = {"--help", "--watch", "--from-log", "--verbose"}
-DECIDED = {("turbine placement apply X", "components/shard_manager/going.py")}
+DECIDED = {("turbine placement apply X", "components/shard_manager/core/failover.py")}
 """It lacks `--reason R`. It is the text of a decision, which is made again byte by byte, so that
 another text is another logic; it is for the next one."""
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.loop import Stop
-from components.runtime.settings import BadSettings, load_settings
+from components.runtime.process.loop import Stop
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import NOWHERE, Ended, run
 from tests.unit.turbine.test_main import HEAVY
@@ -25,6 +24,7 @@ from turbine.cli.failures import Code
 from turbine.cli.remote import TARGET_BYTES_MAX
 from turbine.log_file import LogFile
 from turbine.members import ADDRESS
+from turbine_client.settings import BadSettings, load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 NO_BROKER = f"turbine: no broker answers at {NOWHERE}"

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from components.state_syncer.core.words import ROUND_MS
 from components.state_syncer.decide import DEADLINES_MS
-from components.state_syncer.words import ROUND_MS
-from events.codec import Read, Record, encode
-from events.records import Generation, SyncFailed, TaskFailed, TaskStarted
+from events.generated.records import Generation, SyncFailed, TaskFailed, TaskStarted
+from events.wire.codec import Read, Record, encode
 from projections.syncs import Sync
 from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet

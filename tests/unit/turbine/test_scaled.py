@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from events.records import (
+from events.generated.records import (
     JobQuarantined,
     LayerVersions,
     ScalingDecided,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler import verdict
-from events.records import ScalingDeclined
+from components.auto_scaler.core import verdict
+from events.generated.records import ScalingDeclined
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.scalings import DECLINED, UP, lines, say, served, told, whole

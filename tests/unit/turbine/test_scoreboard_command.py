@@ -13,16 +13,16 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.catalogue import BASELINES, POLICIES
-from simulation.plant import scoreboard as plant
-from simulation.plant.cases import SCENARIOS
-from simulation.plant.scoreboard import Row
+from components.auto_scaler.core.catalogue import BASELINES, POLICIES
+from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import run
-from turbine import scoreboard
-from turbine.backtest import BadBackTest, case_of_trace
 from turbine.cli.failures import Code
-from turbine.local import LocalFailed
-from turbine.scoreboard import (
+from turbine.lab import scoreboard
+from turbine.lab.backtest import BadBackTest, case_of_trace
+from turbine.lab.plant import scoreboard as plant
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.scoreboard import Row
+from turbine.lab.scoreboard import (
     PLAYED,
     answered,
     case_names,
@@ -34,7 +34,7 @@ from turbine.scoreboard import (
     traces_of,
     what,
 )
-from turbine.scoring import answer, bound, play, weather
+from turbine.lab.scoring import answer, bound, play, weather
 
 RATES = [600.0] * 60 + [2_400.0] * 30 + [600.0] * 60
 """Events of each minute: two and a half hours, with four times as many for half an hour."""
@@ -117,7 +117,7 @@ def test_without_a_trace_all_scenarios_are_played_and_it_says_so(
         asked.extend(given)
         return [[] for _ in given]
 
-    monkeypatch.setattr("turbine.scoreboard.answered", keep)
+    monkeypatch.setattr("turbine.lab.scoreboard.answered", keep)
     ended = run("scoreboard")
     assert (
         "no trace is named, so scenarios alone are played; --traces DIR adds all of DIR\n"
@@ -218,7 +218,7 @@ def asked(**more: Any) -> dict[str, Any]:
 
 
 def test_processes_answer_as_the_routines_do_and_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("turbine.scoreboard.os.cpu_count", lambda: 2)
+    monkeypatch.setattr("turbine.lab.scoreboard.os.cpu_count", lambda: 2)
     given = [
         asked(do="bound"),
         asked(do="play", policy="turbine"),

@@ -13,8 +13,8 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.taskcontext import TaskContext
 
-from components.task_manager.task_logs import LOG, STDERR, STDOUT, Line, TaskLog, line_of
-from turbine.spark_voices import WHOSE, Voices, WorkerVoices, said, tell_workers
+from spark_streaming.stdout import WHOSE, Voices, WorkerVoices, said, tell_workers
+from tasks.task_log import LOG, STDERR, STDOUT, Line, TaskLog, line_of
 
 say = print
 """As users' functions do: it writes a line in several pieces."""

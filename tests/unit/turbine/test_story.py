@@ -8,19 +8,19 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.done import Open
-from components.auto_scaler.policies.ours_words import gain_told
-from components.auto_scaler.verdict import Size
-from events.records import ScalingVerified
+from components.auto_scaler.core.done import Open
+from components.auto_scaler.core.policies.ours_words import gain_told
+from components.auto_scaler.core.verdict import Size
+from events.generated.records import ScalingVerified
 from projections.jobs import Job
 from turbine.demo import main
 from turbine.fleet import log_of
 from turbine.generate import open_trace
+from turbine.lab.traffic import BadTrace
 from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
 from turbine.story.stage import accepted, numbered, rejected
 from turbine.story.tasks import USUAL, elsewhere, told, write_day
-from turbine.traffic import BadTrace
 from turbine_client.publish import Accepted, Rejected, Unknown
 
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.settings import Settings
-from events.codec import Read, Record, encode
-from events.identity import change_id, decision_id
-from events.records import (
+from events.generated.records import (
     Body,
     Generation,
     JobConfigChanged,
@@ -20,10 +17,13 @@ from events.records import (
     TaskStarted,
 )
 from events.topics import JOURNAL, OPERATOR, TASKS, place
+from events.wire.codec import Read, Record, encode
 from tests.unit.turbine.decided import NOW
 from turbine.log import Log
 from turbine.running import Sightings
 from turbine.source import BrokerSource
+from turbine_client.identity import change_id, decision_id
+from turbine_client.settings import Settings
 
 
 class Anything:
@@ -41,7 +41,7 @@ class Anything:
 
 @pytest.fixture(autouse=True)
 def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("components.runtime.origin.Births", Anything)
+    monkeypatch.setattr("components.runtime.kafka.origin.AppendTimes", Anything)
 
 
 ASKED = change_id(NOW + 60_000, "p")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from components.task_manager.task_logs import FILE_BYTES_MOST, STDOUT, TaskLog, file_of, older
+from tasks.task_log import FILE_BYTES_MOST, STDOUT, TaskLog, file_of, older
 from turbine.task_lines import Reader, lines_of, places_in
 
 

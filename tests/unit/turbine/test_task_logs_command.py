@@ -10,11 +10,10 @@ from typing import Any
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.settings import Settings
-from events.codec import Record, headers_of
-from events.records import Generation, TaskStopped
+from components.runtime.kafka.intake import Message
+from events.generated.records import Generation, TaskStopped
 from events.topics import TASKS
+from events.wire.codec import Record, headers_of
 from projections.shards import shard_of
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.task_desk import NOW_MS, Desk, Told, printed
@@ -24,6 +23,7 @@ from turbine import lines_door
 from turbine.cli.failures import Code
 from turbine.cli.task_logs import WORDS_OF_MANY, WORDS_OF_ONE
 from turbine.task_words import WORDS_KEPT, Words
+from turbine_client.settings import Settings
 
 
 @pytest.fixture
@@ -335,7 +335,7 @@ def test_what_comes_is_followed_until_the_time_is_over(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follows = Follows(desk)
-    monkeypatch.setattr("components.runtime.reading.Follower", follows)
+    monkeypatch.setattr("turbine_client.reading.Follower", follows)
     desk.job.began(0)
     printed(container(desk.directory, "c1"), 0, line(0, "before"))
     now, before, began, *came = desk.rows("orders/0", "-f", "--timeout", "500ms")

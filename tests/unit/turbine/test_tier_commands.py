@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from events.records import DrainRequested, TierDefined, UndrainRequested
+from events.generated.records import DrainRequested, TierDefined, UndrainRequested
 from events.topics import OPERATOR
 from tests.unit.shard_manager.fleets import Tale, calm, placed
 from tests.unit.turbine.lines import run

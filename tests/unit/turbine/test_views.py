@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from events.lock import read_lock
+from events.wire.lock import read_lock
 from tests.unit.turbine.lines import run
 from turbine.cli import logs, terminal
 from turbine.cli.failures import Code

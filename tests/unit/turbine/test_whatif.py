@@ -9,18 +9,18 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.verdict import SCALE_DOWN, SCALE_UP, Size
-from events.codec import Read
-from events.records import CapacityGranted, JobDeleted, LayerVersions
+from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, Size
+from events.generated.records import CapacityGranted, JobDeleted, LayerVersions
 from events.topics import GRANTS, JOURNAL, LOADS
-from simulation.plant.deeds import Deed, Played
+from events.wire.codec import Read
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
 from turbine.cli.whatif import text_of
-from turbine.honesty import hold, matched, near
-from turbine.plot import draw_beside
+from turbine.lab.honesty import hold, matched, near
+from turbine.lab.plant.deeds import Deed, Played
+from turbine.lab.plot import draw_beside
+from turbine.lab.sides import picture_of
+from turbine.lab.whatif import BadWhatIf, what_if
 from turbine.read.answers.journal import body_of
-from turbine.sides import picture_of
-from turbine.whatif import BadWhatIf, what_if
 
 MINUTE_MS = 60_000
 CALM = ("step", "spike", "ramp", "square", "dependency")

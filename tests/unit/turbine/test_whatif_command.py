@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from events.records import ScalingDecided
+from events.generated.records import ScalingDecided
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.recordings import JOB, reads_of, recorded, serve, words
 from turbine.cli.failures import Code

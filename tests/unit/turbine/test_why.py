@@ -7,10 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from events.codec import Record, encode
-from events.identity import change_id
-from events.records import ConfigChangeProposed, ScalingDecided
+from events.generated.records import ConfigChangeProposed, ScalingDecided
 from events.topics import CHANGES, JOURNAL
+from events.wire.codec import Record, encode
 from projections.ingress import KNOWN
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.jobs import to_plain
@@ -24,6 +23,7 @@ from turbine.read.answers.decision import (
     verdict_on,
 )
 from turbine.read.differences import Difference
+from turbine_client.identity import change_id
 
 
 def why(journal: Journal, name: str) -> Explanation:

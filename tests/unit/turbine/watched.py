@@ -13,9 +13,8 @@ from prometheus_client.core import Metric
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
-from components.runtime import metrics
-from events.codec import Read, Record, encode
-from events.records import (
+from components.runtime.process import metrics
+from events.generated.records import (
     Body,
     CapacityReported,
     Generation,
@@ -29,6 +28,7 @@ from events.records import (
     TaskLoadReported,
 )
 from events.topics import JOURNAL, place
+from events.wire.codec import Read, Record, encode
 from projections.jobs import End, Job, Layer
 from projections.reports import Report
 from projections.syncs import Listed, Quarantine, Running, Sync
@@ -234,7 +234,7 @@ def exposition(
 
 
 def component(frozen: int, held_back: int) -> str:
-    """What a component says of itself, by the names that `components.runtime.metrics` gives."""
+    """What a component says of itself, by the names in `components.runtime.process.metrics`."""
     registry = CollectorRegistry()
     for family, value in ((metrics.FROZEN, frozen), (metrics.HELD_BACK, held_back)):
         [described] = family.describe()

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from structlog.testing import capture_logs
 
-from components.runtime.intake import Message
+from components.runtime.kafka.intake import Message
 from tests.laws.played import messages_of, source_of
 from turbine.log import Log
 from turbine.views import opening

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from events.codec import SKIPPED, Read, Record
+from events.wire.codec import SKIPPED, Read, Record
 from turbine.views.decisions import CLASSES, Decisions, Names, Wanted, class_of
 
 

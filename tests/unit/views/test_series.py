@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from events.records import Generation, TaskLoadReported
+from events.generated.records import Generation, TaskLoadReported
 from turbine.views.notes import Loads
 from turbine.views.series import HOUR, MEASURES, MINUTE_MS, Series
 from turbine.views.starts import Starts

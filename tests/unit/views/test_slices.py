@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.intake import Message
-from components.runtime.origin import FEW, RECORD_BYTES, SIP_BYTES, sips
+from components.runtime.kafka.intake import Message
+from components.runtime.kafka.origin import FEW, RECORD_BYTES, SIP_BYTES, sips
 from events.topics import BY_SHORT, place
 from turbine.log import Log
 from turbine.views.slices import in_time

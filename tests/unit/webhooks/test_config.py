@@ -7,10 +7,10 @@ from types import MappingProxyType
 
 import pytest
 
-from components.runtime.settings import BadSettings, Settings, load_settings
 from components.webhooks.config import HOOKS_MAX, NAMES_MAX, Hook, hooks_of
-from components.webhooks.outbox import Limits
+from components.webhooks.core.outbox import Limits
 from tests.unit.webhooks.receiver import KEY, SECRET
+from turbine_client.settings import BadSettings, Settings, load_settings
 from turbine_client.signing import read_secret, show_secret
 
 URL = "https://hooks.example.org/turbine"

@@ -9,15 +9,15 @@ from typing import Any
 
 from prometheus_client import REGISTRY
 
-from components.runtime.intake import DeadLetter, Message
+from components.runtime.kafka.intake import DeadLetter, Message
 from components.webhooks.agents import REASON, Line
 from components.webhooks.config import Hook
-from components.webhooks.envelope import envelope, header_id
-from components.webhooks.outbox import MESSAGES_MAX, Answer, Delivery, Limits
-from events.codec import Record, encode, headers_of
-from events.lock import newest_of, read_lock
-from events.records import AlertRaised, Body, JobDeleted, LayerVersions
+from components.webhooks.core.envelope import envelope, header_id
+from components.webhooks.core.outbox import MESSAGES_MAX, Answer, Delivery, Limits
+from events.generated.records import AlertRaised, Body, JobDeleted, LayerVersions
 from events.topics import ALERTS, OUTCOMES, place
+from events.wire.codec import Record, encode, headers_of
+from events.wire.lock import newest_of, read_lock
 from tests.unit.webhooks.receiver import KEY
 
 TAKEN, GONE = Answer(200, "200 OK"), Answer(410, "410 Gone")
@@ -179,8 +179,8 @@ def test_an_id_with_a_dot_is_hashed_where_it_would_divide_what_is_signed() -> No
 
 
 def test_the_source_and_time_of_a_record_without_them() -> None:
-    from components.runtime.intake import take_in
-    from events.codec import Read
+    from components.runtime.kafka.intake import take_in
+    from events.wire.codec import Read
 
     bare = take_in(message(0)._replace(headers=[]), 1, None)
     assert isinstance(bare, Read)

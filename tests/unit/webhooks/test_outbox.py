@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.webhooks.outbox import (
+from components.webhooks.core.outbox import (
     BYTES_MAX,
     HOLD_MS_MAX,
     MESSAGES_MAX,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.webhooks.config import Hook
-from components.webhooks.outbox import Answer, Delivery
+from components.webhooks.core.outbox import Answer, Delivery
 from components.webhooks.sending import Senders, post
 from infra.waiting import until
 from tests.unit.webhooks.receiver import DRIP, GARBAGE, HANG, KEY, receiving

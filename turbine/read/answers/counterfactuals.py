@@ -12,8 +12,8 @@ from functools import partial
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from components.auto_scaler.catalogue import POLICIES
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.catalogue import POLICIES
+from components.auto_scaler.core.verdict import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from components.runtime.intake import DeadLetter, take_in
-from events.codec import SKIPPED, Read
-from events.identity import valid_until_ms
-from events.records import PlacementRejected
+from components.runtime.kafka.intake import DeadLetter, take_in
+from events.generated.records import PlacementRejected
 from events.sentences import sentence
 from events.topics import CHANGES, JOURNAL, TIERS
+from events.wire.codec import SKIPPED, Read
 from projections.jobs import INGRESS_TOPICS, Job, apply
 from turbine.ids import full_id
 from turbine.log import Log, Standing
@@ -37,7 +36,7 @@ from turbine.read.answers.scaling import Consequence, ScalingReport, Word, conse
 from turbine.read.differences import differences
 from turbine.read.once import Once
 from turbine_client.crowding import UNCOUNTED, crowded_out
-from turbine_client.identity import VALID_MS
+from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.verdicts import VERDICTS, heard_in
 
 _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})

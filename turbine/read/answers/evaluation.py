@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from components.auto_scaler.acting import act
-from components.auto_scaler.apply import apply
+from components.auto_scaler.core.acting import act
+from components.auto_scaler.core.apply import apply
+from components.auto_scaler.core.evaluation import Looked, looked, outcome
+from components.auto_scaler.core.facts import Facts
+from components.auto_scaler.core.row import Scale
+from components.auto_scaler.core.verdict import REVERT, Verdict
 from components.auto_scaler.decide import decide
-from components.auto_scaler.facts import Facts
-from components.auto_scaler.looking import Looked, looked, outcome
-from components.auto_scaler.row import Scale
-from components.auto_scaler.verdict import REVERT, Verdict
-from events.codec import encode
-from events.records import Body, ScalingDecided, ScalingDeclined
+from events.generated.records import Body, ScalingDecided, ScalingDeclined
+from events.wire.codec import encode
 from turbine.hearing import Hears, row_at
 from turbine.log import Standing
 from turbine.read.answers.journal import body_of

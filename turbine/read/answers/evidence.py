@@ -13,9 +13,8 @@ from typing import Any
 
 from pydantic import JsonValue
 
-from components.runtime.component import Component
-from events.codec import Read
-from events.records import (
+from components.runtime.core.component import Component
+from events.generated.records import (
     Body,
     CapacityGranted,
     JobConfigChanged,
@@ -29,6 +28,7 @@ from events.records import (
     WorkloadProfiled,
 )
 from events.topics import JOURNAL
+from events.wire.codec import Read
 from turbine.hearing import Heard, Hears, Minutes
 from turbine.log import Standing
 from turbine.logics import NEWEST

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from typing import Annotated, Any
 
-from events.merge import origins
+from events.job_config.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.overrides import ends_of

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 from pydantic import ConfigDict, GetJsonSchemaHandler, JsonValue, TypeAdapter
 from pydantic_core import CoreSchema
 
-from events.codec import SKIPPED, Read
-from events.records import Body, PlacementPlanned, PlacementRejected
+from events.generated.records import Body, PlacementPlanned, PlacementRejected
 from events.sentences import sentence
 from events.topics import JOURNAL
+from events.wire.codec import SKIPPED, Read
 from turbine.log import Standing
 
 Json = dict[str, JsonValue]

@@ -13,9 +13,9 @@ from functools import lru_cache
 from math import inf
 from typing import Annotated, Any, NamedTuple
 
-from events.config import Invalid, JobConfig, validate_config
-from events.merge import origins
-from events.records import TaskLoadReported
+from events.generated.records import TaskLoadReported
+from events.job_config.config import Invalid, JobConfig, validate_config
+from events.job_config.merge import origins
 from events.sentences.scaling import Said as Word
 from events.sentences.scaling import outline
 from events.topics import LAYERS

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Annotated
 
-from components.runtime.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
+from components.runtime.kafka.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
 from events.topics import BY_SHORT, DEAD_LETTERS
 from turbine.log import Log
 from turbine.read.plain import made, means

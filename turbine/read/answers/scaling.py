@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.auto_scaler.verdict import (
+from components.auto_scaler.core.verdict import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,
@@ -17,8 +17,7 @@ from components.auto_scaler.verdict import (
     SCALE_DOWN,
     SCALE_UP,
 )
-from events.config import Invalid, Policy, validate_config
-from events.records import (
+from events.generated.records import (
     Body,
     JobConfigChanged,
     JobConfigRejected,
@@ -30,8 +29,9 @@ from events.records import (
     SyncCommitted,
     SyncFailed,
 )
+from events.job_config.config import Invalid, Policy, validate_config
+from events.job_config.strict_json import write_path
 from events.sentences import sentence
-from events.strict_json import write_path
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
 from turbine.log import Standing

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from events.records import SyncFailed
+from events.generated.records import SyncFailed
 from projections.syncs import Plan, Sync
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine

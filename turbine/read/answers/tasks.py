@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from events.records import TaskLoadReported
+from events.generated.records import TaskLoadReported
 from projections.syncs import Sync
 from turbine.headline import STATES, Lives, lives_of, tasks_of
 from turbine.read.answers.lines import is_fresh, now_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Annotated
 
-from events.records import CapacityReported, ResourceUse, TierDefined
+from events.generated.records import CapacityReported, ResourceUse, TierDefined
 from projections.capacity import CAPACITY, Capacity
 from projections.fleet import ADD, Fleet, Load
 from projections.lives import Life

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from components.auto_scaler.verdict import STAY
-from events.records import ScalingDecided, ScalingDeclined
+from components.auto_scaler.core.verdict import STAY
+from events.generated.records import ScalingDecided, ScalingDeclined
 from projections.jobs import Job
 from turbine.hearing import Hears
 from turbine.log import Standing

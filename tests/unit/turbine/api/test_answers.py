@@ -11,12 +11,12 @@ from pydantic import BaseModel, TypeAdapter
 
 from benchmarks.spoken_log import SpokenLog
 from events.topics import JOURNAL
-from simulation.plant.cases import SCENARIOS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
 from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.scoreboard import PLAYED
 from turbine.read.answers.decision import Explanation
-from turbine.scoreboard import PLAYED
 
 P = "/api/v1"
 SHAPES: list[tuple[str, type[BaseModel]]] = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from events.records import DrainRequested, Generation, TaskStarted
+from events.generated.records import DrainRequested, Generation, TaskStarted
 from events.topics import OPERATOR, TASKS
 from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.world import CONFIG, NOW, TOKEN, Rejected, Unknown, World, world_of

@@ -13,7 +13,6 @@ from urllib.parse import quote
 
 import pytest
 
-from components.runtime.settings import Settings
 from events.topics import JOURNAL
 from tests.kit.examples import some_of
 from tests.unit.turbine import logs
@@ -36,6 +35,7 @@ from turbine.cli.terminal import terminal
 from turbine.log import Log
 from turbine.log_file import LogFile
 from turbine.views.view import View
+from turbine_client.settings import Settings
 
 PLAIN: Mapping[str, Any] = {"tty": False, "columns": 80, "environment": {}}
 LINES = {

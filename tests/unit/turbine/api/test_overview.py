@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from benchmarks.spoken_log import NOW, SpokenLog
-from events.records import (
+from events.generated.records import (
     AlertRaised,
     DrainRequested,
     Generation,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.clients import BrokerUnreachable
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import TOKEN, World
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import PROBLEM, refusal_of
+from turbine_client.clients import BrokerUnreachable
 
 P = "/api/v1"
 BAD = [

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.loop import Stop
-from components.runtime.settings import BadSettings, Settings
+from components.runtime.process.loop import Stop
 from tests.unit.turbine.api.world import world_of
 from tests.unit.turbine.lines import run
 from turbine.api.server import (
@@ -28,6 +27,7 @@ from turbine.cli.dashboard import _tell
 from turbine.cli.failures import Code
 from turbine.fleet import address_of, await_address
 from turbine.members import ADDRESS
+from turbine_client.settings import BadSettings, Settings
 
 
 def test_it_answers_and_ends_although_somebody_follows(tmp_path: Path) -> None:

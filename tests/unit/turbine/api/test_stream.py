@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-from events.positions import parse_vector
 from tests.unit.turbine.api.asgi import scope_of
 from tests.unit.turbine.api.world import CONFIG, World, world_of
 from turbine.api import stream
 from turbine.api.problems import Refusal
 from turbine.api.stream import GAP_MOST, Sent
 from turbine.views.decisions import Decisions
+from turbine_client.positions import parse_vector
 
 PATIENCE_S = 60.0
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from benchmarks.spoken_log import SpokenLog
-from events.records import ContainerStarted, Generation, TaskFailed
+from events.generated.records import ContainerStarted, Generation, TaskFailed
 from events.topics import CONTAINERS, TASKS
 from tests.browser.hostile import HOSTILE
 from tests.unit.turbine.api.asgi import ask

@@ -11,7 +11,7 @@ from tests.unit.turbine.api.test_answers import extras
 from tests.unit.turbine.api.world import World
 from turbine.api import whatif
 from turbine.api.shapes_more import WhatIfAnswer
-from turbine.whatif import BadWhatIf
+from turbine.lab.whatif import BadWhatIf
 
 ANSWER = {
     "job": "clicks",

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.spoken_log import NOW, SpokenLog
-from events.records import (
+from events.generated.records import (
     AlertCleared,
     AlertRaised,
     CapacityReported,

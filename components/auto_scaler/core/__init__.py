@@ -1,0 +1,1 @@
+"""What the auto scaler decides by. Pure."""

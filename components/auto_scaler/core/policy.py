@@ -1,0 +1,82 @@
+"""The one shape of a scaling policy: it learns minute by minute, and is asked now and then. Pure.
+
+A policy is a value: its name stands in the job's config, and its settings are checked like the
+rest. What it remembers is a value too, so that a decision can be made again from the log.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, ClassVar, Generic, Self, TypeVar
+
+from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Profile
+from components.auto_scaler.core.verdict import Verdict, stay
+
+Memory = TypeVar("Memory")
+
+
+class Policy(ABC, Generic[Memory]):
+    """Detect, diagnose, resolve (Turbine V-A, StreamOps 4)."""
+
+    name: ClassVar[str]
+    version: ClassVar[int] = 1
+    every_ms: ClassVar[int] = 60_000  # how often it is asked
+    replayed: ClassVar[bool] = True  # at each look over the minutes that the job's row has kept
+    minute_ms: int = MINUTE_MS  # as long as one lasts, by the log's clock
+
+    @classmethod
+    @abstractmethod
+    def made(cls, settings: Mapping[str, Any]) -> Self:
+        """With these settings; pydantic's ValidationError names the first that does not fit."""
+
+    def paced(self, minute_ms: int) -> Self:
+        """The same with minutes of another length, where it can count in them."""
+        made = copy(self)
+        made.minute_ms = minute_ms
+        return made
+
+    @abstractmethod
+    def begin(self, job: Job) -> Memory:
+        """What it knows before the first minute."""
+
+    @abstractmethod
+    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:
+        """What a minute adds."""
+
+    @abstractmethod
+    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:
+        """The symptom; "" for none."""
+
+    @abstractmethod
+    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:
+        """The cause of it; "" where there is none that calls for anything."""
+
+    @abstractmethod
+    def resolve(
+        self, memory: Memory, job: Job, found: tuple[str, str], profile: Profile, now_ms: int
+    ) -> tuple[Memory, Verdict]:
+        """What is done about symptom and cause."""
+
+    def outcome(self, memory: Memory, job: Job, now_ms: int) -> Verdict | None:  # noqa: ARG002 - most policies do not look back
+        """Whether its last change helped, once that can be told: verified or revert."""
+        return None
+
+    def look(
+        self, memory: Memory, job: Job, profile: Profile, now_ms: int
+    ) -> tuple[Memory, Verdict]:
+        """One look at a job as it stands."""
+        symptom = self.detect(memory, job, now_ms)
+        if not symptom:
+            return memory, stay("nothing is wrong")
+        cause = self.diagnose(memory, job, symptom, profile)
+        if not cause:
+            return memory, stay(f"{symptom}: nothing calls for another size", symptom)
+        return self.resolve(memory, job, (symptom, cause), profile, now_ms)
+
+    def decide(
+        self, memory: Memory, job: Job, profile: Profile, now_ms: int
+    ) -> tuple[Memory, Verdict]:
+        """A look, with all that is to be remembered of it."""
+        return self.look(memory, job, profile, now_ms)

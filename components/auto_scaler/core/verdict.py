@@ -1,0 +1,75 @@
+"""What a policy makes of what it sees: to act or not, each with its reason. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from events.generated.records import Alternative, Constraint
+
+STAY = "stay"
+SCALE_UP, SCALE_DOWN = "scale-up", "scale-down"
+MEMORY_UP, MEMORY_DOWN = "memory-up", "memory-down"
+REBALANCE, MOVE, ALERT, REVERT = "rebalance", "move", "alert", "revert"
+VERIFIED = "verified"
+
+
+class Size(NamedTuple):
+    """Of a job: tasks, and what each of them has."""
+
+    tasks: int
+    threads: int
+    cpu_cores: float
+    memory_mb: int
+
+
+class Expectation(NamedTuple):
+    """What has to be seen by when, for an action to have been right."""
+
+    by_ms: int
+    rate: float | None = None  # records a second that can be read
+    lag_s: float | None = None  # below it
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Of one look at one job."""
+
+    action: str
+    symptom: str  # what was seen; "" for nothing
+    diagnosis: str  # the cause that was found; "" for none
+    explanation: str  # one sentence
+    raw: int = 0  # tasks before any constraint
+    size: Size | None = None  # None: as it is
+    constraints: tuple[Constraint, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    expects: Expectation | None = None
+    task: int | None = None  # that is to be moved
+    until_ms: int | None = None  # the reason to stay holds at least as long
+    reads: float | None = None  # records a second that the job can read as it is
+
+    @property
+    def acts(self) -> bool:
+        """Does it change the job?"""
+        return self.size is not None
+
+
+def stay(explanation: str, symptom: str = "", diagnosis: str = "", **more: object) -> Verdict:
+    """Nothing is done, and why."""
+    return Verdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
+
+
+class Clamped(NamedTuple):
+    """A number on its way through constraints."""
+
+    value: float
+    constraints: tuple[Constraint, ...] = ()
+
+    def through(self, name: str, make: Callable[[float], float], note: str = "") -> Clamped:
+        """What a constraint makes of it, told where it changes it."""
+        after = make(self.value)
+        if after == self.value:
+            return self
+        told = Constraint(name, self.value, after, note)
+        return Clamped(after, (*self.constraints, told))

@@ -1,0 +1,1 @@
+"""What the capacity manager decides by. Pure."""

@@ -1,0 +1,1 @@
+"""Which partitions the clock ticks. Pure."""

@@ -1,0 +1,1 @@
+"""The one step and all that it is made of. Pure."""

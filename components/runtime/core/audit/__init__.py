@@ -1,0 +1,1 @@
+"""Decisions made again from the log, and what they differ in. Pure."""

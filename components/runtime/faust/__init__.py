@@ -1,0 +1,1 @@
+"""The shell of job-keyed components, on Faust."""

@@ -1,0 +1,1 @@
+"""The log at its broker: clients, readers, writers, dead letters."""

@@ -1,0 +1,1 @@
+"""What a process is: settings, logs, metrics, how it ends."""

@@ -1,0 +1,1 @@
+"""The shell of tier-wide components, on a reader of its own."""

@@ -1,0 +1,1 @@
+"""What the shard manager decides by. Pure."""

@@ -1,0 +1,1 @@
+"""The placement: a problem in, moves out. Pure."""

@@ -1,0 +1,1 @@
+"""What the state syncer decides by. Pure."""

@@ -1,0 +1,1 @@
+"""What a container does with its tasks. Pure."""

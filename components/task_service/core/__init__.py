@@ -1,0 +1,1 @@
+"""What the task service decides by. Pure."""

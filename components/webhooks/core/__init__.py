@@ -1,0 +1,1 @@
+"""What a webhook sends, when, and signed how. Pure."""

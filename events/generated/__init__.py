@@ -1,0 +1,1 @@
+"""The records of the log and their decoders, rendered from the schemas."""

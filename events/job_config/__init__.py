@@ -1,0 +1,1 @@
+"""What a job's config may say, and how its layers add up."""

@@ -1,0 +1,1 @@
+"""How a record becomes a message and back: codec, framing, ids, positions."""

@@ -1,0 +1,1 @@
+"""What a task and its supervisor say, claim and reset. Pure."""

@@ -1,0 +1,1 @@
+"""The engine that forks a process for each task."""

@@ -1,0 +1,1 @@
+"""What would have been: plants, back-tests, what-if and the scoreboard."""

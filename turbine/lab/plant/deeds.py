@@ -1,0 +1,68 @@
+"""What a job that is played consists of: its minutes, what was decided, what is wanted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from components.auto_scaler.core.verdict import Size
+from events.generated.records import LayerVersions
+
+
+class Played(NamedTuple):
+    """One minute of the job."""
+
+    at_ms: int  # its end
+    rate: float  # records a second that came in
+    lag_s: float  # age of the oldest record at its end
+    size: Size
+    down_s: float  # for which no task ran
+
+
+class Deed(NamedTuple):
+    """One change of its size, or of who reads what, that was decided."""
+
+    at_ms: int
+    action: str
+    before: Size
+    after: Size
+    explanation: str
+
+
+class Pause(NamedTuple):
+    """One restart that was measured."""
+
+    took_s: float  # from the begin of its plan to its end
+    seen_s: float  # of which no report tells
+
+
+class Wish(NamedTuple):
+    """A policy instead of the one that the job's config names."""
+
+    name: str
+    settings: Mapping[str, Any]
+
+
+@dataclass(slots=True)
+class Layers:
+    """What each authority wants of the job, with the version of its last change."""
+
+    configs: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}, {}, {}])
+    versions: list[int] = field(default_factory=lambda: [0, 0, 0, 0])
+
+    @property
+    def vector(self) -> LayerVersions:
+        """Of all four."""
+        return LayerVersions(*self.versions)
+
+
+def sized(before: Size, made: Mapping[str, Any]) -> Size:
+    """The size once that is set."""
+    resources = made.get("resources", {})
+    return Size(
+        made.get("tasks", before.tasks),
+        made.get("threads_per_task", before.threads),
+        resources.get("cpu_cores", before.cpu_cores),
+        resources.get("memory_mb", before.memory_mb),
+    )
