@@ -53,10 +53,10 @@ chaos: setup  ## workers, engines and brokers killed again and again: what test 
 	$(BIN)/pytest -n 2 --dist loadfile -m chaos tests/integration
 
 demo: $(RUNS)  ## start a local fleet to look at; TRACE=site.csv.gz plays a recorded day
-	@$(BIN)/python -m turbine.demo start $(if $(TRACE),--trace "$(TRACE)")
+	@$(BIN)/python -m turbine.story.demo start $(if $(TRACE),--trace "$(TRACE)")
 
 demo-stop: $(RUNS)  ## stop it
-	@$(BIN)/python -m turbine.demo stop
+	@$(BIN)/python -m turbine.story.demo stop
 
 bench: setup  ## figures, each beside a peer or a limit
 	$(BIN)/python -m benchmarks all

@@ -12,7 +12,7 @@ from pathlib import Path
 from benchmarks.children import ROOT, ChildFailed, end, python, start
 from benchmarks.figures import Result, describe_machine, listing, load, say, table
 from infra.kafka.errors import BrokerFailed, Unavailable
-from turbine.lab.traffic import BadTrace
+from turbine.ops.traffic import BadTrace
 
 MODULES = {
     "verdicts": "benchmarks.verdicts",

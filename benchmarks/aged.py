@@ -92,7 +92,7 @@ def await_kept(site: Installation, ends: Mapping[str, int]) -> None:
 
 def begin(site: Installation, kind: str, name: str) -> dict[str, Any]:
     """From the process's first instant until it has all that stood; in a new directory."""
-    module = {"container": "turbine.container", "peer": "benchmarks.aged_peer"}[kind]
+    module = {"container": "turbine.ops.container", "peer": "benchmarks.aged_peer"}[kind]
     home = site.directory / f"{name}-{time.time_ns()}"
     more = ["--directory", home, "--bootstrap", site.settings.bootstrap, "--logs-host", "off"]
     log = home.with_suffix(".log")

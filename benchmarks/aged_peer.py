@@ -7,7 +7,7 @@ import sys
 from unittest.mock import patch
 
 from components.task_manager.lives import Kept
-from turbine.container import main
+from turbine.ops.container import main
 
 
 def start_from_0() -> int:

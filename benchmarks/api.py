@@ -19,7 +19,7 @@ from turbine.api.guard import Guard, Rules
 from turbine.api.held import HeldViews
 from turbine.api.server import desk_of
 from turbine.api.writing import NoWriter
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 JOBS, TASKS = 5_000, 10_000
 QUICK_JOBS, QUICK_TASKS = 500, 1_000

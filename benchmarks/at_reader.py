@@ -15,12 +15,12 @@ from typing import Any
 
 from benchmarks.figures import peak_mb, resident_mb, say
 from components.runtime.process.garbage import collect_seldom
-from turbine.log import Log
-from turbine.views.cache import Cache
-from turbine.views.opening import open_cache
-from turbine.views.past import view_at
-from turbine.views.reader import Reader
-from turbine.views.view import View
+from turbine.read.sources.log import Log
+from turbine.read.state.cache import Cache
+from turbine.read.state.opening import open_cache
+from turbine.read.state.past import view_at
+from turbine.read.state.reader import Reader
+from turbine.read.state.view import View
 from turbine_client.settings import Settings
 
 

@@ -20,7 +20,7 @@ from components.auditor.bulk import LogAudit
 from components.runtime.kafka.intake import Message
 from components.runtime.kafka.origin import BrokerOrigin
 from components.runtime.process.garbage import collect_seldom
-from turbine.logics import AUDITED
+from turbine.read.logics import AUDITED
 from turbine_client.settings import Settings
 
 

@@ -15,7 +15,7 @@ from benchmarks.installation import Installation, install
 from benchmarks.pace import due
 from benchmarks.throughput import measure_throughput
 from events.topics import CHANGES, JOURNAL, OUTCOMES, TOPICS
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher
 
 RATE_PER_S = 50.0

@@ -30,9 +30,9 @@ from events.generated.records import (
 )
 from events.topics import LIVES, OPERATOR, TIERS, TOPICS, partition_of, place
 from events.wire.codec import SDK, Record, encode
-from turbine.log import Log
-from turbine.members import WORKER
-from turbine.tiers import answer_to, ask, define, new_id
+from turbine.ops.members import WORKER
+from turbine.ops.tiers import answer_to, ask, define, new_id
+from turbine.read.sources.log import Log
 from turbine_client.clients import producer
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.reading import ends_now, read_span, starts_now
@@ -94,7 +94,9 @@ def _fleet() -> Iterator[Installation]:
             site.serve(*WORKER, instance=f"worker-{number}")
         for name in NAMES:
             place_, told = site.directory / "places" / name, site.settings.bootstrap
-            command = python("turbine.container", name, "--directory", place_, "--bootstrap", told)
+            command = python(
+                "turbine.ops.container", name, "--directory", place_, "--bootstrap", told
+            )
             site.processes[name] = Supervised(name, command, site.directory)
         define(Log(site.settings), TIER, SHARDS, (REGION,), {"time_per_mille": PER_MILLE})
         for number in range(2):

@@ -16,8 +16,8 @@ from benchmarks.exactly_once_watch import Feed, GroupWatch, count_numbers
 from benchmarks.figures import Result, say, share
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
 from events.generated.records import DrainRequested, UndrainRequested
-from turbine.log import Log
-from turbine.tiers import ask, new_id
+from turbine.ops.tiers import ask, new_id
+from turbine.read.sources.log import Log
 from turbine_client.settings import Settings
 
 SEED = 11

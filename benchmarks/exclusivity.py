@@ -39,7 +39,7 @@ from components.shard_manager.decide import component as shard_manager
 from events.wire.codec import Read
 from projections.timing import Timing
 from tasks.deadline import own_ms
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 SEED = 7
 START_S, REST_S, END_S = 120.0, 60.0, 10.0

@@ -30,8 +30,8 @@ from events.generated.records import DrainRequested, UndrainRequested
 from events.topics import CONTAINERS, partition_of
 from infra.kafka.broker import start_broker
 from infra.kafka.directory import HOST, Ports, free_port, write_ports
-from turbine.log import Log
-from turbine.tiers import ask, new_id
+from turbine.ops.tiers import ask, new_id
+from turbine.read.sources.log import Log
 from turbine_client.publish import Publisher
 
 PARTITIONS, PER_MILLE, SHARDS = 4, 100, 40
@@ -174,7 +174,7 @@ class Fleet:
         settings.write_text("\n".join(["[kafka]", *lines, ""]))
         for name in self.names:
             command = python(
-                "turbine.container",
+                "turbine.ops.container",
                 *(name, "--directory", self.places / name, "--config", settings),
                 *("--bootstrap", f"{HOST}:{self.links.ports[name]}"),
             )

@@ -17,7 +17,7 @@ from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet, until
 from events.generated.records import ContainerFailedOver
 from events.topics import CONTAINERS, place
 from events.wire.codec import TYPE_PREFIX, decode
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.reading import ends_now, read_span
 
 JOB, INPUTS, TASKS, RATE = "copy", 4, 4, 200

@@ -17,7 +17,7 @@ from benchmarks.children import ChildFailed
 from benchmarks.figures import Result, say, share
 from benchmarks.front_door import Ran, clone_into, run
 from events.topics import TASKS
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.settings import load_settings
 
 STARTED = "TaskStarted"

@@ -22,7 +22,7 @@ from benchmarks.installation import install
 from components.runtime.process.loop import Stop
 from events.topics import BY_SHORT, LOADS
 from spark_streaming.history.layout import DAY_MS
-from turbine.history import compact_days, profiles, span_of, spark_of, write
+from turbine.ops.history import compact_days, profiles, span_of, spark_of, write
 from turbine_client.settings import Settings
 
 PARTITIONS = 4

@@ -18,7 +18,7 @@ from events.topics import BY_SHORT, LOADS
 from spark_streaming.history.layout import DAY_MS, day_of
 from spark_streaming.history.profile import MINUTE_MS
 from spark_streaming.history.rows import COLUMNS, UNREADABLE, decoded, to_arrow
-from turbine.history import SLOT_MS
+from turbine.ops.history import SLOT_MS
 
 POLL, FILE_ROWS = 10_000, 500_000
 

@@ -17,7 +17,7 @@ from components.task_manager.place import hold
 from infra import waiting
 from tasks.core.protocol import Ended, Event, Loads, Started, Work
 from tasks.deadline import Deadline, own_ms
-from turbine.members import ENGINES
+from turbine.ops.members import ENGINES
 from turbine_client.settings import Settings
 
 READY_S = 120.0

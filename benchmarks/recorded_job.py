@@ -11,7 +11,7 @@ from components.runtime.core.step import Owner
 from events.topics import BY_SHORT, JOURNAL, place
 from events.wire.codec import Read
 from projections.jobs import Job
-from turbine.log import Standing, journal_view
+from turbine.read.sources.log import Standing, journal_view
 
 END_MS = 1 << 62
 

@@ -11,7 +11,6 @@ from benchmarks.children import ROOT, ChildFailed
 from benchmarks.figures import Result, say
 from components.auto_scaler.core.catalogue import policy_of
 from components.runtime.process.local import LocalFailed
-from turbine.generate import open_trace
 from turbine.lab.backtest import BadBackTest
 from turbine.lab.plant.cases import SCENARIOS, TASKS_MAX
 from turbine.lab.plant.scoreboard import (
@@ -43,6 +42,7 @@ from turbine.lab.scoreboard import (
     traces_of,
     what,
 )
+from turbine.ops.generate import open_trace
 
 TRACES = ROOT.parent / "shared" / "traces"
 POLICIES = PLAYED

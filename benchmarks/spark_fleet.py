@@ -22,9 +22,9 @@ from components.runtime.process.local import ask_spark
 from events.topics import CONTAINERS
 from infra import waiting
 from projections.syncs import RUNNING
-from turbine.log import Log
-from turbine.members import ENGINES, WORKER
-from turbine.tiers import define
+from turbine.ops.members import ENGINES, WORKER
+from turbine.ops.tiers import define
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher
 
 KEEPERS = tuple(name for name in WORKER if name != "auto-scaler")
@@ -65,7 +65,7 @@ class SparkFleet:
         told = self.site.directory / "containers.toml"
         told.write_text(f'[spark]\n"heap.mb" = {heap_mb}\nmaster = "local[2]"\n')
         command = python(
-            "turbine.container",
+            "turbine.ops.container",
             *(name, "--directory", self.places / name, "--engine", ENGINES[self.kind]),
             *("--bootstrap", self.site.settings.bootstrap, "--config", told),
         )

@@ -26,7 +26,7 @@ from events.generated.records import (
 )
 from events.topics import BY_SHORT, CLOCK, JOURNAL, LOADS, TASKS, TIERS, partition_of, place
 from events.wire.codec import Record, encode, headers_of
-from turbine.views.source import HeldSource
+from turbine.read.sources.held import HeldSource
 from turbine_client.identity import decision_id
 
 NOW = 1_800_000_000_000
@@ -35,7 +35,7 @@ CHAINED = (JOURNAL, TIERS)
 
 
 class SpokenLog(HeldSource):
-    """A source of `turbine.log.Log`; what is said later has a later instant."""
+    """A source of `turbine.read.sources.log.Log`; what is said later has a later instant."""
 
     since_ms = 0
     at_hand = True

@@ -8,7 +8,7 @@ from benchmarks.children import ChildFailed, ask, python
 from benchmarks.figures import say
 from benchmarks.installation import Installation
 from events.topics import BY_SHORT, CHANGES, JOURNAL, place
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.publish import VERDICTS
 from turbine_client.reading import ends_now
 from turbine_client.subscribe import Subscriber

@@ -18,7 +18,7 @@ from components.runtime.kafka.intake import DeadLetter, take_in
 from events.generated.records import JobConfigChanged, JobDeleted, LayerVersions, OverrideExpired
 from events.topics import LAYERS, OUTCOMES, place
 from events.wire.codec import Read
-from turbine.log import Log, Standing
+from turbine.read.sources.log import Log, Standing
 from turbine_client.publish import VERDICTS
 from turbine_client.reading import read_span
 from turbine_client.subscribe import Subscriber

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from benchmarks.children import ROOT
-from turbine.generate import open_trace
-from turbine.lab.traffic import Draws, Shape, played
+from turbine.ops.generate import open_trace
+from turbine.ops.traffic import Draws, Shape, played
 
 TRACES = ROOT.parent / "shared" / "traces"
 """Recordings of minutes and rates, as `turbine generate --trace` reads them. Where there are none,

@@ -21,9 +21,9 @@ from infra.topics import apply_topics
 from infra.waiting import until, within
 from tests.kit.examples import CHECK, EXAMPLES
 from tests.simulation.seeds import FOLDER, begin
-from turbine.cli.moments import set_now
-from turbine.fleet import Process, held, lives, spawner
-from turbine.members import Member
+from turbine.ops.fleet import Process, held, lives, spawner
+from turbine.ops.members import Member
+from turbine.read.moments import set_now
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.settings import Settings
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
     from turbine_client import (
         Accepted,
         BadSettings,
@@ -52,7 +52,7 @@ _HOMES = {
     "Accepted": "turbine_client",
     "BadSettings": "turbine_client",
     "BrokerUnreachable": "turbine_client",
-    "Log": "turbine.log",
+    "Log": "turbine.read.sources.log",
     "Once": "turbine_client",
     "Outcome": "turbine_client",
     "Publisher": "turbine_client",

@@ -39,7 +39,7 @@ def _publisher(settings: Settings, _: str) -> int:
 def _auditor(settings: Settings, _: str) -> int:
     from components.auditor.agents import serve
     from components.runtime.process.loop import Stop
-    from turbine.logics import audited_with
+    from turbine.read.logics import audited_with
 
     return serve(settings, Stop().listen(), audited_with)
 
@@ -86,8 +86,8 @@ class Shown(NamedTuple):
 
 def _exporter(settings: Settings, shown: Shown) -> int:
     from components.runtime.process.loop import Stop
-    from turbine.monitoring.exporter import PORT, serve
-    from turbine.monitoring.families import JOBS_MOST, Asked
+    from turbine.exporter.exporter import PORT, serve
+    from turbine.exporter.families import JOBS_MOST, Asked
 
     most = JOBS_MOST if shown.jobs_most is None else shown.jobs_most
     asked = Asked(most, shown.tasks_per_job)

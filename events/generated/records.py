@@ -1,4 +1,4 @@
-"""The records of the log, generated from events/schemas by `python -m events.wire.generate`.
+"""The records of the log, made of events/schemas by `python -m events.wire.generate`.
 
 Those that a client knows are the client's own. Change a schema and generate again; an edit here is
 lost, and a test compares.

@@ -1,8 +1,8 @@
 """Writes the records and decoders of `events`, and the client's, from the `.avsc` files, the truth.
 
 Run it with `python -m events.wire.generate`.  The text depends on the schemas alone, so `--check`
-can compare it.  Reading and writing of each record is spelled out field by field: decoding is the hot
-path of replay, and reflection at run time costs more there than the Avro decoder itself.
+can compare it.  Reading and writing of each record is spelled out field by field: decoding is the
+hot path of replay, and reflection at run time costs more there than the Avro decoder itself.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from events.wire.avsc import (
 from events.wire.generate_decoders import generate_decoders
 from turbine_client.topics import CLIENT_KINDS
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 CLIENT = "client/turbine_client"
 HEAD = '''"""The records of the log, made of events/schemas by `python -m events.wire.generate`.
 
@@ -103,7 +103,7 @@ CORE = ("Body", "_finite", "_finite_or_none", "from_plain", "to_plain")
 
 
 def generate(schemas: list[dict[str, Any]]) -> str:
-    """The text of `events/generated/records.py`: what the client does not have, and all in a table."""
+    """The text of `events/generated/records.py`: what the client lacks, and all in a table."""
     known = set(name_types(_of_client(schemas)))
     parts = [HEAD, "from turbine_client.records import (\n"]
     parts += [f"    {name} as {name},\n" for name in sorted(known.union(CORE))]

@@ -17,8 +17,8 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from tests.browser import facts_day as day
 from tests.browser import facts_more as more
 from tests.browser.facts import CLASSES, Facts, Row
-from turbine.contract import document
-from turbine.policies import rows_of
+from turbine.contract.document import document
+from turbine.read.answers.policies import rows_of
 
 PAGE = Path(__file__).parents[2] / "turbine" / "dashboard"
 PREFIX = "/api/v1/"

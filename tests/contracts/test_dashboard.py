@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.vendored import LOCK, MODULES, PLACES, SHOWN, complaints, ours, theirs
-from turbine import runbooks
+from turbine.contract.document import runbooks
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "turbine" / "dashboard"
@@ -143,6 +143,6 @@ def test_only_imports_are_written_anew() -> None:
 
 def test_runbooks_are_those_of_the_docs() -> None:
     assert runbooks.FILE.read_text(encoding="utf-8") == runbooks.text(), (
-        "docs/runbooks has changed; run `python -m turbine.runbooks`"
+        "docs/runbooks has changed; run `python -m turbine.contract.runbooks`"
     )
     assert "straggler" in json.loads(runbooks.text())

@@ -10,12 +10,12 @@ import pytest
 
 from components.runtime.core.component import Component
 from events.topics import BY_SHORT, TOPICS
-from turbine.records_table import DECIDERS, FOLDERS, PAGE, line_of, named, page_with, table
+from turbine.contract.records_table import DECIDERS, FOLDERS, PAGE, line_of, named, page_with, table
 
 
 def test_the_page_has_the_table() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    assert page == page_with(page), "write it again with `python -m turbine.records_table`"
+    assert page == page_with(page), "write it again with `python -m turbine.contract.records_table`"
 
 
 def test_an_older_table_is_replaced() -> None:

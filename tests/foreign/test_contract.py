@@ -13,7 +13,7 @@ import pytest
 from events.generated.records import RECORDS
 from events.topics import TOPICS
 from tests.foreign.node import LOCK, fetch, run_script
-from turbine.contract import FILE, document
+from turbine.contract.document import FILE, document
 
 Spoil = Callable[[dict[str, Any]], object]
 

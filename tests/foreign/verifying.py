@@ -11,7 +11,7 @@ from typing import Any
 from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT
 from tests.foreign.node import HERE, run_program
-from turbine.contract import Installation, document
+from turbine.contract.document import Installation, document
 
 
 def judged(messages: Iterable[Message], partitions: int, folder: Path) -> dict[str, Any]:

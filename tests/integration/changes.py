@@ -17,7 +17,7 @@ from events.topics import BY_SHORT, CHANGES, OUTCOMES, partition_of, place
 from events.wire.codec import encode
 from infra.waiting import until
 from tests.integration.processes import PARTITIONS
-from turbine.log import Log, Standing
+from turbine.read.sources.log import Log, Standing
 from turbine_client.clients import producer
 from turbine_client.identity import change_id
 from turbine_client.reading import read_span

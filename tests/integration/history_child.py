@@ -20,7 +20,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-import turbine.history
+import turbine.ops.history
 from spark_streaming.history.files import Files
 from spark_streaming.history.writing import Writing
 from spark_streaming.main import options_of
@@ -102,14 +102,14 @@ def main(point: str, root: str) -> int:
     """0 where it has come to the end."""
     assert Writing.begin.__kwdefaults__ is not None
     Writing.begin.__kwdefaults__["records"] = BATCH_RECORDS
-    turbine.history.options_of = quick
-    with turbine.history.spark_of(load_settings()) as spark:
+    turbine.ops.history.options_of = quick
+    with turbine.ops.history.spark_of(load_settings()) as spark:
 
         @contextmanager
         def same(*_: object) -> Iterator[SparkSession]:
             yield spark
 
-        turbine.history.spark_of = same
+        turbine.ops.history.spark_of = same
         arm(point, Path(root))
         for command in json.load(sys.stdin):
             if "--every" in command:

@@ -18,7 +18,7 @@ import pytest
 from infra.waiting import until as wait
 from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.lines import Ended, run
-from turbine.members import ADDRESS
+from turbine.ops.members import ADDRESS
 
 CONFIG = {
     "operator": "api.api:run",

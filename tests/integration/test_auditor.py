@@ -22,10 +22,10 @@ from events.topics import CHANGES, CLOCK, JOURNAL
 from infra.waiting import until
 from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.log import Log
-from turbine.logics import AUDITED, audited_with
-from turbine.tiers import define
+from turbine.failures import Code
+from turbine.ops.tiers import define
+from turbine.read.logics import AUDITED, audited_with
+from turbine.read.sources.log import Log
 from turbine_client.clients import cluster_of
 from turbine_client.positions import format_vector
 from turbine_client.publish import Accepted, Publisher

@@ -14,7 +14,7 @@ from infra.waiting import until, within
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine_client import reading
 from turbine_client.clients import (
     BrokerUnreachable,

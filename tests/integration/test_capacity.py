@@ -14,11 +14,11 @@ from events.generated.records import CapacityGranted, ContainerStarted
 from events.topics import CONTAINERS, GRANTS
 from infra.waiting import until
 from projections.fleet import Fleet
-from turbine.capacity import tiers_in
-from turbine.log import Log
-from turbine.logics import TIERED
+from turbine.ops.tiers import define
+from turbine.read.answers.capacity import tiers_in
+from turbine.read.logics import TIERED
 from turbine.read.plain import plain
-from turbine.tiers import define
+from turbine.read.sources.log import Log
 from turbine_client.publish import Publisher
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -57,7 +57,7 @@ def site() -> Iterator[Installation]:
             serve(found, "capacity-manager", tier)
         for name, tier in (("home", "default"), ("east", "rich"), ("west", "rich")):
             place = ["--directory", found.directory / name, "--tier", tier, "--capacity", TWO]
-            command = python("turbine.container", name, *place, "--bootstrap", address)
+            command = python("turbine.ops.container", name, *place, "--bootstrap", address)
             found.processes[name] = Supervised(name, command, found.directory)
         found.await_assigned()
         yield found

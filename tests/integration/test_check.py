@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 
 pytestmark = pytest.mark.slow
 

@@ -24,8 +24,8 @@ from events.wire.framing import decode
 from infra.waiting import until, within
 from tests.conftest import PARTITIONS, Fleet
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
-from turbine.logics import AUDITED
+from turbine.failures import Code
+from turbine.read.logics import AUDITED
 from turbine_client.publish import Publisher, Rejected, TooLarge
 from turbine_client.reading import ends_now
 

@@ -31,7 +31,7 @@ from events.generated.records import (
 from events.topics import CONTAINERS, LOADS, TASKS, place
 from projections.syncs import RUNNING
 from tests.integration.processes import lives, processes_in, stands_still, until
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.publish import Publisher
 from turbine_client.reading import read_span
 
@@ -109,7 +109,7 @@ class Fleet:
 
     def keep(self, name: str) -> None:
         address, home = self.site.settings.bootstrap, self.places / name
-        command = python("turbine.container", name, "--directory", home, "--bootstrap", address)
+        command = python("turbine.ops.container", name, "--directory", home, "--bootstrap", address)
         self.site.processes[name] = Supervised(name, command, self.site.directory)
 
     def supervisor(self, name: str) -> int:

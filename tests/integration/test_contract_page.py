@@ -27,10 +27,10 @@ from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST, proposal
 from tests.integration.processes import ROOT
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.contract import FILE
-from turbine.log import Log
-from turbine.registry_server import RegistryServer
+from turbine.contract.document import FILE
+from turbine.contract.registry_server import RegistryServer
+from turbine.failures import Code
+from turbine.read.sources.log import Log
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Fleet

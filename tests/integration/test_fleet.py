@@ -11,7 +11,7 @@ from benchmarks.containers import define_tier
 from benchmarks.installation import Installation, install
 from infra.waiting import until
 from projections.fleet import Fleet
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

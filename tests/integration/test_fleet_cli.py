@@ -15,9 +15,9 @@ from benchmarks.installation import Installation, install
 from events.topics import CONTAINERS as CONTAINERS_TOPIC
 from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
-from turbine.cli.moments import show_time
-from turbine.log import Log
+from turbine.failures import Code
+from turbine.read.moments import show_time
+from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -42,7 +42,7 @@ from spark_streaming.jvm import java_command
 from tests.integration.history_child import C1
 from tests.integration.history_reports import Said, day_of_reports, once_a_day, profiled
 from tests.integration.processes import ROOT
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

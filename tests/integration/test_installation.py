@@ -25,8 +25,8 @@ from infra.kafka.kept import kept_status
 from infra.waiting import until, within
 from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.fleet import lives, read_state
+from turbine.failures import Code
+from turbine.ops.fleet import lives, read_state
 from turbine_client.clients import producer
 from turbine_client.settings import Settings
 

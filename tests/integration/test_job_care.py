@@ -9,7 +9,7 @@ import pytest
 
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine_client.publish import Publisher
 
 pytestmark = pytest.mark.broker

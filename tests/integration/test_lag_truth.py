@@ -28,7 +28,7 @@ from spark_streaming.lag import LOOK_S
 from tests.integration.kafka_tools import describe_group
 from tests.integration.processes import processes_in, until
 from tests.unit.turbine.lines import run
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -24,8 +24,8 @@ from events.topics import BY_SHORT, LOADS
 from events.wire.codec import encode
 from infra.waiting import until
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
-from turbine.log import Log
+from turbine.failures import Code
+from turbine.read.sources.log import Log
 from turbine_client.clients import (
     admin,
     counts_of,

@@ -11,8 +11,8 @@ import pytest
 
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import NOWHERE, Ended, run
-from turbine.cli.failures import Code
-from turbine.cli.moments import show_time
+from turbine.failures import Code
+from turbine.read.moments import show_time
 
 pytestmark = pytest.mark.broker
 

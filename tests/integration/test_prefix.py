@@ -15,7 +15,7 @@ from components.runtime.kafka.groups import groups_of
 from events.topics import TOPICS
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import WAIT_S, Fleet, SharedBroker, fleet_at
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.clients import counts_of
 from turbine_client.identity import change_id
 from turbine_client.publish import Accepted, Publisher

@@ -22,8 +22,8 @@ from tests.integration.changes import Load, all_answered, all_published, publish
 from tests.integration.hooks import serving
 from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.webhooks.receiver import receiving
-from turbine.log import Log
-from turbine.tiers import define
+from turbine.ops.tiers import define
+from turbine.read.sources.log import Log
 from turbine_client.clients import (
     admin,
     producer,

@@ -26,7 +26,7 @@ from events.generated.records import (
 from infra.waiting import until
 from tests.integration.processes import processes_in
 from tests.unit.turbine.lines import run
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -31,8 +31,8 @@ from tests.integration.changes import Author, job_in, proposal, verdict
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.api.server import ADDRESS
-from turbine.log import Log
-from turbine.tiers import define
+from turbine.ops.tiers import define
+from turbine.read.sources.log import Log
 from turbine_client.clients import (
     admin,
     producer,

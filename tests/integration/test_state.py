@@ -31,7 +31,7 @@ from events.topics import JOURNAL, TASKS
 from infra.waiting import until
 from projections.syncs import DELETED, PAUSED, RUNNING, Sync
 from tests.integration.processes import processes_in
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.settings import Settings
 from turbine_client.verdicts import Rejected

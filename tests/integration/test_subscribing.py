@@ -18,7 +18,7 @@ from tests.conftest import Fleet
 from tests.integration.alerts import say_alert
 from tests.integration.changes import SMALLEST
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine_client.bookmark import BadBookmark, Bookmark
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.subscribe import Subscriber

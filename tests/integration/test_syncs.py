@@ -15,8 +15,8 @@ from events.topics import CHANGES, OPERATOR, TIERS
 from infra.waiting import until
 from projections.syncs import PAUSED, RUNNING, Sync
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.log import Log
+from turbine.failures import Code
+from turbine.read.sources.log import Log
 from turbine_client.clients import counts_of
 from turbine_client.publish import Accepted, Publisher
 

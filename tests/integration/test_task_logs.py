@@ -20,7 +20,7 @@ from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.lines import Ended, run
 from turbine.api.app import make_app
 from turbine.api.server import Serving, opened
-from turbine.cli.failures import Code
+from turbine.failures import Code
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 

@@ -21,8 +21,8 @@ from infra.kafka.directory import free_port
 from infra.waiting import WAIT_S, until, within
 from projections.fleet import Fleet as Tier
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
-from turbine.forgetting import forget, kept_of
-from turbine.log import Log
+from turbine.ops.forgetting import forget, kept_of
+from turbine.read.sources.log import Log
 from turbine_client.clients import (
     admin,
     producer,

@@ -17,15 +17,15 @@ from events.wire.codec import SKIPPED
 from infra.waiting import until, within
 from tests.conftest import Fleet
 from tests.unit.turbine.lines import run
-from turbine.log import Log, journal_view
-from turbine.views import framed
-from turbine.views import live as module
-from turbine.views.decisions import Wanted
-from turbine.views.framed import jobs_before, rows_before, view_before
-from turbine.views.live import Live
-from turbine.views.looking import look_up
-from turbine.views.start import JOBS
-from turbine.views.view import JobView, View
+from turbine.read.sources.log import Log, journal_view
+from turbine.read.state import framed
+from turbine.read.state import live as module
+from turbine.read.state.decisions import Wanted
+from turbine.read.state.framed import jobs_before, rows_before, view_before
+from turbine.read.state.live import Live
+from turbine.read.state.looking import look_up
+from turbine.read.state.start import JOBS
+from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.reading import Follower, Unreadably
 

@@ -16,8 +16,8 @@ from infra.kafka.directory import free_port
 from infra.waiting import until
 from tests.conftest import WAIT_S, Fleet
 from tests.unit.turbine.promql import Store
-from turbine.log import Log
-from turbine.monitoring.catalogue import OF_FLEET
+from turbine.exporter.catalogue import OF_FLEET
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker

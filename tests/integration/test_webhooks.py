@@ -19,8 +19,8 @@ from tests.integration.changes import SMALLEST
 from tests.integration.hooks import Server, serving
 from tests.unit.turbine.lines import run
 from tests.unit.webhooks.receiver import HANG, Request, receiving
-from turbine.cli.failures import Code
-from turbine.log import Log
+from turbine.failures import Code
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher
 
 if TYPE_CHECKING:

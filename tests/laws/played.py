@@ -9,8 +9,8 @@ from simulation.bounds import bounded
 from simulation.log import PARTITION, PARTITIONS
 from simulation.world import World
 from tests.kit.played import played_once
-from turbine.log import Log
-from turbine.views.source import HeldSource
+from turbine.read.sources.held import HeldSource
+from turbine.read.sources.log import Log
 
 MINUTES = 12
 SEEDS = (2, 3, 4, 5)

@@ -32,9 +32,9 @@ from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import World, world_of
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import exposition, told
-from turbine.log import Log
-from turbine.views.past import view_at
-from turbine.views.source import topics_of
+from turbine.read.sources.held import topics_of
+from turbine.read.sources.log import Log
+from turbine.read.state.past import view_at
 from turbine_client.positions import format_vector
 
 Row = dict[str, Any]

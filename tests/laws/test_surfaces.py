@@ -16,9 +16,9 @@ from tests.unit.turbine.api.asgi import ask
 from turbine.read.answers import lines
 from turbine.read.plain import plain
 from turbine.read.questions import QUESTIONS
-from turbine.views.past import view_at
-from turbine.views.source import topics_of
-from turbine.views.view import View
+from turbine.read.sources.held import topics_of
+from turbine.read.state.past import view_at
+from turbine.read.state.view import View
 from turbine_client.positions import format_vector
 
 THIRDS = (1, 2, 3)

@@ -21,12 +21,12 @@ from tests.unit.turbine.api.world import small_fleet, world_of
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.logs import told
 from turbine.cli.reasons import _is_id
-from turbine.log import Log
 from turbine.read.answers.decision import Explanation, decision
 from turbine.read.answers.scaling import ACTIONS
 from turbine.read.plain import plain
-from turbine.source import UpTo
-from turbine.views.source import HeldSource
+from turbine.read.sources.held import HeldSource
+from turbine.read.sources.log import Log
+from turbine.read.sources.source import UpTo
 from turbine_client.positions import format_vector
 
 SHARES = (1 / 3, 2 / 3, 1.0)

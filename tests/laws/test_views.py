@@ -20,19 +20,19 @@ from events.wire.codec import Read
 from projections.fleet import Fleet
 from tests.kit.examples import at_most
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
-from turbine.headline import lives_of
-from turbine.lag import Listings, Loads, behind_of
-from turbine.log import Log
+from turbine.read.answers.lag import Listings, Loads, behind_of
 from turbine.read.answers.tasks import states_of
-from turbine.running import Sightings
-from turbine.views.cache import Cache
-from turbine.views.decisions import Wanted
-from turbine.views.opening import open_cache
-from turbine.views.past import begun, view_at
-from turbine.views.reader import Reader
-from turbine.views.source import topics_of
-from turbine.views.start import Start
-from turbine.views.view import View
+from turbine.read.sources.held import topics_of
+from turbine.read.sources.log import Log
+from turbine.read.state.cache import Cache
+from turbine.read.state.decisions import Wanted
+from turbine.read.state.headline import lives_of
+from turbine.read.state.opening import open_cache
+from turbine.read.state.past import begun, view_at
+from turbine.read.state.reader import Reader
+from turbine.read.state.running import Sightings
+from turbine.read.state.start import Start
+from turbine.read.state.view import View
 
 EVERY = 150
 

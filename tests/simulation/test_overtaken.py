@@ -33,8 +33,8 @@ from simulation.checkers.returns import check_returns
 from simulation.checkers.syncs import check_syncs
 from simulation.log import PARTITION
 from simulation.points import JOB, Stage, asks, wants
-from turbine.headline import tasks_of
-from turbine.running import Sightings
+from turbine.read.state.headline import tasks_of
+from turbine.read.state.running import Sightings
 
 Scene = Callable[..., None]
 

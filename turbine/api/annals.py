@@ -7,12 +7,12 @@ from typing import Any
 
 from turbine.api.feed import Feed
 from turbine.api.reading import Views
-from turbine.log import Log, Standing
-from turbine.moves import Move, Plan, moves_of, plans_of, timed, windows
 from turbine.read.answers.decision import Explanation, OpenRequest, decision
+from turbine.read.answers.move_history import Move, Plan, moves_of, plans_of, timed, windows
 from turbine.read.answers.scaling import KINDS
-from turbine.views.decisions import Wanted
-from turbine.views.view import View
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.decisions import Wanted
+from turbine.read.state.view import View
 
 Row = dict[str, Any]
 Vector = Mapping[str, int]

@@ -17,13 +17,13 @@ from events.topics import JOURNAL, TIERS
 from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
-from turbine.cli.failures import Failed
-from turbine.cli.moments import Moment, now_ms, parse_moment
+from turbine.failures import Failed
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import JobLine, Lines
 from turbine.read.filters import GRAMMAR
+from turbine.read.moments import Moment, now_ms, parse_moment
 from turbine.read.plain import plain
-from turbine.views.view import View
+from turbine.read.state.view import View
 from turbine_client.positions import format_vector
 from turbine_client.settings import BadSettings
 

@@ -20,12 +20,12 @@ from turbine.api.plans import Fingerprint
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import Change, Wish
-from turbine.cli.failures import Failed
-from turbine.cli.moments import now_ms, parse_span
+from turbine.failures import Failed
 from turbine.read.answers.scaling import flat
+from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
-from turbine.trial import try_change
-from turbine.views.view import View
+from turbine.read.moments import now_ms, parse_span
+from turbine.read.state.view import View
 from turbine_client.creating import (
     makes_a_job,
     no_such_tier,

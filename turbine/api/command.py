@@ -18,11 +18,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.problems import Refusal
 from turbine.cli.here import invoke
-from turbine.cli.moments import set_now
 from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
 from turbine.cli.terminal import Terminal, writing_to
+from turbine.read.moments import set_now
 from turbine_client.settings import BadSettings
 
 RUNNING_MAX = 4

@@ -12,13 +12,13 @@ from typing import Any
 
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
-from turbine import digest, digest_tiers
 from turbine.api.asking import Desk
+from turbine.read.answers import digest, digest_tiers
 from turbine.read.answers.fleet import totals
 from turbine.read.plain import plain
-from turbine.running import condition
-from turbine.views.decisions import Spot, Wanted
-from turbine.views.view import JobView, View
+from turbine.read.state.decisions import Spot, Wanted
+from turbine.read.state.running import condition
+from turbine.read.state.view import JobView, View
 
 Row = dict[str, Any]
 

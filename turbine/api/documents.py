@@ -20,10 +20,10 @@ from turbine.api.metrics import exposition
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes import Json
 from turbine.api.shapes_more import PoliciesAnswer
-from turbine.contract import Installation, document
-from turbine.policies import rows_of
+from turbine.contract.document import Installation, document
 from turbine.read.answers.platform import TopicLine
 from turbine.read.answers.platform import topics as topics_of
+from turbine.read.answers.policies import rows_of
 
 SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
 RECORDED = Path(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"

@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from turbine.api.reading import Views
-from turbine.log import Log, Standing
-from turbine.views.decisions import Spot
-from turbine.views.looking import look_up
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.decisions import Spot
+from turbine.read.state.looking import look_up
 
 HELD = 2000
 """Decisions that are held as they were read: all who follow are shown the same."""

@@ -15,9 +15,9 @@ from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.api.problems import Refusal
 from turbine.api.reading import Views
-from turbine.log import Log
-from turbine.views.source import topics_of
-from turbine.views.view import View
+from turbine.read.sources.held import topics_of
+from turbine.read.sources.log import Log
+from turbine.read.state.view import View
 from turbine_client.clients import knock
 from turbine_client.identity import is_job_id
 from turbine_client.reading import Asker

@@ -6,19 +6,19 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from turbine.log import Log
-from turbine.monitoring.tally import Tally
-from turbine.views.cache import Cache
-from turbine.views.decisions import Decisions
-from turbine.views.opening import open_cache
-from turbine.views.past import view_at
-from turbine.views.reader import Reader
-from turbine.views.series import Series
-from turbine.views.view import View
+from turbine.read.sources.log import Log
+from turbine.read.state.cache import Cache
+from turbine.read.state.decisions import Decisions
+from turbine.read.state.opening import open_cache
+from turbine.read.state.past import view_at
+from turbine.read.state.reader import Reader
+from turbine.read.state.series import Series
+from turbine.read.state.tally import Tally
+from turbine.read.state.view import View
 
 
 class HeldViews:
-    """As `turbine.views.live.Live`, without a thread of its own."""
+    """As `turbine.read.state.live.Live`, without a thread of its own."""
 
     def __init__(self, log: Log, directory: Path | None = None) -> None:
         self._log = log

@@ -21,8 +21,6 @@ from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
 from turbine.api.spans import begin_of, known_then, last_ms
-from turbine.cli.jobs import DECISIONS_SHOWN, to_plain
-from turbine.log import Standing
 from turbine.read.answers import jobs as of_jobs
 from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
@@ -33,8 +31,9 @@ from turbine.read.answers.scaling import ACTIONS, scaling_of
 from turbine.read.answers.why_not import WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.plain import plain
-from turbine.views.decisions import Wanted
-from turbine.views.view import JobView, View
+from turbine.read.sources.log import Standing
+from turbine.read.state.decisions import Wanted
+from turbine.read.state.view import JobView, View
 from turbine_client.creating import perhaps
 
 HOUR_MS = 3_600_000
@@ -108,12 +107,12 @@ def job(seen: Seen, job: Name) -> Any:
     """The four layers with who said what, what they add up to and where each value is from, how
     far running follows, who decides about the size, and the last decisions."""
     found = job_of(seen, job)
-    decisions = seen.desk.annals.last(about(seen, job), DECISIONS_SHOWN)
+    decisions = seen.desk.annals.last(about(seen, job), of_jobs.DECISIONS_SHOWN)
     words = [Standing(read, stands=True) for read in found.words[-1:]]
     line = line_in(seen.view, job)
     sync = plain(of_syncs.syncs(seen.view, [line]))
     alerts = [one for one in open_alerts(seen.view) if one.subject == job]
-    return to_plain(found.job) | {
+    return of_jobs.layers_row(found.job) | {
         "sync": sync[0] if sync else {},
         "scaling": scaling_of(found.job, words),
         "line": plain(line),

@@ -13,7 +13,7 @@ from turbine.api.problems import Refusal, told
 from turbine.api.shapes import DecisionsAnswer, MarkersAnswer
 from turbine.read.answers.decision import Explanation, OpenRequest
 from turbine.read.answers.journal import line_of
-from turbine.views.decisions import Wanted
+from turbine.read.state.decisions import Wanted
 
 DAY_MS = 24 * 3_600_000
 router = APIRouter(tags=["decisions"], responses=told(422, 503))

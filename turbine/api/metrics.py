@@ -10,8 +10,8 @@ from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
 from turbine.api.asking import Desk
-from turbine.monitoring.catalogue import OF_PROCESS
-from turbine.monitoring.families import Asked, Beside, families
+from turbine.exporter.catalogue import OF_PROCESS
+from turbine.exporter.families import Asked, Beside, families
 
 BUILD = OF_PROCESS[0]
 

@@ -11,7 +11,7 @@ from turbine.api.digests import digest_of
 from turbine.api.problems import told
 from turbine.api.shapes_overview import DigestAnswer, FleetSeriesAnswer
 from turbine.api.spans import begin_of, known_then, last_ms
-from turbine.views.together import together
+from turbine.read.state.together import together
 
 DAY_MS = 24 * 3_600_000
 SHIFT_MS = 8 * 3_600_000

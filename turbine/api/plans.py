@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from turbine.api.problems import Refusal
-from turbine.views.view import View
+from turbine.read.state.view import View
 from turbine_client.verdicts import Verdict
 
 PLANS_MAX = 200

@@ -12,7 +12,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from events.job_config.strict_json import printable, shorten
-from turbine.cli.failures import Code, Failed, known_failure
+from turbine.failures import Code, Failed
+from turbine.ops.known_failures import known_failure
 from turbine.read.filters import BadFilter
 from turbine_client.clients import BrokerUnreachable
 from turbine_client.publish import TooLarge, Unheard

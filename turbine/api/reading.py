@@ -7,12 +7,12 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from turbine.cli.moments import Moment, position_at
-from turbine.log import Log
-from turbine.monitoring.tally import Tally
-from turbine.views.decisions import Decisions
-from turbine.views.series import Series
-from turbine.views.view import View
+from turbine.read.moments import Moment, position_at
+from turbine.read.sources.log import Log
+from turbine.read.state.decisions import Decisions
+from turbine.read.state.series import Series
+from turbine.read.state.tally import Tally
+from turbine.read.state.view import View
 
 Vector = Mapping[str, int]
 
@@ -21,7 +21,7 @@ PAST_KEPT = 4
 
 
 class Views(Protocol):
-    """Tells what the log says, now and then, as `turbine.views.live.Live` does."""
+    """Tells what the log says, now and then, as `turbine.read.state.live.Live` does."""
 
     @property
     def decisions(self) -> Decisions:

@@ -27,11 +27,11 @@ from turbine.api.held import HeldViews
 from turbine.api.plans import Plans
 from turbine.api.reading import Reading, Views
 from turbine.api.writing import LogWriter, NoWriter, Writer
-from turbine.cli.moments import now_ms
-from turbine.log import Log
-from turbine.log_file import LogFile
-from turbine.members import ADDRESS
-from turbine.views.live import Live
+from turbine.ops.members import ADDRESS
+from turbine.read.moments import now_ms
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
+from turbine.read.state.live import Live
 from turbine_client.settings import BadSettings, Settings
 
 PORT = 8090

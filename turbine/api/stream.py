@@ -19,9 +19,9 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import Refusal, told
-from turbine.log import Standing
 from turbine.read.answers.journal import line_of
 from turbine.read.plain import plain
+from turbine.read.sources.log import Standing
 from turbine_client.positions import VectorError, format_vector, parse_vector
 
 BATCH = 200

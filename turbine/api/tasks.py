@@ -10,11 +10,11 @@ from turbine.api.asking import AtDesk, Looked, Seen
 from turbine.api.jobs import Name, job_of
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes import TaskLogAnswer
-from turbine.lines_asked import Asked, Unanswered, ask
-from turbine.lines_door import TAIL_MOST
+from turbine.ops.lines_asked import Asked, Unanswered, ask
+from turbine.ops.lines_door import TAIL_MOST
 from turbine.read.answers import tasks as of_tasks
-from turbine.task_words import word_of
-from turbine.views.view import JobView
+from turbine.read.answers.task_words import word_of
+from turbine.read.state.view import JobView
 
 TASKS_MOST = 999_999_999
 

@@ -13,9 +13,9 @@ from turbine.api.asking import Cursor, Limit, Looked, Seen
 from turbine.api.paging import TierPage, page
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import BalanceAnswer
-from turbine.placing import compared, spread_of
 from turbine.read.answers import tiers as of_tiers
 from turbine.read.answers.moves import MoveLine, move_line
+from turbine.read.answers.placing import compared, spread_of
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]

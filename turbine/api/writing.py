@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from events.generated.records import DrainRequested, UndrainRequested
-from turbine.log import Log
-from turbine.tiers import ask, new_id
+from turbine.ops.tiers import ask, new_id
+from turbine.read.sources.log import Log
 from turbine_client.publish import Publisher, Unheard
 from turbine_client.settings import Settings
 from turbine_client.verdicts import Verdict

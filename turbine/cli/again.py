@@ -8,8 +8,8 @@ import time  # noqa: TID251 - a person watches by real time
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 
-from turbine.cli.failures import Code
 from turbine.cli.output import tell
+from turbine.failures import Code
 
 EVERY_S = 2.0
 """What a person takes in at one look; a list is read in less."""

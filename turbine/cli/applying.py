@@ -7,17 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.output import tell
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from projections.jobs import Job
     from projections.syncs import Sync
     from turbine.cli.changes import Plan, Terms
     from turbine.cli.documents import Wish
-    from turbine.config_findings import Finding
-    from turbine.log import Log
+    from turbine.read.answers.config_findings import Finding
     from turbine.read.answers.tasks import TaskState
+    from turbine.read.sources.log import Log
     from turbine_client.settings import Settings
 
 Row = dict[str, Any]
@@ -126,7 +126,7 @@ def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
     from events.job_config.strict_json import Malformed
     from events.topics import LAYERS
     from projections.jobs import Job as Known
-    from turbine.config_findings import findings_in
+    from turbine.read.answers.config_findings import findings_in
 
     configs = [json.loads(one.config_json) for one in (job or Known(wish.job)).layers]
     at = LAYERS.index(layer)
@@ -167,7 +167,7 @@ class Topics:
 
     def _make(self, wishes: Sequence[Wish], counts: dict[str, int]) -> None:
         from turbine.cli.partitions import named_topics
-        from turbine.generate import prepare_topic
+        from turbine.ops.generate import prepare_topic
 
         for wish in wishes:
             for one in named_topics(wish):
@@ -204,7 +204,7 @@ def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
 def tell_costs(rows: Iterable[Row]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
     from events.job_config.strict_json import printable
-    from turbine.costs import sentences
+    from turbine.read.answers.costs import sentences
 
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
@@ -259,7 +259,7 @@ def arrived(sync: Sync) -> bool:
     """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
     from components.state_syncer.core.plan import wanted_state
     from turbine.cli.syncs import reached
-    from turbine.running import condition
+    from turbine.read.state.running import condition
 
     goal = wanted_state(sync)
     there = reached(sync, goal)
@@ -288,6 +288,6 @@ def lacking(sync: Sync) -> str:
 
 def _tasks(sync: Sync) -> list[TaskState]:
     from turbine.read.answers.tasks import states_of
-    from turbine.running import Sightings
+    from turbine.read.state.running import Sightings
 
     return list(states_of(sync, Sightings(), {}))

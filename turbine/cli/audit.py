@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections import Counter
 
     from components.auditor.bulk import LogAudit
     from components.runtime.core.audit.judging import Finding
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -52,8 +52,8 @@ def audit(
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
     """
-    from turbine.cli.moments import given_moment, log_at, position_at
-    from turbine.logics import AUDITED
+    from turbine.read.logics import AUDITED
+    from turbine.read.moments import given_moment, log_at, position_at
 
     moment, until = given_moment(start, "--from"), given_moment(at)
     log = log_at(open_log(context), until)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from turbine.lab.backtest import Played

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from turbine.cli.failures import Code
 from turbine.cli.hosted import SHORT, amount, percent
 from turbine.cli.options import At, Listed, open_log
+from turbine.failures import Code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,9 +24,9 @@ def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table"
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
     """
     from events.topics import TIERS
-    from turbine.capacity import tiers_in
-    from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_rows, tell
+    from turbine.read.answers.capacity import tiers_in
+    from turbine.read.moments import given_moment, position_at
     from turbine.read.plain import plain
 
     moment = given_moment(at)
@@ -69,8 +69,8 @@ def _with_share(row: Row, name: str) -> str:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
         return lambda row: cell(row) if row["first"] else ""

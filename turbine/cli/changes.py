@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -29,12 +28,13 @@ from turbine.cli.options import (
     open_log,
     patience,
 )
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from events.generated.records import ConfigChangeProposed
     from projections.jobs import Job
     from turbine.cli.documents import Wish
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
     from turbine_client.publish import Pending, Publisher
 
 Row = dict[str, Any]
@@ -271,7 +271,7 @@ def delete(
 
 def dry_id() -> str:
     """An id as long as a real one, of what is not sent."""
-    from turbine.cli.moments import now_ms
+    from turbine.read.moments import now_ms
     from turbine_client.identity import change_id
 
     return change_id(now_ms() + int(VALID_S_LEAST * 1000), "dry-run".zfill(32))
@@ -295,7 +295,7 @@ def _terms(
     expected: int | None,
     wait_s: float,
 ) -> Terms:
-    from turbine.cli.moments import now_ms, parse_span
+    from turbine.read.moments import now_ms, parse_span
 
     expires_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
     return Terms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
@@ -323,7 +323,7 @@ def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
 
 def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
     """Refuses what no message holds: all of it before the first is sent."""
-    from turbine.cli.moments import now_ms
+    from turbine.read.moments import now_ms
     from turbine_client.publish import encoded
 
     for plan in plans:
@@ -351,8 +351,8 @@ def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: flo
 
 def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
     from turbine.cli.verdicts import row_of
-    from turbine.outcomes import outcome_of
     from turbine.read.answers.decision import verdict_on
+    from turbine.read.answers.outcomes import outcome_of
     from turbine_client.publish import verdict_of
 
     found = verdict_on(open_log(context), job, change_id)

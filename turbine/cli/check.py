@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from turbine.checked import Trial, Wrong
     from turbine.cli.documents import Wish
+    from turbine.ops.checked import Trial, Wrong
     from turbine_client.settings import Settings
 
 Row = dict[str, Any]
@@ -33,10 +33,10 @@ def check(
     Each operator is called as its first task would call it, on an empty stream, in a process of its
     own. No broker is needed, and nothing is sent.
     """
-    from turbine.checked import trial_of
     from turbine.cli.documents import read_wishes
-    from turbine.cli.moments import parse_span
     from turbine.extras import require
+    from turbine.ops.checked import trial_of
+    from turbine.read.moments import parse_span
 
     require("turbine check", "spark")
     patience_s = parse_span(timeout, "--timeout") / 1000
@@ -56,7 +56,7 @@ def check(
 def _rows(
     wishes: Sequence[Wish], trials: Sequence[Trial | Wrong], settings: Settings, patience_s: float
 ) -> Iterator[Row]:
-    from turbine.checked import Trial, Wrong, try_all
+    from turbine.ops.checked import Trial, Wrong, try_all
 
     due = [one for one in trials if isinstance(one, Trial)]
     with closing(try_all(due, settings.spark, patience_s)) as answers:

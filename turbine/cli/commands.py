@@ -13,10 +13,10 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from turbine.cli.failures import MEANINGS
 from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
 from turbine.cli.table import ENTRIES, Entry
+from turbine.failures import MEANINGS
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
     f"  {code.value:<4} {meaning}" for code, meaning in MEANINGS.items()

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.syncs import Name, read_sync, running_config
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turbine.comparing import Changed, Subject
-    from turbine.hands import Hands
-    from turbine.log import Log, Standing
+    from turbine.read.answers.blame import Hands
+    from turbine.read.answers.diff import Changed, Subject
+    from turbine.read.sources.log import Log, Standing
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
 _HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
@@ -66,8 +66,8 @@ def diff_fleet(
     `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
     each of them another, in which layer and why.
     """
-    from turbine.cli.moments import given_moment, log_at
-    from turbine.comparing import compare
+    from turbine.read.answers.diff import compare
+    from turbine.read.moments import given_moment, log_at
 
     if context.invoked_subcommand is not None:
         if start or end or job:
@@ -151,8 +151,8 @@ def diff_job(
 
 
 def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
-    from turbine.cli.moments import given_moment, log_at
-    from turbine.comparing import changed
+    from turbine.read.answers.diff import changed
+    from turbine.read.moments import given_moment, log_at
 
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
@@ -160,7 +160,7 @@ def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
 
 
 def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
-    from turbine.comparing import Changed
+    from turbine.read.answers.diff import Changed
     from turbine.read.differences import differences
 
     log = open_log(context)
@@ -175,8 +175,8 @@ def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Cha
 
 def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
     from turbine.cli.jobs import existing, names_in
-    from turbine.cli.moments import given_moment, log_at
-    from turbine.comparing import between_jobs
+    from turbine.read.answers.diff import between_jobs
+    from turbine.read.moments import given_moment, log_at
 
     check_job(other)
     moment = given_moment(at)
@@ -191,8 +191,8 @@ def _layers(
 ) -> list[Changed]:
     from events.topics import LAYERS
     from turbine.cli.jobs import existing, names_in
-    from turbine.cli.moments import given_moment, log_at
-    from turbine.comparing import between_layers
+    from turbine.read.answers.diff import between_layers
+    from turbine.read.moments import given_moment, log_at
 
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
         raise Failed(
@@ -206,7 +206,7 @@ def _layers(
 
 
 def _hands(log: Log, job: str) -> Hands:
-    from turbine.hands import hands_of
+    from turbine.read.answers.blame import hands_of
 
     return hands_of(job, log.decisions(job=job))
 
@@ -221,7 +221,7 @@ class Expected:
 
     def hands(self) -> Hands:
         """Who had made it so."""
-        from turbine.hands import hands_of
+        from turbine.read.answers.blame import hands_of
 
         return hands_of(self.job, self.decisions)
 
@@ -229,7 +229,7 @@ class Expected:
 def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
     """What the job's layers added up to at a version, a time or a position."""
     from events.topics import JOURNAL
-    from turbine.cli.moments import now_ms, parse_moment, position_at
+    from turbine.read.moments import now_ms, parse_moment, position_at
 
     version = _VERSION.fullmatch(when.strip())
     if version is not None:

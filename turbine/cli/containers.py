@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.hosted import (
     SHORT,
     amount,
@@ -20,15 +19,16 @@ from turbine.cli.hosted import (
     span,
 )
 from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from projections.fleet import Fleet
-    from turbine.cli.moments import Moment
     from turbine.cli.output import Column
-    from turbine.log import Log, Standing
-    from turbine.moves import Move
+    from turbine.read.answers.move_history import Move
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log, Standing
 
 Row = dict[str, Any]
 Of = Annotated[
@@ -62,7 +62,7 @@ def read_fleet(
     context: typer.Context, tier: str, at: str | None
 ) -> tuple[Log, Fleet, dict[str, int] | None]:
     """The log, the tier as it stands there, and the end that was read to."""
-    from turbine.cli.moments import given_moment
+    from turbine.read.moments import given_moment
 
     moment = given_moment(at)
     log = open_log(context)
@@ -73,7 +73,7 @@ def read_fleet(
 def end_at(log: Log, moment: Moment) -> dict[str, int]:
     """The position vector of an instant, for what a tier is told by."""
     from events.topics import CONTAINERS, OPERATOR, TIERS
-    from turbine.cli.moments import position_at
+    from turbine.read.moments import position_at
 
     return position_at(log, moment, [TIERS, CONTAINERS, OPERATOR])
 
@@ -111,7 +111,7 @@ def moves_in(
     looked: Looked, pick: Callable[[Move], bool], *, last: int | None = None
 ) -> list[Move]:
     """The moves that are wanted, with what containers said of them."""
-    from turbine.moves import moves_of, timed, windows
+    from turbine.read.answers.move_history import moves_of, timed, windows
 
     row = looked.row
     found = [move for move in moves_of(looked.chain) if pick(move)]
@@ -146,7 +146,9 @@ def get_containers(
     rows = plain(containers(row, gone=gone or bool(names)))
     rows = [one for one in rows if not names or one["container"] in names]
     if not rows and output in ("table", "wide"):
-        tell(f"no container of tier {tier} lives; `python -m turbine.container NAME` starts one")
+        tell(
+            f"no container of tier {tier} lives; `python -m turbine.ops.container NAME` starts one"
+        )
         return Code.OK
     show_rows(rows, output, container_columns(), name="container")
     tell_alerts(row, output)
@@ -242,9 +244,9 @@ def describe_container(
 ) -> int:
     """Show one container: its state, loads and windows, shards, last moves and fail-overs."""
     from turbine.cli.output import show_value, write
-    from turbine.moves import fail_overs_of
-    from turbine.placing import compared
+    from turbine.read.answers.move_history import fail_overs_of
     from turbine.read.answers.moves import move_line
+    from turbine.read.answers.placing import compared
     from turbine.read.answers.tiers import shards
     from turbine.read.plain import plain
 
@@ -264,8 +266,8 @@ def describe_container(
 
 
 def _description(row: Row) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, table_text
+    from turbine.read.moments import show_time
 
     parts = [
         facts(

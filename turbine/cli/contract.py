@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import chosen
+from turbine.failures import Code, Failed
 
 
 def contract(
@@ -24,7 +24,7 @@ def contract(
     if context.invoked_subcommand is not None:
         return Code.OK
     from turbine.cli.output import show_value, write
-    from turbine.contract import Installation, document, to_yaml
+    from turbine.contract.document import Installation, document, to_yaml
 
     of = chosen(context).settings()
     made = document(Installation(of.bootstrap, of.partitions, of.replication, prefix=of.prefix))
@@ -44,8 +44,8 @@ def serve_schemas(
 ) -> int:
     """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""
     from turbine.cli.output import write
-    from turbine.registry import Registry
-    from turbine.registry_server import RegistryServer
+    from turbine.contract.registry import Registry
+    from turbine.contract.registry_server import RegistryServer
 
     registry = Registry(prefix=chosen(context).settings().prefix)
     try:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.log_file import LogFile
+    from turbine.read.sources.log_file import LogFile
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -77,8 +77,8 @@ def dashboard(
 
 
 def _opened(path: Path) -> LogFile:
-    from turbine.cli.moments import set_now
-    from turbine.log_file import LogFile
+    from turbine.read.moments import set_now
+    from turbine.read.sources.log_file import LogFile
 
     found = LogFile(path)
     set_now(found.now_ms)

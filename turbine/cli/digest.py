@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from events.wire.codec import Read
-    from turbine.cli.moments import Moment
-    from turbine.log import Log
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -40,8 +40,8 @@ def digest(
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
     A span such as 8h is that long before the shift's end, which is now or --at.
     """
-    from turbine.cli.moments import given_moment, now_ms, parse_moment
     from turbine.cli.output import show_value, write
+    from turbine.read.moments import given_moment, now_ms, parse_moment
 
     if job is not None:
         check_job(job)
@@ -66,10 +66,10 @@ def digest(
 
 def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int) -> Row:
     from events.topics import JOURNAL, OPERATOR, TIERS
-    from turbine import digest_tiers
-    from turbine.cli.moments import position_at
-    from turbine.digest import KINDS
-    from turbine.digest import digest as digest_of
+    from turbine.read.answers import digest_tiers
+    from turbine.read.answers.digest import KINDS
+    from turbine.read.answers.digest import digest as digest_of
+    from turbine.read.moments import position_at
 
     topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
     end = None if moment is None else position_at(log, moment, topics)
@@ -107,8 +107,8 @@ def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Rea
 
 def text_of(row: Row) -> Iterator[str]:
     """For people: a headline, then each tier and job with what happened to it."""
-    from turbine.cli.moments import show_time
-    from turbine.digest import FINE, LOOK, NEEDS
+    from turbine.read.answers.digest import FINE, LOOK, NEEDS
+    from turbine.read.moments import show_time
 
     stands = [one["stands"] for one in row["jobs"]]
     needing = stands.count(NEEDS)
@@ -156,7 +156,7 @@ def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _about_job(row: Row) -> Iterator[tuple[str, str]]:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     yield from _open(row["open"])
     for name, one in (("held", row["quarantine"]), ("failed", row["failed"])):
@@ -193,7 +193,7 @@ def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _dated(row: Row) -> str:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     return f"{show_time(row['at_ms'])} {row['text']}"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
-from turbine.cli.failures import Code, Failed
 from turbine.cli.yaml_reading import BYTES_MAX, Document, read_yaml
+from turbine.failures import Code, Failed
 from turbine_client.identity import is_job_id
 
 Json = dict[str, Any]

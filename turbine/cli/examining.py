@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.examine import Examined
+    from turbine.contract.examine import Examined
 
 Form = Literal["hex", "base64", "file"]
 
@@ -53,9 +53,9 @@ def check_message(
 
     Sends nothing and asks no broker. Exit code 5 where it would not be read as a request.
     """
-    from turbine.cli.moments import now_ms
-    from turbine.examine import examine
-    from turbine.finding import Sent
+    from turbine.contract.examine import examine
+    from turbine.contract.finding import Sent
+    from turbine.read.moments import now_ms
 
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
@@ -68,8 +68,8 @@ def check_message(
 
 def _topic(context: typer.Context, name: str) -> str:
     from events.topics import BY_SHORT
-    from turbine.cli.records import BYTES_ONLY
-    from turbine.source import topic_of
+    from turbine.read.records import BYTES_ONLY
+    from turbine.read.sources.source import topic_of
     from turbine_client.reading import Unreadably
 
     try:

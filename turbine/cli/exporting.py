@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, check_job, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.exporting import Asked
-    from turbine.log import Log
-    from turbine.log_file import LogFile
-    from turbine.log_lines import Tail
+    from turbine.ops.exporting import Asked
+    from turbine.read.sources.log import Log
+    from turbine.read.sources.log_file import LogFile
+    from turbine.read.sources.log_lines import Tail
 
 Row = dict[str, Any]
 Place = Annotated[
@@ -71,8 +71,8 @@ def _asked(
     context: typer.Context, start: str | None, end: str | None, job: str | None
 ) -> tuple[Log, Asked]:
     from turbine.cli.jobs import existing, names_in
-    from turbine.cli.moments import given_moment, position_at
-    from turbine.exporting import Asked, exported_topics, places_of
+    from turbine.ops.exporting import Asked, exported_topics, places_of
+    from turbine.read.moments import given_moment, position_at
 
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
@@ -95,8 +95,8 @@ def _new(path: Path) -> Path:
 
 
 def _write(log: Log, asked: Asked, path: Path | None) -> Tail:
-    from turbine.exporting import Export
-    from turbine.log_lines import Lines, Writing
+    from turbine.ops.exporting import Export
+    from turbine.read.sources.log_lines import Lines, Writing
 
     if path is None:
         out = getattr(sys.stdout, "buffer", None)
@@ -122,7 +122,7 @@ class _Text:
 
 def _tell(log: Log, asked: Asked, tail: Tail, out: str) -> None:
     from turbine.cli.output import tell
-    from turbine.exporting import exported_topics
+    from turbine.ops.exporting import exported_topics
 
     topics = len(exported_topics(log, asked.job))
     tell(f"{tail.records} records of {topics} topics written to {out}")
@@ -144,8 +144,8 @@ def _as_test(
     others: tuple[object, ...],
 ) -> int:
     from turbine.cli.output import tell
-    from turbine.ids import full_id
-    from turbine.incident import NoIncident, write_test
+    from turbine.ops.incident import NoIncident, write_test
+    from turbine.read.answers.ids import full_id
 
     if job is None or any(one is not None for one in others):
         raise Failed(
@@ -207,8 +207,8 @@ def open_file(
     It is checked whole. Nothing else has to run: every command that reads takes `--log FILE`.
     """
     from turbine.cli.output import show_value, write
-    from turbine.log import Log
-    from turbine.log_file import LogFile
+    from turbine.read.sources.log import Log
+    from turbine.read.sources.log_file import LogFile
 
     del context
     found = LogFile(file)
@@ -250,7 +250,7 @@ def _opened(found: LogFile, log: Log) -> Row:
 
 
 def _missing(found: LogFile) -> list[str]:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     told = []
     if found.head.job:
@@ -264,8 +264,8 @@ def _missing(found: LogFile) -> list[str]:
 
 
 def _opened_text(row: Row) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     jobs = f"{row['jobs']}, of which {row['alive']} are alive"
     pairs: list[tuple[str, object]] = [

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.local import port_of
 from turbine.cli.options import chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.process.local import Flags
     from components.runtime.process.loop import Stop
-    from turbine.members import Hosts
+    from turbine.ops.members import Hosts
     from turbine_client.settings import Settings
 
 LOCAL_SHARDS = 64
@@ -48,7 +48,7 @@ def up(
     from components.runtime.process.local import LocalFailed, ask_broker, broker_directory
     from components.runtime.process.loop import Stop
     from turbine.cli.output import tell
-    from turbine.members import Hosts
+    from turbine.ops.members import Hosts
 
     settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.
@@ -81,7 +81,7 @@ def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
 def _alone(context: typer.Context, hosts: Hosts) -> Settings:
     from turbine.cli.webhooks import hooks_in
     from turbine.extras import require
-    from turbine.fleet import FleetRuns, lives
+    from turbine.ops.fleet import FleetRuns, lives
 
     require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
@@ -93,7 +93,7 @@ def _alone(context: typer.Context, hosts: Hosts) -> Settings:
 
 def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
     from turbine.cli.output import tell
-    from turbine.fleet import await_address, detach_fleet
+    from turbine.ops.fleet import await_address, detach_fleet
 
     detach_fleet(settings.directory, flags, hosts=hosts)
     tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
@@ -105,7 +105,7 @@ def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
 
 def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: Stop) -> None:
     from turbine.cli.output import tell
-    from turbine.fleet import run_fleet
+    from turbine.ops.fleet import run_fleet
 
     directory = settings.directory
     tell(f"all components are started; their logs: {directory}/logs; end: Ctrl-C")
@@ -169,9 +169,9 @@ def _prepare_topics(flags: Flags) -> None:
 def _prepare_tier(settings: Settings) -> None:
     """A tier for the containers, where there is none."""
     from turbine.cli.output import tell
-    from turbine.log import Log
-    from turbine.members import LOCAL_REGION, LOCAL_TIER
-    from turbine.tiers import define, definition_of
+    from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
+    from turbine.ops.tiers import define, definition_of
+    from turbine.read.sources.log import Log
 
     log = Log(settings)
     if definition_of(log.chain(LOCAL_TIER)) is None:
@@ -196,7 +196,7 @@ def down(context: typer.Context) -> int:
     """
     from components.runtime.process.local import ask_broker, broker_directory
     from turbine.cli.output import write
-    from turbine.fleet import end_fleet
+    from turbine.ops.fleet import end_fleet
 
     settings = chosen(context).settings()
     fleet = end_fleet(settings.directory)

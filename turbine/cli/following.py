@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Streamed, check_job, chosen, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.kafka.intake import Message
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
@@ -39,8 +39,8 @@ def tail(
 
     In the order in which the broker took them.
     """
-    from turbine.cli.moments import given_moment, log_at
-    from turbine.cli.records import key_of, to_plain
+    from turbine.read.moments import given_moment, log_at
+    from turbine.read.records import key_of, to_plain
 
     if job is not None:
         check_job(job)
@@ -64,7 +64,7 @@ def tail(
 def _topics(names: list[str] | None, prefix: str) -> list[str]:
     from events.topics import JOURNAL
     from projections.jobs import INGRESS_TOPICS
-    from turbine.source import topic_of
+    from turbine.read.sources.source import topic_of
     from turbine_client.reading import Unreadably
 
     if not names:
@@ -80,7 +80,7 @@ def _last(
 ) -> list[Message]:
     """The last ones, as many as are asked for. Of what came in the same millisecond, requests
     stand before what was decided about them."""
-    from turbine.cli.records import key_of
+    from turbine.read.records import key_of
 
     start = None if job else {at: max(0, end - MARKERS * lines) for at, end in ends.items()}
     kept: dict[str, deque[Message]] = {at: deque(maxlen=lines) for at in ends}
@@ -109,8 +109,8 @@ def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
 def show(row: Row, output: str) -> None:
     """One record in a line, as a table has it or as JSON."""
     from events.job_config.strict_json import printable
-    from turbine.cli.moments import show_time
     from turbine.cli.output import to_line, write
+    from turbine.read.moments import show_time
 
     if output == "jsonl":
         write(to_line(row))

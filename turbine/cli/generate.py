@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from turbine.generate import Progress
-    from turbine.lab.traffic import Schedule, Shape
+    from turbine.ops.generate import Progress
+    from turbine.ops.traffic import Schedule, Shape
     from turbine_client.settings import Settings
 
 Row = dict[str, Any]
@@ -107,7 +107,7 @@ def generate(
     Until --for, --records or the trace ends it, or Ctrl-C.
     """
     from components.runtime.process.loop import Stop
-    from turbine.generate import generate as play
+    from turbine.ops.generate import generate as play
 
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
@@ -152,8 +152,8 @@ def _schedule(
     scale: float | None,
     for_: str | None,
 ) -> Schedule:
-    from turbine.cli.moments import parse_span
-    from turbine.lab.traffic import steady
+    from turbine.ops.traffic import steady
+    from turbine.read.moments import parse_span
 
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
@@ -172,8 +172,8 @@ def _schedule(
 
 
 def _played(trace: Path, speed: float, scale: float) -> Schedule:
-    from turbine.generate import open_trace
-    from turbine.lab.traffic import BadTrace, played
+    from turbine.ops.generate import open_trace
+    from turbine.ops.traffic import BadTrace, played
 
     try:
         schedule = played(open_trace(trace), speed=speed, scale=scale)
@@ -190,7 +190,7 @@ def _played(trace: Path, speed: float, scale: float) -> Schedule:
 
 
 def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
-    from turbine.lab.traffic import Shape
+    from turbine.ops.traffic import Shape
 
     if (late is None) != (late_by is None):
         given, other = (
@@ -219,7 +219,7 @@ def _within(value: float, option: str, most: float, *, zero: bool = False) -> fl
 def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
     """Makes the topic where it is missing; it must not be another than was asked for."""
     from turbine.cli.output import tell
-    from turbine.generate import prepare_topic
+    from turbine.ops.generate import prepare_topic
 
     count, created = prepare_topic(settings, topic, partitions)
     if created:

@@ -10,10 +10,11 @@ import typer
 
 from turbine.cli import FLAGS, LOCAL, VALUED, WATCH
 from turbine.cli.commands import app
-from turbine.cli.failures import Code, Failed, known_failure
-from turbine.cli.moments import shown_in
 from turbine.cli.options import Chosen
 from turbine.cli.output import tell
+from turbine.failures import Code, Failed
+from turbine.ops.known_failures import known_failure
+from turbine.read.moments import shown_in
 
 
 def run(line: Sequence[str], *, local: bool = False) -> int:

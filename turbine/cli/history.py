@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Listed, Shown, check_job, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from events.generated.records import WorkloadProfiled
     from events.wire.codec import Record
     from spark_streaming.history.writing import Wrote
-    from turbine.history import Span, Written
+    from turbine.ops.history import Span, Written
     from turbine_client.settings import Settings
 
 Row = dict[str, Any]
@@ -65,7 +65,7 @@ def write(
     Until Ctrl-C, or with --once until it has all that there is now.
     """
     from components.runtime.process.loop import Stop
-    from turbine.cli.moments import parse_span
+    from turbine.read.moments import parse_span
 
     every_ms = parse_span(every, "--every")
     if every_ms < EVERY_MS_MIN:
@@ -73,7 +73,7 @@ def write(
     settings = chosen(context).connected()
     partitions, place = _partitions(settings), _place(settings, directory)
     with _spark(settings, master) as spark:
-        from turbine.history import write as carry
+        from turbine.ops.history import write as carry
 
         stop = Stop().listen()
         found = carry(
@@ -125,13 +125,13 @@ def compact(
 
     Readers see each report once all the while; files that are replaced go a compaction later.
     """
-    from turbine.cli.moments import now_ms
     from turbine.cli.output import Column, show_rows, tell
+    from turbine.read.moments import now_ms
 
     settings = chosen(context).settings()
     place = _place(settings, directory)
     with _spark(settings, master) as spark:
-        from turbine.history import compact_days
+        from turbine.ops.history import compact_days
 
         done = list(compact_days(spark, place, now_ms()))
     if not done and output in ("table", "wide"):
@@ -169,7 +169,7 @@ def profile(
     settings = chosen(context).connected() if publish else chosen(context).settings()
     place = _place(settings, directory)
     with _spark(settings, master) as spark:
-        from turbine.history import span_of
+        from turbine.ops.history import span_of
 
         span = span_of(end_ms, days)
         rows = _rows(spark, settings, place, span, names or [], publish=publish)
@@ -196,7 +196,7 @@ def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
 
 
 def _end_ms(to: str | None) -> int:
-    from turbine.cli.moments import now_ms, parse_moment
+    from turbine.read.moments import now_ms, parse_moment
 
     now = now_ms()
     if to is None:
@@ -208,13 +208,13 @@ def _end_ms(to: str | None) -> int:
 
 
 def _partitions(settings: Settings) -> int:
-    from turbine.history import partitions_of_loads
+    from turbine.ops.history import partitions_of_loads
 
     return partitions_of_loads(settings)
 
 
 def _place(settings: Settings, directory: str | None) -> str:
-    from turbine import history
+    from turbine.ops import history
 
     try:
         return history.place_of(settings, directory)
@@ -225,7 +225,7 @@ def _place(settings: Settings, directory: str | None) -> str:
 @contextmanager
 def _spark(settings: Settings, master: str | None) -> Iterator[SparkSession]:
     """A session; what goes wrong with it ends the command with its sentence."""
-    from turbine import history
+    from turbine.ops import history
 
     try:
         with history.spark_of(settings, master) as spark:
@@ -243,8 +243,8 @@ def _rows(
     *,
     publish: bool,
 ) -> Iterator[Row]:
-    from turbine.history import profiles, to_record
-    from turbine.history import publish as say
+    from turbine.ops.history import profiles, to_record
+    from turbine.ops.history import publish as say
 
     found = profiles(spark, place, span, jobs)
     if publish:

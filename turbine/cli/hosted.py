@@ -30,8 +30,8 @@ def list_text(rows: list[Row], columns: list[Column]) -> str:
 
 def container_columns() -> list[Column]:
     """Of a list of containers."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     def share(resource: str) -> Callable[[Row], object]:
         return lambda row: percent(row["load"].get(resource, {}).get("share"))
@@ -55,8 +55,8 @@ def container_columns() -> list[Column]:
 
 def shard_columns() -> list[Column]:
     """Of a list of shards."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     def load(resource: str) -> Callable[[Row], object]:
         return lambda row: amount(resource, (row["load"] or {}).get(resource))
@@ -79,8 +79,8 @@ def shard_columns() -> list[Column]:
 
 def move_columns() -> list[Column]:
     """Of a list of moves."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     return [
         Column("ASKED", lambda row: show_time(row.get("asked_ms"))),

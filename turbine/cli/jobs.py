@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from projections.jobs import Job
-    from turbine.cli.moments import Moment
-    from turbine.log import Log
-    from turbine.views.view import View
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
+    from turbine.read.state.view import View
 
 Row = dict[str, Any]
-
-DECISIONS_SHOWN = 10
 
 
 def get_jobs(
@@ -34,12 +32,12 @@ def get_jobs(
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
-    from turbine.cli.moments import given_moment
     from turbine.cli.output import show_rows, tell
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.jobs import jobs
     from turbine.read.answers.lines import lines_of, some_of
     from turbine.read.filters import BadFilter
+    from turbine.read.moments import given_moment
     from turbine.read.plain import plain
 
     for name in names or ():
@@ -69,14 +67,15 @@ def describe_job(
     output: Shown = "table",
 ) -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
-    from turbine.cli.moments import given_moment
     from turbine.cli.output import show_value, write
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.alerts import open_alerts
+    from turbine.read.answers.jobs import DECISIONS_SHOWN, layers_row
     from turbine.read.answers.journal import line_of
     from turbine.read.answers.lines import line_in
     from turbine.read.answers.scaling import scaling_of
     from turbine.read.answers.syncs import syncs
+    from turbine.read.moments import given_moment
     from turbine.read.plain import plain
 
     check_job(name)
@@ -89,7 +88,7 @@ def describe_job(
     view = jobs_view(log, moment)
     line = line_in(view, name)
     sync = plain(syncs(view, [line]))
-    row = to_plain(job) | {"sync": sync[0] if sync else {}}
+    row = layers_row(job) | {"sync": sync[0] if sync else {}}
     row["scaling"] = plain(scaling_of(job, decisions))
     row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
@@ -107,7 +106,7 @@ def _names(log: Log, end: dict[str, int] | None) -> list[str]:
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
     from events.topics import JOURNAL
-    from turbine.cli.moments import position_at
+    from turbine.read.moments import position_at
 
     return None if moment is None else position_at(log, moment, [JOURNAL])
 
@@ -145,14 +144,6 @@ def living(jobs: Iterable[Job]) -> list[str]:
 def names_in(log: Log) -> list[str]:
     """The same of a log, which is folded for it: only to tell whoever mistyped one."""
     return living(log.jobs().values())
-
-
-def to_plain(job: Job) -> Row:
-    """A job as JSON; what a record holds as `…_json` is its value here, under the name without."""
-    from turbine.read.answers.jobs import layers_of
-    from turbine.read.plain import plain
-
-    return {"job": job.name, **plain(layers_of(job))}
 
 
 def _columns() -> list[Any]:
@@ -223,9 +214,9 @@ def _overridden(row: Row) -> str:
 def _description(row: Row) -> str:
     from events.job_config.strict_json import split_path
     from turbine.cli import scaled
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, table_text
     from turbine.cli.syncs import section
+    from turbine.read.moments import show_time
 
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
     columns = [
@@ -264,9 +255,9 @@ def _description(row: Row) -> str:
 
 def _ends(layers: Iterable[Row]) -> str:
     """What is taken back, and when."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
     from turbine.read.differences import Difference
+    from turbine.read.moments import show_time
 
     def then(one: Row) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code
 from turbine.cli.options import At, Listed, check_job, open_log
+from turbine.failures import Code
 
 if TYPE_CHECKING:
-    from turbine.cli.moments import Moment
     from turbine.cli.output import Column
-    from turbine.log import Log
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -36,10 +36,10 @@ def get_lag(
     past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
     """
     from turbine.cli.jobs import names_in
-    from turbine.cli.moments import given_moment, log_at, now_ms
     from turbine.cli.output import show_rows, tell
     from turbine.cli.syncs import existing, jobs_then
-    from turbine.lag import behind_then, look, look_back, to_plain
+    from turbine.read.answers.lag import behind_then, look, look_back, to_plain
+    from turbine.read.moments import given_moment, log_at, now_ms
 
     for name in names or ():
         check_job(name)
@@ -80,8 +80,8 @@ def _standing(rows: list[Row], log: Log, moment: Moment | None) -> list[Row]:
 
 def _columns(by: str) -> list[Column]:
     from turbine.cli.hosted import amount, percent, rate, span
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     lag = [
         Column("LAG", lambda row: row["lag_records"]),

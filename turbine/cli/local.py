@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -183,7 +183,7 @@ def create_one(
     """
     from events.job_config.reserved import is_reserved_topic
     from turbine.cli.output import write
-    from turbine.generate import prepare_topic
+    from turbine.ops.generate import prepare_topic
 
     ours = chosen(context).settings().topic("")
     if is_reserved_topic(topic) or topic.startswith(ours):

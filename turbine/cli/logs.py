@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.kafka.intake import Message
     from events.wire.lock import Version
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -44,8 +44,8 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
 
     By kind, with their times, and how many decisions stand or are void.
     """
-    from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_rows
+    from turbine.read.moments import given_moment, position_at
 
     moment = given_moment(at)
     log = open_log(context)
@@ -62,7 +62,7 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
 def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
     from events.topics import BY_SHORT, JOURNAL
     from events.wire.codec import Read
-    from turbine.cli.records import read_or_letter
+    from turbine.read.records import read_or_letter
 
     tallies = {short: Tally() for short in BY_SHORT if short in log.counts}
     none: frozenset[str] = frozenset()
@@ -97,8 +97,8 @@ def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> li
 
 
 def _columns() -> list[Any]:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     def kinds(row: Row) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())

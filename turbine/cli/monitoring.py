@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 BOARD, RULES = "turbine.json", "turbine-rules.yaml"
 
@@ -48,9 +48,9 @@ def documents(runbooks: str) -> dict[str, str]:
 
     import yaml
 
-    from turbine.monitoring.board import board
-    from turbine.monitoring.rules import rules
+    from turbine.exporter.board import board
+    from turbine.exporter.rules import rules
 
-    head = "# Made by `turbine monitoring export`. Change turbine/monitoring/rules.py instead.\n"
+    head = "# Made by `turbine monitoring export`. Change turbine/exporter/rules.py instead.\n"
     told = yaml.safe_dump(rules(runbooks), sort_keys=False, allow_unicode=True, width=100)
     return {BOARD: json.dumps(board(), indent=2) + "\n", RULES: head + told}

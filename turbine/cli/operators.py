@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -18,9 +17,10 @@ from turbine.cli.options import (
     chosen,
     open_log,
 )
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.trial import Request
+    from turbine.read.answers.trial import Request
     from turbine_client.verdicts import Verdict
 
 Job = Annotated[str, typer.Argument(metavar="JOB")]
@@ -140,7 +140,7 @@ def reset(
 def goal_text(to: str) -> str:
     """What the option says, as requests have it; times are by the clock of this machine."""
     from events.job_config.reset import EARLIEST, LATEST, BadGoal, goal_of
-    from turbine.cli.moments import now_ms, parse_moment
+    from turbine.read.moments import now_ms, parse_moment
 
     plain = to.strip()
     if plain in (EARLIEST, LATEST) or plain.isdigit() or plain.startswith("{"):

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.process.local import Flags
-    from turbine.log import Log
-    from turbine.log_file import LogFile
+    from turbine.read.sources.log import Log
+    from turbine.read.sources.log_file import LogFile
     from turbine_client.settings import Settings
 
 PATIENCE_S = (0.1, 600.0)
@@ -21,7 +21,7 @@ PATIENCE_S = (0.1, 600.0)
 
 def patience(text: str | float) -> float:
     """Seconds of a span such as 30s; a plain number is of seconds."""
-    from turbine.cli.moments import parse_span
+    from turbine.read.moments import parse_span
 
     least_s, most_s = PATIENCE_S
     try:
@@ -160,12 +160,12 @@ def _said(origin: str) -> str:
 
 def choose(given: Chosen, log: Path | None) -> Chosen:
     """What a line says ahead of its command. In a file, "now" is its end."""
-    from turbine.cli.moments import set_now
+    from turbine.read.moments import set_now
 
     if log is None:
         set_now(None)
         return given
-    from turbine.log_file import LogFile
+    from turbine.read.sources.log_file import LogFile
 
     found = LogFile(log)
     set_now(found.now_ms)
@@ -180,7 +180,7 @@ def chosen(context: typer.Context) -> Chosen:
 
 def open_log(context: typer.Context) -> Log:
     """The log that the settings name, or the file."""
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
     found = chosen(context)
     if found.held is not None:
@@ -209,7 +209,7 @@ def check_change_id(context: typer.Context, change_id: str) -> str:
 
     if valid_until_ms(change_id):
         return change_id
-    from turbine.ids import full_id, may_begin
+    from turbine.read.answers.ids import full_id, may_begin
 
     found = full_id(open_log(context), change_id) if may_begin(change_id) else change_id
     if not valid_until_ms(found):

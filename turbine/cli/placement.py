@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
-from turbine.cli.failures import Code, Failed
 from turbine.cli.hosted import list_text, move_columns
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from events.generated.records import PlacementApplyRequested
     from events.wire.codec import Read
     from projections.fleet import Fleet
-    from turbine.log import Log
-    from turbine.tiers import Answer
+    from turbine.ops.tiers import Answer
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
@@ -55,7 +55,7 @@ def plan_placement(
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
     """
     from turbine.cli.output import show_value, write
-    from turbine.placing import draft_of, draft_to_plain
+    from turbine.read.answers.placing import draft_of, draft_to_plain
 
     del dry_run
     _, row, _ = read_fleet(context, tier, at)
@@ -180,7 +180,7 @@ def apply_placement(
     """
     from events.generated.records import PlacementApplyRequested
     from events.topics import TIERS
-    from turbine.tiers import answer_to, new_id
+    from turbine.ops.tiers import answer_to, new_id
 
     tier, shown = _tier_of(plan)
     who = author_or_user(author)
@@ -218,8 +218,8 @@ def _tier_of(plan: str) -> tuple[str, bool]:
 
 def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
     """The id of today's plan where it begins so, with six characters at least."""
-    from turbine.ids import LEAST
-    from turbine.placing import draft_of
+    from turbine.read.answers.ids import LEAST
+    from turbine.read.answers.placing import draft_of
 
     found = draft_of(row, most).plan_id
     enough = len(plan.rpartition("!")[2]) >= LEAST
@@ -242,7 +242,7 @@ def _show_trial(plan: str, moves_json: str, output: str) -> int:
 def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
     """The moves of the plan, if it comes out as it was shown."""
     from projections.plans import write_moves
-    from turbine.placing import draft_of
+    from turbine.read.answers.placing import draft_of
 
     draft = draft_of(row, most)
     if not draft.moves:
@@ -274,7 +274,7 @@ def _held(row: Fleet, plan: str) -> str:
 
 
 def _send(log: Log, body: PlacementApplyRequested) -> None:
-    from turbine.tiers import ask
+    from turbine.ops.tiers import ask
     from turbine_client.publish import TooLarge
 
     try:
@@ -340,8 +340,8 @@ def show_placement(
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
     from turbine.cli.output import show_value, write
-    from turbine.ids import LEAST
-    from turbine.moves import plans_of
+    from turbine.read.answers.ids import LEAST
+    from turbine.read.answers.move_history import plans_of
     from turbine.read.answers.moves import plan_to_plain
 
     tier, shown = _tier_of(plan)
@@ -367,8 +367,8 @@ def show_placement(
 
 
 def _shown_text(row: Row) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])

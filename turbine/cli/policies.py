@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown
+from turbine.failures import Code, Failed
 
 
 def describe_policy(
@@ -18,7 +18,7 @@ def describe_policy(
     from events.job_config.policies.table import SETTINGS
     from events.job_config.strict_json import canonical_json, shorten
     from turbine.cli.output import Column, show_value, table_text, write
-    from turbine.policies import rows_of
+    from turbine.read.answers.policies import rows_of
 
     if name not in SETTINGS:
         known = ", ".join(SETTINGS)

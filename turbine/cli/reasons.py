@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, Tier, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.log import Log
     from turbine.read.answers.decision import Explanation, RequestLine
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -76,8 +76,8 @@ def _is_id(name: str) -> bool:
 
 
 def _why_named(context: typer.Context, name: str, at: str | None, output: str) -> int:
-    from turbine.cli.moments import given_moment, log_at
     from turbine.cli.scaled import why_job
+    from turbine.read.moments import given_moment, log_at
     from turbine_client.identity import is_job_id
 
     moment = given_moment(at)
@@ -140,8 +140,8 @@ def _text(answer: Explanation) -> str:
 
 
 def _decision_text(answer: Explanation) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     evidence = [f"{place}:{offset}" for place, offset in answer.evidence.items()]
     root = "none: it is the first" if answer.tier else "none: it is the first about this job"
@@ -194,8 +194,8 @@ def _refusal_text(answer: Explanation) -> str:
 
 
 def _request_text(request: RequestLine) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     body: Row = request.body
     return facts(
@@ -222,7 +222,7 @@ def _difference_text(answer: Explanation) -> str:
 
 
 def _no_verdict(request: RequestLine) -> str:
-    from turbine.cli.moments import now_ms, show_time
+    from turbine.read.moments import now_ms, show_time
 
     if request.kind in WISHES:
         name = request.job

@@ -109,7 +109,7 @@ def _settings(ahead: Sequence[str]) -> Settings:
 
 def _address(settings: Settings) -> str:
     """Where the API is: what is said wins over what is found."""
-    from turbine.members import address_of
+    from turbine.ops.members import address_of
 
     found = settings.api or address_of(settings.directory)
     if found is None:
@@ -123,9 +123,9 @@ def _address(settings: Settings) -> str:
 def _target(settings: Settings, words: Sequence[str]) -> str:
     from urllib.parse import quote
 
-    from turbine.cli.moments import now_ms
     from turbine.cli.stamp import stamp
     from turbine.cli.terminal import terminal
+    from turbine.read.moments import now_ms
 
     here = terminal()
     # Who names an API and no broker means the log that this API has.

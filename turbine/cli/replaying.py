@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code
 from turbine.cli.options import Streamed, check_job, open_log
+from turbine.failures import Code
 
 if TYPE_CHECKING:
-    from turbine.cli.moments import Moment
-    from turbine.log import Log
-    from turbine.replaying import Happening, Replay
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
+    from turbine.read.sources.replaying import Happening, Replay
 
 Row = dict[str, Any]
 
@@ -46,8 +46,8 @@ def replay(
     Each decision, whether it stands, and how the jobs are whenever that changes. What lies before
     --from is folded in silence. How far it is goes to standard error, the sum comes at the end.
     """
-    from turbine.cli.moments import given_moment, log_at, position_at
-    from turbine.replaying import Replay
+    from turbine.read.moments import given_moment, log_at, position_at
+    from turbine.read.sources.replaying import Replay
 
     if job is not None:
         check_job(job)
@@ -156,7 +156,7 @@ def _to_plain(one: Happening) -> Row:
 def _line(one: Happening, *, wide: bool) -> str:
     from events.job_config.strict_json import printable
     from events.sentences import sentence
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     read, record = one.read, one.read.record
     said = sentence(record.body)
@@ -172,8 +172,8 @@ def _jobs_text(jobs: Row) -> str:
 
 
 def _tell_progress(found: Replay) -> None:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import tell
+    from turbine.read.moments import show_time
 
     share = min(1.0, found.records / found.total) if found.total else 1.0
     tell(

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import DryRun, chosen
+from turbine.failures import Code, Failed
 
 
 def forget(
@@ -23,8 +23,8 @@ def forget(
     They begin with what the log has, from its beginning. Nothing of the log is changed.
     """
     from turbine.cli.output import tell, write
-    from turbine.forgetting import forget as carry_out
-    from turbine.forgetting import kept_of
+    from turbine.ops.forgetting import forget as carry_out
+    from turbine.ops.forgetting import kept_of
     from turbine_client.settings import BadSettings
 
     settings = chosen(context).connected()

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.failures import Code
+from turbine.failures import Code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from turbine.log import Log
     from turbine.read.answers.decision import DecisionDetail
     from turbine.read.answers.journal import DecisionHead
     from turbine.read.answers.scaling import Consequence
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -97,7 +97,7 @@ def _tasks(body: Row) -> str:
 
 
 def _expected(body: Row) -> str:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
     if body["mode"] != "act":
@@ -108,9 +108,9 @@ def _expected(body: Row) -> str:
 
 
 def _declined(body: Row) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
     from turbine.read.answers.scaling import ACTIONS
+    from turbine.read.moments import show_time
 
     return facts(
         [
@@ -129,8 +129,8 @@ def _declined(body: Row) -> str:
 def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
     from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
     from events.sentences.scaling import outline
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     record = from_plain(RECORDS[kind], body)
     assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
@@ -186,7 +186,7 @@ def _values(title: str, values: Row) -> list[str]:
 
 def _value(name: str, value: object) -> object:
     """An instant as one; whatever else as it is."""
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     instant = isinstance(value, int) and name.endswith("_ms") and value >= INSTANT_MS
     return show_time(value) if instant and isinstance(value, int) else _number(value)
@@ -205,8 +205,8 @@ def _number(value: object) -> object:
 
 
 def _became(events: Sequence[Consequence]) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
+    from turbine.read.moments import show_time
 
     columns = [
         Column("THEN", lambda one: show_time(one.at_ms)),
@@ -232,8 +232,8 @@ def why_job(log: Log, name: str, output: str) -> int | None:
     from turbine.cli.jobs import existed
     from turbine.cli.output import show_value, write
     from turbine.cli.viewing import jobs_view, lines_of
-    from turbine.hindrance import hindrance
     from turbine.read.answers.decision import detail_of, find_request
+    from turbine.read.answers.hindrance import hindrance
     from turbine.read.answers.journal import line_of
     from turbine.read.answers.scaling import SHOWN, scaling_of, words_of
     from turbine.read.plain import plain
@@ -266,9 +266,9 @@ def why_job(log: Log, name: str, output: str) -> int | None:
 
 
 def _job_text(row: Row, last: DecisionDetail | None) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
     from turbine.read.answers.scaling import size_of
+    from turbine.read.moments import show_time
 
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
@@ -289,7 +289,7 @@ def _job_text(row: Row, last: DecisionDetail | None) -> str:
 
 def _standing(row: Row) -> list[tuple[str, object]]:
     """How it is and why, ahead of all that is about its size."""
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     tasks = f"{row['running']} of {row['tasks']} tasks run"
     pairs: list[tuple[str, object]] = [("state", f"{row['state']}, {tasks}")]
@@ -315,8 +315,8 @@ def silence(*, alive: bool, mode: str) -> str:
 
 def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
+    from turbine.read.moments import show_time
 
     columns = [
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
@@ -329,8 +329,8 @@ def decisions_text(decisions: list[Row]) -> str:
 
 def section(row: Row) -> str:
     """What `describe job` says of scaling."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -20,12 +19,13 @@ from turbine.cli.options import (
     check_job,
     open_log,
 )
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from projections.jobs import Job
     from projections.jobs import Layer as Held
     from turbine.cli.changes import Plan, Terms
-    from turbine.log import Log, Standing
+    from turbine.read.sources.log import Log, Standing
 
 Json = dict[str, Any]
 Name = Annotated[str, typer.Argument(metavar="JOB")]
@@ -54,7 +54,7 @@ def scale(
     """
     from turbine.cli.changes import Terms
     from turbine.cli.documents import Wish
-    from turbine.cli.moments import now_ms, parse_span
+    from turbine.read.moments import now_ms, parse_span
 
     check_job(job)
     if (for_ is None) is not until_cleared:
@@ -90,8 +90,8 @@ def rollback(
     """
     from turbine.cli.changes import Terms
     from turbine.cli.documents import Wish
-    from turbine.cli.moments import now_ms, parse_span
     from turbine.read.differences import change_through, differences
+    from turbine.read.moments import now_ms, parse_span
 
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
@@ -178,9 +178,9 @@ def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
 def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_run: bool) -> int:
     if dry_run:
         return _try(log, terms, plan, output)
-    from turbine.cli.moments import show_time
     from turbine.cli.output import tell
     from turbine.cli.verdicts import row_of, show_verdicts
+    from turbine.read.moments import show_time
     from turbine_client.publish import Accepted, Publisher
 
     with Publisher(log.settings, author=terms.author) as publisher:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.backtest import DAYS_MAX, AsJson
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from turbine.cli.output import Column
@@ -79,10 +79,10 @@ def scoreboard(
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
     """
-    from turbine.cli.moments import now_ms
     from turbine.lab.backtest import BadBackTest
     from turbine.lab.scoreboard import answered, check_policies, questions, rows_of
     from turbine.lab.scoreboard_made import command_of, made_of
+    from turbine.read.moments import now_ms
 
     typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
     typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     import typer
 
     from turbine.cli.containers import Looked
-    from turbine.log import Standing
+    from turbine.read.sources.log import Standing
 
 Row = dict[str, Any]
 
@@ -38,8 +38,8 @@ def why_shard(
     """Says why a shard is where it is, and how each container is judged for it."""
     from turbine.cli.containers import look
     from turbine.cli.output import show_value, write
-    from turbine.placing import judged
     from turbine.read.answers import tiers
+    from turbine.read.answers.placing import judged
     from turbine.read.plain import plain
 
     if not number.isdecimal():
@@ -64,7 +64,7 @@ def why_shard(
 
 
 def _last_move(looked: Looked, shard: int) -> Row | None:
-    from turbine.moves import moves_of, timed
+    from turbine.read.answers.move_history import moves_of, timed
     from turbine.read.answers.moves import move_line
     from turbine.read.plain import plain
 
@@ -89,8 +89,8 @@ def _last_decision(chain: list[Standing], shard: int) -> Row | None:
 
 
 def _shard_text(row: Row, *, every: bool) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     move, decision = row["move"], row["decision"]
     pairs: list[tuple[str, object]] = [

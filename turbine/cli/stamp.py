@@ -9,7 +9,7 @@ from zlib import crc32
 
 import turbine_client
 
-ROOMS = ("components", "events", "projections", "turbine")
+ROOMS = ("components", "events", "projections", "tasks", "turbine")
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
-    from turbine.cli.moments import Moment
+    from turbine.read.moments import Moment
     from turbine_client.bookmark import Bookmark
     from turbine_client.subscribe import Outcome, Subscriber
 
@@ -168,7 +168,7 @@ def _deal(
     output: str,
 ) -> None:
     """Deals with what comes, and keeps the position after each command or each batch."""
-    from turbine.outcomes import with_summary
+    from turbine.read.answers.outcomes import with_summary
 
     while left is None or left > 0:
         batch = subscriber.poll(0.5)
@@ -187,14 +187,14 @@ def _deal(
 
 
 def _moment(text: str) -> Moment | str:
-    from turbine.cli.moments import now_ms, parse_moment
+    from turbine.read.moments import now_ms, parse_moment
 
     return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
 
 
 def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
     """A position is compared with the log; a time is for the subscriber to find."""
-    from turbine.cli.moments import position_at
+    from turbine.read.moments import position_at
 
     if not isinstance(moment, dict):
         return moment
@@ -222,7 +222,7 @@ def _command(text: str) -> list[str]:
 
 
 def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
-    from turbine.outcomes import with_summary
+    from turbine.read.answers.outcomes import with_summary
 
     line = json.dumps(with_summary(outcome), ensure_ascii=False) + "\n"
     ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell

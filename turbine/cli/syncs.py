@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from projections.syncs import Sync
-    from turbine.cli.moments import Moment
-    from turbine.log import Log
-    from turbine.running import Sightings
-    from turbine.views.view import JobView, View
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
+    from turbine.read.state.running import Sightings
+    from turbine.read.state.view import JobView, View
 
 Row = dict[str, Any]
 Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
@@ -72,8 +72,8 @@ def _named(
 ) -> tuple[View, dict[str, Sync]]:
     """What the log says, and the rows of the jobs that are named, by --job too; of all where none
     is."""
-    from turbine.cli.moments import given_moment
     from turbine.cli.viewing import jobs_view
+    from turbine.read.moments import given_moment
 
     wanted = [*(names or ()), *([] if job is None else [job])]
     for name in wanted:
@@ -103,12 +103,12 @@ def wait_job(
     Running means that the newest config is in effect, and that all its tasks run.
     """
     from turbine.cli.jobs import names_in
-    from turbine.cli.moments import parse_span
     from turbine.cli.output import show_value, write
-    from turbine.headline import count_of, tasks_of
     from turbine.read.answers.syncs import sync_line
+    from turbine.read.moments import parse_span
     from turbine.read.plain import plain
-    from turbine.running import Sightings
+    from turbine.read.state.headline import count_of, tasks_of
+    from turbine.read.state.running import Sightings
 
     check_job(job)
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
@@ -130,7 +130,7 @@ def wait_job(
 
 def reached(sync: Sync, goal: str) -> bool:
     """Whether the job is there; Failed where nothing but a person can bring it there."""
-    from turbine.running import condition, state_of
+    from turbine.read.state.running import condition, state_of
 
     if goal == "quarantined":
         return sync.quarantine is not None
@@ -149,8 +149,8 @@ def reached(sync: Sync, goal: str) -> bool:
 
 def _lacking(sync: Sync) -> int:
     """Tasks that should run, and do not by their own last word."""
-    from turbine.headline import count_of, tasks_of
-    from turbine.running import Sightings
+    from turbine.read.state.headline import count_of, tasks_of
+    from turbine.read.state.running import Sightings
 
     return count_of(sync, tasks_of(sync, Sightings(), {})).lacking
 
@@ -158,7 +158,7 @@ def _lacking(sync: Sync) -> int:
 def told(sync: Sync) -> str:
     """What is known of a job that is not where it should be, and what may help."""
     from projections.waits import missing
-    from turbine.running import condition, state_of
+    from turbine.read.state.running import condition, state_of
 
     if sync.plan is not None:
         waits = [f"{at} ({why})" for at, why in missing(sync, sync.plan)]
@@ -182,9 +182,9 @@ def running_config(sync: Sync) -> Row:
 
 def section(row: Row) -> str:
     """What `describe job` says of running, plan, quarantine and failures."""
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, facts, indented, table_text
     from turbine.read.differences import differences
+    from turbine.read.moments import show_time
 
     sync = row["sync"]
     pairs: list[tuple[str, object]] = [
@@ -225,7 +225,7 @@ def sync_at(log: Log, job: str, moment: Moment | None) -> tuple[Sync, Sightings]
 
     Of the past: from a frame, where somebody who follows the log has kept one.
     """
-    from turbine.running import Sightings
+    from turbine.read.state.running import Sightings
 
     then = jobs_held(log, job) if moment is None else jobs_then(log, moment, (job,))
     if then is not None:
@@ -238,8 +238,8 @@ def sync_at(log: Log, job: str, moment: Moment | None) -> tuple[Sync, Sightings]
 
 def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
     """The position vector over all that tells how jobs run."""
-    from turbine.cli.moments import position_at
-    from turbine.log import SYNC_TOPICS
+    from turbine.read.moments import position_at
+    from turbine.read.sources.log import SYNC_TOPICS
 
     topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
     return None if moment is None else position_at(log, moment, topics)
@@ -248,7 +248,7 @@ def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
 def read_sync(context: typer.Context, job: str, at: str | None) -> Sync:
     """The same of a command line; Failed where there never was such a job."""
     from turbine.cli.jobs import names_in
-    from turbine.cli.moments import given_moment
+    from turbine.read.moments import given_moment
 
     check_job(job)
     moment = given_moment(at)
@@ -268,9 +268,9 @@ def jobs_held(log: Log, job: str) -> list[JobView] | None:
 
 def jobs_then(log: Log, moment: Moment, names: Iterable[str]) -> list[JobView] | None:
     """The jobs of these names, or all, by name; None where no frame is kept to begin from."""
-    from turbine.cli.moments import position_at
-    from turbine.views.framed import jobs_before
-    from turbine.views.source import topics_of
+    from turbine.read.moments import position_at
+    from turbine.read.sources.held import topics_of
+    from turbine.read.state.framed import jobs_before
 
     return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
@@ -299,8 +299,8 @@ def _versions(plain: Row | None) -> str:
 
 
 def _sync_columns() -> list[Any]:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     def of_plan(name: str) -> Any:
         return lambda row: row["plan"][name] if row["plan"] else None
@@ -322,8 +322,8 @@ def _sync_columns() -> list[Any]:
 
 
 def _task_columns() -> list[Any]:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     return [
         Column("TASK", lambda row: row["name"]),

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import check_job, chosen, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from projections.fleet import Fleet
     from projections.syncs import Sync
     from turbine.cli.output import Column
-    from turbine.lines_far import Far
-    from turbine.log import Log
-    from turbine.task_lines import Reader
+    from turbine.ops.lines_far import Far
+    from turbine.ops.task_lines import Reader
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 Form = Annotated[
@@ -84,8 +84,8 @@ def logs(
     The newest last. What it printed is read from files of containers on this machine, and asked of
     containers that are elsewhere.
     """
-    from turbine.cli.moments import parse_span
-    from turbine.task_lines import Reader
+    from turbine.ops.task_lines import Reader
+    from turbine.read.moments import parse_span
 
     job, task = task_of(name)
     if timeout is not None and not follow:
@@ -127,10 +127,10 @@ def _show_what_is(
     from turbine.cli.jobs import names_in
     from turbine.cli.output import tell
     from turbine.cli.syncs import existing
-    from turbine.lines_far import Far
-    from turbine.log import SYNC_TOPICS
-    from turbine.running import Sightings
-    from turbine.task_words import Words, tasks_now, tier_of
+    from turbine.ops.lines_far import Far
+    from turbine.read.answers.task_words import Words, tasks_now, tier_of
+    from turbine.read.sources.log import SYNC_TOPICS
+    from turbine.read.state.running import Sightings
 
     log, job, task = asked.log, asked.job, asked.task
     topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
@@ -166,7 +166,7 @@ def _elsewhere(
     asked: Asked, fleet: Fleet | None, rows: Iterable[Row]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
-    from turbine.lines_far import started_of
+    from turbine.ops.lines_far import started_of
 
     if fleet is None:
         return {}
@@ -186,7 +186,7 @@ def _fleet(log: Log, tier: str) -> Fleet | None:
 
 
 def _no_task(sync: Sync, task: int) -> str:
-    from turbine.headline import size_of
+    from turbine.read.state.headline import size_of
 
     count = max(size_of(sync), 0 if sync.listed is None else sync.listed.tasks)
     if not count:
@@ -255,7 +255,7 @@ def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) 
     """New words and new lines, until the time is over."""
     from components.runtime.kafka.intake import DeadLetter, take_in
     from events.topics import JOURNAL, TASKS
-    from turbine.task_words import word_of
+    from turbine.read.answers.task_words import word_of
     from turbine_client.reading import Follower
 
     limit_s = None if wait_s is None else time.monotonic() + wait_s
@@ -305,8 +305,8 @@ def _show_text(rows: list[Row], *, many: bool) -> None:
 
 
 def _facts(row: Row) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import facts
+    from turbine.read.moments import show_time
 
     attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
     since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
@@ -342,8 +342,8 @@ def _shard(row: Row) -> str:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column
+    from turbine.read.moments import show_time
 
     return [
         Column("TASK", lambda row: row["name"]),
@@ -359,7 +359,7 @@ def _columns() -> list[Column]:
 
 def _error(row: Row) -> str | None:
     """As much of it as a table has room for."""
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     error = row["last_error"]
     return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
@@ -367,7 +367,7 @@ def _error(row: Row) -> str | None:
 
 def _line(row: Row, *, many: bool) -> str:
     from events.job_config.strict_json import printable
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     whose = f"{row['name']}  " if many else ""
     if row["kind"] == "line":
@@ -379,7 +379,7 @@ def _line(row: Row, *, many: bool) -> str:
 
 def _words(row: Row) -> Iterable[str]:
     """What a word of the log says, in words."""
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
     yield f"in {row['container']}{attempt}"

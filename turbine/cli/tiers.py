@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.containers import existing_tier, known_container
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from events.generated.records import TierDefined
     from projections.fleet import Fleet
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 Container = Annotated[str, typer.Argument(metavar="NAME")]
@@ -76,7 +76,7 @@ def _defined(
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
     from events.generated.records import TierDefined
-    from turbine.tiers import define, definition_of, same_tier
+    from turbine.ops.tiers import define, definition_of, same_tier
 
     found = before = definition_of(log.chain(name))
     if found is None and dry_run:
@@ -183,8 +183,8 @@ def drain_container(
     It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
     """
     from events.generated.records import DrainRequested
-    from turbine.cli.moments import parse_span
-    from turbine.tiers import ask, new_id
+    from turbine.ops.tiers import ask, new_id
+    from turbine.read.moments import parse_span
 
     who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
@@ -212,7 +212,7 @@ def undrain_container(
 ) -> int:
     """Let a container that was drained get shards again."""
     from events.generated.records import UndrainRequested
-    from turbine.tiers import ask, new_id
+    from turbine.ops.tiers import ask, new_id
 
     who = author_or_user(author)
     log = open_log(context)
@@ -278,8 +278,8 @@ def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> F
 def what_is_left(row: Fleet, name: str) -> str:
     """The shards that a container still has, by what they wait for."""
     from components.shard_manager.core.planning import balance_ms
-    from turbine.cli.moments import show_time
-    from turbine.shards import UNPLANNED, why_left
+    from turbine.read.moments import show_time
+    from turbine.read.state.shards import UNPLANNED, why_left
 
     told = []
     for why, shards in sorted(why_left(row, name)["because"].items(), key=lambda one: -len(one[1])):
@@ -299,7 +299,7 @@ def _shards(count: int) -> str:
 
 def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
     from turbine.cli.output import show_value, write
-    from turbine.shards import why_left
+    from turbine.read.state.shards import why_left
 
     plain = known_container(row, name) | {"change_id": change}
     plain["left"] = why_left(row, name) if name in row.drains else None

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, chosen, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from rich.console import Group
 
-    from turbine.cli.moments import Moment
+    from turbine.cli.top_keys import Look
     from turbine.cli.top_lines import Line
     from turbine.read.answers.fleet import Fleet
-    from turbine.top import Look
-    from turbine.views.live import Live as Views
-    from turbine.views.view import View
+    from turbine.read.moments import Moment
+    from turbine.read.state.live import Live as Views
+    from turbine.read.state.view import View
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -65,9 +65,9 @@ def top(
 
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
-    from turbine.cli.moments import given_moment
+    from turbine.cli.top_keys import Look
     from turbine.read.filters import BadFilter, filter_of
-    from turbine.top import Look
+    from turbine.read.moments import given_moment
 
     try:
         filter_of(filter_)
@@ -140,8 +140,8 @@ def _watch(context: typer.Context, look: Look) -> int:
     from rich.live import Live
 
     from turbine.cli.output import tell
-    from turbine.top import pressed
-    from turbine.views.live import Live as Views
+    from turbine.cli.top_keys import pressed
+    from turbine.read.state.live import Live as Views
 
     views = Views(chosen(context).connected())
     try:
@@ -173,7 +173,7 @@ def _framed(console: object, frame: Fleet, look: Look, status: str) -> Group:
 
 def _status(views: Views) -> str:
     """How fresh it is: what a person who stares at figures that do not move wants to know."""
-    from turbine.cli.moments import now_ms
+    from turbine.read.moments import now_ms
 
     return freshness(views.progress().trouble, views.view().now_ms, now_ms())
 

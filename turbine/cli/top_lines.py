@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from events.job_config.strict_json import printable
 from turbine.cli.hosted import percent, span
-from turbine.cli.moments import show_time
+from turbine.cli.top_keys import Look
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.lines import JobLine
 from turbine.read.answers.scaling import count_text
 from turbine.read.answers.tiers import Container
 from turbine.read.filters import GRAMMAR
-from turbine.top import Look
+from turbine.read.moments import show_time
 
 BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"
 ALERTS_MOST, CONTAINERS_MOST = 5, 4

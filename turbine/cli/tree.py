@@ -69,8 +69,8 @@ def _value(value: Any) -> str:
 
 
 def _one(name: str, value: Any) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import cell_text
+    from turbine.read.moments import show_time
 
     if name.endswith("_ms") and isinstance(value, int) and value >= 10**12:
         return show_time(value)

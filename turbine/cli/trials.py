@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from projections.jobs import Job
     from projections.syncs import Sync
     from turbine.cli.changes import Plan, Terms
-    from turbine.log import Log
-    from turbine.running import Sightings
-    from turbine.trial import Request, Trial
+    from turbine.read.answers.trial import Request, Trial
+    from turbine.read.sources.log import Log
+    from turbine.read.state.running import Sightings
 
     Seen = Mapping[str, tuple[Sync, Sightings]]
 
@@ -23,9 +23,9 @@ WAITS = "its tasks are being started, which is brought to its end first"
 
 def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
     """The verdict on each change, what would differ, and what it would cost."""
-    from turbine.cli.moments import now_ms
-    from turbine.tiers import tiers_in
-    from turbine.trial import try_change
+    from turbine.ops.tiers import tiers_in
+    from turbine.read.answers.trial import try_change
+    from turbine.read.moments import now_ms
     from turbine_client.creating import no_such_tier, tier_of
 
     rows, verdicts = [], {}
@@ -82,7 +82,7 @@ def _row_of_change(trial: Trial, terms: Terms) -> Row:
 
 def seen_in(log: Log) -> Seen:
     """What runs now of each job, and where."""
-    from turbine.running import Sightings
+    from turbine.read.state.running import Sightings
 
     sightings = Sightings()
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
@@ -90,7 +90,7 @@ def seen_in(log: Log) -> Seen:
 
 def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
     """What each verdict would cost, where there is anything to do."""
-    from turbine.costs import cost_of, steps_of, times_of
+    from turbine.read.answers.costs import cost_of, steps_of, times_of
 
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
@@ -107,9 +107,9 @@ def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Ro
 def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
     """The row that the request would have, and what it would cost."""
     from events.generated.records import JobDeleteRequested
-    from turbine.cli.moments import now_ms
     from turbine.cli.verdicts import asked_row, row_of
-    from turbine.trial import told, try_deletion, try_request
+    from turbine.read.answers.trial import told, try_deletion, try_request
+    from turbine.read.moments import now_ms
 
     name, now = asked.job, now_ms()
     if isinstance(asked, JobDeleteRequested):

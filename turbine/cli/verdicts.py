@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.failures import Code, code_of_rejection
+from turbine.failures import Code, code_of_rejection
 
 if TYPE_CHECKING:
     from turbine_client.verdicts import Verdict
@@ -94,7 +94,7 @@ def _sentence(row: Row, would: str) -> str:
 def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
     from events.job_config.strict_json import printable
-    from turbine.costs import sentences
+    from turbine.read.answers.costs import sentences
     from turbine.read.differences import ABSENT, Difference
 
     for one in row.get("findings", ()):

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from turbine.cli.moments import Moment
-    from turbine.log import Log
     from turbine.read.answers.lines import JobLine
-    from turbine.views.view import View
+    from turbine.read.moments import Moment
+    from turbine.read.sources.log import Log
+    from turbine.read.state.view import View
 
 
 @contextmanager
 def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
     """Of now, or of then, with the whole of each job. Jobs are fetched as they are looked at, so
     what it is begun from stays open for as long."""
-    from turbine.views.opening import open_cache
-    from turbine.views.past import view_at
+    from turbine.read.state.opening import open_cache
+    from turbine.read.state.past import view_at
 
     held = _held(log, moment)
     if held is not None:
@@ -36,8 +36,8 @@ def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
 def jobs_view(log: Log, moment: Moment | None) -> View:
     """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
     all of the log is read: whether a job's tasks run is for their containers' lives to say."""
-    from turbine.views.framed import view_before
-    from turbine.views.past import view_at
+    from turbine.read.state.framed import view_before
+    from turbine.read.state.past import view_at
 
     held = _held(log, moment)
     if held is not None:
@@ -59,8 +59,8 @@ def _held(log: Log, moment: Moment | None) -> View | None:
 
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int]:
-    from turbine.cli.moments import position_at
-    from turbine.views.source import topics_of
+    from turbine.read.moments import position_at
+    from turbine.read.sources.held import topics_of
 
     topics = topics_of(log)
     return log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)

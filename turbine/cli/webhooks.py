@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import DryRun, Listed, chosen
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.webhooks.config import Hook
@@ -25,7 +25,7 @@ def list_hooks(context: typer.Context, *, output: Listed = "table") -> int:
     told; null: it was never served.
     """
     from turbine.cli.output import Column, show_rows, tell
-    from turbine.webhooks import state_of
+    from turbine.ops.webhooks import state_of
 
     settings = chosen(context).connected()
     rows = [state_of(settings, hook).to_plain() for hook in hooks_in(settings)]
@@ -71,8 +71,8 @@ def verify_request(
 ) -> int:
     """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
     from components.webhooks.config import keys_in
-    from turbine.cli.moments import now_ms, parse_span
     from turbine.cli.output import write
+    from turbine.read.moments import now_ms, parse_span
     from turbine_client.settings import BadSettings
     from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, Tampered, verify
 
@@ -101,10 +101,10 @@ def rewind(
 
     It holds from the next start of `turbine serve webhooks`: end that one first.
     """
-    from turbine.cli.moments import now_ms, parse_moment, position_at
     from turbine.cli.output import tell, write
-    from turbine.log import Log
-    from turbine.webhooks import ends_of, move, starts_of
+    from turbine.ops.webhooks import ends_of, move, starts_of
+    from turbine.read.moments import now_ms, parse_moment, position_at
+    from turbine.read.sources.log import Log
 
     moment = to if to in ("earliest", "latest") else parse_moment(to, now_ms(), "--to")
     settings = chosen(context).connected()

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.backtest import check_plot
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import Shown, check_job, open_log
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from turbine.lab.sides import WhatIf
-    from turbine.log import Log
+    from turbine.read.sources.log import Log
 
 Row = dict[str, Any]
 
@@ -81,7 +81,7 @@ def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]
 
 
 def _instant(text: str | None, what: str) -> int | None:
-    from turbine.cli.moments import given_moment
+    from turbine.read.moments import given_moment
 
     moment = given_moment(text, what)
     if isinstance(moment, dict):
@@ -157,8 +157,8 @@ def _show(rows: list[Row], output: str, *, one: bool) -> None:
 
 def text_of(row: Row) -> str:
     """All that people are told of one job."""
-    from turbine.cli.moments import show_time
     from turbine.lab.span import stretch
+    from turbine.read.moments import show_time
 
     played = stretch(row["intervals"], row["interval_ms"])
     if row["intervals"] != row["minutes"]:
@@ -247,9 +247,9 @@ def _nature(told: list[Row]) -> str:
 
 def _decisions(decisions: list[Row]) -> str:
     from components.auto_scaler.core.verdict import Size
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
     from turbine.lab.backtest import size_text
+    from turbine.read.moments import show_time
 
     columns = [
         Column("IT WOULD HAVE DECIDED", lambda one: show_time(one["at_ms"])),

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.scaled import silence
+from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from turbine.read.answers.why_not import AskedAgain, WhyNot
@@ -32,9 +32,9 @@ def why_not(
     """
     from events.topics import JOURNAL
     from turbine.cli.jobs import existing
-    from turbine.cli.moments import given_moment, position_at
     from turbine.cli.output import show_value, write
     from turbine.read.answers.why_not import why_not as answer_to
+    from turbine.read.moments import given_moment, position_at
     from turbine.read.plain import plain
 
     check_job(name)
@@ -66,8 +66,8 @@ def _check_action(action: str) -> None:
 
 
 def _text(answer: WhyNot) -> str:
-    from turbine.cli.moments import show_time
     from turbine.cli.output import Column, table_text
+    from turbine.read.moments import show_time
 
     head = f"{answer.job}: policy {answer.policy}, mode {answer.mode}"
     if not answer.reasons:
@@ -87,8 +87,8 @@ def _text(answer: WhyNot) -> str:
 
 def _asked_again(asked: AskedAgain | None, action: str) -> list[str]:
     """What would have made it, the nearest first."""
-    from turbine.cli.moments import show_time
     from turbine.read.answers.scaling import SHOWN
+    from turbine.read.moments import show_time
 
     if asked is None:
         return []

@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from events.job_config.strict_json import DEPTH_MAX, shorten
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 BYTES_MAX = 1024 * 1024
 DOCUMENTS_MAX = 1000

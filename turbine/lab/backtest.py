@@ -15,13 +15,13 @@ from components.auto_scaler.core.policies.shapes import even
 from components.auto_scaler.core.policy import Policy
 from components.auto_scaler.core.verdict import MOVE, REBALANCE, SCALE_DOWN, SCALE_UP, Size
 from events.job_config.strict_json import shorten
-from turbine.generate import open_trace
 from turbine.lab.plant.backtest import DAY_MINUTES, Action, Case, Run, Score, back_test, score
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.optimum import Optimum
 from turbine.lab.plant.optimum import optimum as least
 from turbine.lab.plot import Mark, Picture
-from turbine.lab.traffic import MINUTE_S, TRACE_LINES_MAX, BadTrace
+from turbine.ops.generate import open_trace
+from turbine.ops.traffic import MINUTE_S, TRACE_LINES_MAX, BadTrace
 
 Row = dict[str, Any]
 

@@ -41,7 +41,7 @@ PLAYED = (OWN, *BASELINES, Still.name)
 PARTS = {WHOLE: "", FIRST: "_first_two_thirds", LAST: "_last_third"}
 """Of the time, with what the names of their figures end in."""
 COMMAND = (sys.executable, "-m", "turbine.lab.scoring")
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 STOP_S = 5.0
 
 Question = dict[str, Any]

@@ -16,14 +16,14 @@ from typing import Any
 from components.auto_scaler.core.catalogue import policy_of
 from components.auto_scaler.core.policy import Policy
 from tasks.process_tree import die_with
-from turbine.generate import open_trace
 from turbine.lab.backtest import BadBackTest, Played, case_of_trace, per_second, picture_of
 from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run, back_test
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.scoreboard import TRACE, Still, least, rows_of, to_plain
 from turbine.lab.plant.storm import storm_case, weathered
 from turbine.lab.plot import draw
-from turbine.lab.traffic import BadTrace
+from turbine.ops.generate import open_trace
+from turbine.ops.traffic import BadTrace
 
 Question = Mapping[str, Any]
 

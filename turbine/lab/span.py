@@ -41,9 +41,9 @@ from events.topics import LOADS
 from events.wire.codec import Read
 from projections.jobs import Job
 from projections.jobs import apply as apply_to_job
-from turbine.hearing import Heard, Hears, Minutes, concerns
 from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
+from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
 
 STEPS_MOST = 200_000
 """Minutes of one what-if: four months, some ten minutes of work."""
@@ -290,7 +290,7 @@ def _begun(span: Span, first_ms: int) -> Span:
 
 
 def _time(at_ms: int) -> str:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     return show_time(at_ms)
 

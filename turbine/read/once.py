@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from components.runtime.kafka.intake import Message
 from events.topics import JOURNAL, TIERS
 from projections.jobs import INGRESS_TOPICS
-from turbine.log import Log
+from turbine.read.sources.log import Log
 
 KEPT = frozenset({JOURNAL, TIERS, *INGRESS_TOPICS})
 """Topics whose messages are kept: what is decided, and what is asked. Load reports are a hundred

@@ -22,7 +22,7 @@ from turbine.read.answers.tiers import (
     shards,
     tiers,
 )
-from turbine.views.view import View
+from turbine.read.state.view import View
 
 Names = Mapping[str, str]
 

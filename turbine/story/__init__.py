@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from projections.jobs import Job
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine.story import changes, tasks
 from turbine.story.stage import NotAsTold, Stage, Words, numbered
 from turbine_client.publish import Publisher

@@ -10,8 +10,8 @@ from collections import Counter
 from pathlib import Path
 
 from events.topics import JOURNAL, partition_of
-from turbine.fleet import log_of
-from turbine.members import DECIDERS
+from turbine.ops.fleet import log_of
+from turbine.ops.members import DECIDERS
 from turbine.story.stage import (
     WAIT_S,
     NotAsTold,

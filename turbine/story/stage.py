@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from projections.jobs import Job
-from turbine.fleet import read_state
-from turbine.log import Log
+from turbine.ops.fleet import read_state
+from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher, Rejected, Verdict
 from turbine_client.settings import Settings
 

@@ -19,9 +19,10 @@ from events.generated.records import Body, ScalingDecided, ScalingReverted, Scal
 from events.sentences import in_full
 from events.wire.codec import SKIPPED
 from projections.syncs import RUNNING, Sync
-from turbine.generate import open_trace
-from turbine.headline import lives_of, tasks_of
-from turbine.running import Sightings
+from turbine.ops.generate import open_trace
+from turbine.read.answers.task_words import tier_of
+from turbine.read.state.headline import lives_of, tasks_of
+from turbine.read.state.running import Sightings
 from turbine.story.stage import (
     NotAsTold,
     Stage,
@@ -30,7 +31,6 @@ from turbine.story.stage import (
     pid_of,
     until,
 )
-from turbine.task_words import tier_of
 
 CLICKS, VISITS, ORDERS = "clicks", "visits", "orders"
 NAMES = (CLICKS, VISITS, ORDERS)

@@ -2,8 +2,8 @@
 
 Works in polls: fold all of a poll, decide the dirty keys, emit all of it together, await the
 acknowledgements once, keep the changed rows, move the positions. Framework-free and in one thread;
-`components.runtime.faust.agents` brings the polls from Faust. Several components in one process read
-each record once; they know nothing of each other, and meet through the log as they would from afar.
+`components.runtime.faust.agents` brings the polls from Faust. Several components in one process
+read each record once; they know nothing of each other, and meet through the log as if from afar.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from components.runtime.core.step import Held, Owner
 from events.generated.records import Body, ConfigChangeProposed
 from events.topics import ALERTS, JOURNAL, partition_of
 from events.wire.codec import Read, Record, encode, headers_of, read_message
-from turbine.logics import AUDITED
+from turbine.read.logics import AUDITED
 from turbine_client.identity import is_job_id
 
 KEY = key_of_logic(job_service.logic)

@@ -18,7 +18,7 @@ from events.generated.records import (
     OverrideExpired,
 )
 from events.wire.codec import SKIPPED, Read, Record
-from turbine.log import Standing
+from turbine.read.sources.log import Standing
 
 SENT: dict[str, Any] = {name: {"id": name, "at_ms": 1_000.0} for name in ("a", "b")}
 

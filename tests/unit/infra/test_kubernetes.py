@@ -12,9 +12,9 @@ import pytest
 import yaml
 
 from tests.unit.turbine.test_runbooks import wrong
-from turbine.container import _parser, capacity_of
-from turbine.container import main as container
-from turbine.members import DECIDERS
+from turbine.ops.container import _parser, capacity_of
+from turbine.ops.container import main as container
+from turbine.ops.members import DECIDERS
 from turbine.serve import check_names
 from turbine.serve import main as serve
 from turbine_client.settings import Settings, load_settings
@@ -52,7 +52,7 @@ def test_whatever_a_fleet_of_one_machine_has_is_there() -> None:
         word for one in PODS.values() for word in program(one)["command"] if isinstance(word, str)
     }
     assert {name for member in DECIDERS for name in member.components} <= started
-    assert {"turbine.container", "exporter"} <= started
+    assert {"turbine.ops.container", "exporter"} <= started
 
 
 @pytest.mark.parametrize("name", PODS)
@@ -66,7 +66,7 @@ def test_its_command_is_one_that_there_is(name: str, capsys: pytest.CaptureFixtu
     if module == "turbine":
         assert wrong(" ".join(["turbine", *words])) == ""
         return
-    if module == "turbine.container":
+    if module == "turbine.ops.container":
         given = _parser().parse_args(words)
         assert capacity_of(given.capacity)
         assert find_spec(given.engine) is not None
@@ -74,7 +74,7 @@ def test_its_command_is_one_that_there_is(name: str, capsys: pytest.CaptureFixtu
         check_names([word for word in words[: words.index("--metrics-port")] if word[0].isalpha()
                      and words[words.index(word) - 1] != "--instance"])  # fmt: skip
     with pytest.raises(SystemExit):
-        (container if module == "turbine.container" else serve)(["--help"])
+        (container if module == "turbine.ops.container" else serve)(["--help"])
     told = capsys.readouterr().out
     assert {one for one in options if one not in told} == set()
 

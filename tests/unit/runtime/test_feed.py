@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from components.runtime.kafka.feed import BATCHING, Feed, NotTaken
-from turbine.cli.failures import Code, known_failure
+from turbine.failures import Code
+from turbine.ops.known_failures import known_failure
 from turbine_client.settings import Settings
 
 NOWHERE = Settings(bootstrap="127.0.0.1:1")

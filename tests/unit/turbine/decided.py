@@ -13,7 +13,7 @@ from events.topics import CHANGES, JOURNAL, OPERATOR, place
 from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, fold
 from tests.unit.turbine.logs import log_of_reads
-from turbine.log import Log, Standing
+from turbine.read.sources.log import Log, Standing
 from turbine_client.identity import change_id, decision_id
 
 NOW = 1_800_000_000_000

@@ -10,10 +10,10 @@ from events.topics import BY_SHORT, CLOCK, JOURNAL, place
 from events.wire.codec import Read, headers_of
 from simulation.world import World
 from tests.kit.played import played_once
-from turbine.cli.records import to_export
-from turbine.log import Log
-from turbine.log_lines import Head, Writing
-from turbine.views.source import HeldSource
+from turbine.read.records import to_export
+from turbine.read.sources.held import HeldSource
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_lines import Head, Writing
 
 SEED = 53
 """Of jobs with an auto scaler, whose usual bounds hold."""

@@ -16,8 +16,8 @@ from tests.unit.turbine.logs import log_of_reads
 from turbine.lab.plant.backtest import Case
 from turbine.lab.plant.cases import SCENARIOS
 from turbine.lab.plant.recording import record
-from turbine.log import Standing
 from turbine.read.answers.scaling import words_of
+from turbine.read.sources.log import Standing
 
 JOB = "clicks"
 

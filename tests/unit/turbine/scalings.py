@@ -21,9 +21,9 @@ from projections.syncs import Listed
 from projections.syncs import fold as fold_sync
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
-from turbine.log import Standing
-from turbine.views.view import JobView, View
+from turbine.failures import Code
+from turbine.read.sources.log import Standing
+from turbine.read.state.view import JobView, View
 from turbine_client.identity import change_id
 
 CHANGE, BACK = change_id(NOW + 60_000, "up"), change_id(NOW + 90_000, "back")

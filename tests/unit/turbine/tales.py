@@ -15,7 +15,7 @@ from projections.fleet import Fleet
 from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
 from tests.unit.turbine.logs import log_of_reads
-from turbine.log import Standing
+from turbine.read.sources.log import Standing
 from turbine_client.settings import Settings
 
 
@@ -104,6 +104,8 @@ def serve(monkeypatch: pytest.MonkeyPatch, tale: Tale | None, *, deaf: bool = Fa
     for module in ("containers", "placement", "tiers"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(chained(log.tale)))
-    monkeypatch.setattr("turbine.tiers._write", log.take)
-    monkeypatch.setattr("turbine.tiers.new_id", lambda: log.tale.next_id() if log.tale else "1.x")
+    monkeypatch.setattr("turbine.ops.tiers._write", log.take)
+    monkeypatch.setattr(
+        "turbine.ops.tiers.new_id", lambda: log.tale.next_id() if log.tale else "1.x"
+    )
     return log

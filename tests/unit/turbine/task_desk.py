@@ -25,8 +25,8 @@ from tests.unit.shard_manager.fleets import LIVES, placed
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from tests.unit.turbine.test_task_lines import put
-from turbine import lines_door
-from turbine.cli.failures import Code
+from turbine.failures import Code
+from turbine.ops import lines_door
 from turbine_client.settings import Settings
 
 printed = partial(put, job="orders")

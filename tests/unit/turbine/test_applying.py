@@ -20,11 +20,11 @@ from tests.unit.turbine.lines import Ended, run
 from tests.unit.turbine.watched import view_of_row
 from turbine.cli import applying, changes
 from turbine.cli.applying import arrived, await_all, lacking
-from turbine.cli.failures import Code, Failed
 from turbine.cli.terminal import Terminal, writing_to
-from turbine.config_findings import findings_in
-from turbine.views.notes import Notes
-from turbine.views.view import View
+from turbine.failures import Code, Failed
+from turbine.read.answers.config_findings import findings_in
+from turbine.read.state.notes import Notes
+from turbine.read.state.view import View
 from turbine_client.settings import Settings
 
 WHOLE: dict[str, Any] = {

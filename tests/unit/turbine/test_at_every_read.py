@@ -14,7 +14,7 @@ from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
 from turbine.cli import asked_at
 from turbine.cli.commands import app
-from turbine.cli.failures import Code
+from turbine.failures import Code
 
 THEN_MS = 1_767_000
 THEN = "1970-01-01T00:29:27Z"

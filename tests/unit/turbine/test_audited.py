@@ -17,7 +17,7 @@ from components.runtime.core.component import Component
 from events.generated.records import AlertRaised
 from events.topics import CLOCK, TIERS, place
 from events.wire.codec import Read, Record, encode
-from turbine.logics import AUDITED, TIERED, audited_with, families
+from turbine.read.logics import AUDITED, TIERED, audited_with, families
 
 PARTITIONS = 3
 

@@ -14,7 +14,7 @@ from components.auto_scaler.core.catalogue import POLICIES, policy_of
 from components.auto_scaler.core.verdict import Expectation, Size, Verdict
 from events.generated.records import Constraint
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine.lab.backtest import (
     action_row,
     case_of_trace,

@@ -11,8 +11,8 @@ from events.topics import TIERS
 from tests.unit.capacity_manager.tiers import CHAIN, Tale
 from tests.unit.turbine.lines import run
 from turbine.cli.capacity import _columns
-from turbine.cli.failures import Code
-from turbine.log import Standing
+from turbine.failures import Code
+from turbine.read.sources.log import Standing
 from turbine_client.settings import Settings
 
 

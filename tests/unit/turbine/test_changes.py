@@ -12,9 +12,9 @@ from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.cli.changes import Plan, Terms, plan_of
 from turbine.cli.documents import Wish
-from turbine.cli.failures import Code
 from turbine.cli.verdicts import show_verdicts
-from turbine.trial import Trial, try_change
+from turbine.failures import Code
+from turbine.read.answers.trial import Trial, try_change
 from turbine_client.identity import change_id
 
 

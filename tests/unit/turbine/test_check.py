@@ -11,8 +11,8 @@ import pytest
 
 from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import run
-from turbine.checked import Trial, Wrong, trial_of, try_all
-from turbine.cli.failures import Code
+from turbine.failures import Code
+from turbine.ops.checked import Trial, Wrong, trial_of, try_all
 
 JOB = {
     "operator": "clicks.count:run",

@@ -16,8 +16,8 @@ from events.wire.codec import Read, headers_of
 from tests.unit.turbine import logs
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli.failures import Code
-from turbine.cli.moments import show_time
+from turbine.failures import Code
+from turbine.read.moments import show_time
 
 
 class Story:

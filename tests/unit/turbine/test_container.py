@@ -9,7 +9,7 @@ import pytest
 
 from components.task_manager.place import hold
 from events.generated.records import ResourceAmount
-from turbine.container import CAPACITY, capacity_of, main, member_of
+from turbine.ops.container import CAPACITY, capacity_of, main, member_of
 from turbine_client.settings import BadSettings
 
 

@@ -10,8 +10,8 @@ import pytest
 from tests.unit.shard_manager.fleets import Tale, calm, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
-from turbine.cli.failures import Code
 from turbine.cli.hosted import amount
+from turbine.failures import Code
 
 
 def rows(*line: str) -> Any:

@@ -19,9 +19,9 @@ from events.topics import BY_SHORT, JOURNAL, OPERATOR, TIERS, TOPICS, short_of
 from events.wire.codec import Read, Record, encode, headers_of
 from events.wire.lock import newest_of, read_lock
 from tests.unit.turbine.lines import run
-from turbine import tiers
-from turbine.cli.failures import Code
-from turbine.contract import FILE, HEADERS, LETTER_HEADERS, Installation, document, to_yaml
+from turbine.contract.document import FILE, HEADERS, LETTER_HEADERS, Installation, document, to_yaml
+from turbine.failures import Code
+from turbine.ops import tiers
 
 CONTRACT = document()
 NEWEST = newest_of(read_lock())
@@ -62,7 +62,7 @@ def headers_schema(message: str) -> tuple[dict[str, Any], set[str]]:
 
 def test_the_committed_contract_is_this_one() -> None:
     told = FILE.read_text()
-    assert told == to_yaml(CONTRACT), "write it again with `python -m turbine.contract`"
+    assert told == to_yaml(CONTRACT), "write it again with `python -m turbine.contract.document`"
     assert yaml.safe_load(told) == CONTRACT
 
 

@@ -11,7 +11,7 @@ from events.generated.records import RECORDS, ConfigChangeProposed
 from events.topics import BY_SHORT, DEFAULT_PARTITIONS, TOPICS, partition_of, short_of
 from events.wire.codec import decode, encode
 from projections.ingress import KNOWN, VALID_MS, WAITING, WHOLE_BYTES
-from turbine.contract import HEADERS, LIMITS
+from turbine.contract.document import HEADERS, LIMITS
 
 TEXT = (Path(__file__).parents[3] / "docs" / "contract.md").read_text()
 

@@ -22,10 +22,19 @@ from events.wire.codec import Read, Record
 from projections.reports import Report
 from projections.syncs import START, STOP, Sync
 from tests.unit.state_syncer.fleet import Fleet
-from turbine.costs import GOES, LEFT, UNSURE, Steps, cost_of, sentences, steps_of, times_of
-from turbine.headline import tasks_of
-from turbine.log import Standing
-from turbine.running import Sightings
+from turbine.read.answers.costs import (
+    GOES,
+    LEFT,
+    UNSURE,
+    Steps,
+    cost_of,
+    sentences,
+    steps_of,
+    times_of,
+)
+from turbine.read.sources.log import Standing
+from turbine.read.state.headline import tasks_of
+from turbine.read.state.running import Sightings
 
 RESTART = (STOP, START)
 

@@ -34,10 +34,10 @@ from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.turbine.watched import read_of
 from turbine.cli.digest import TEXT_MAX, text_of
-from turbine.cli.failures import Code
-from turbine.digest import FINE, LOOK, NEEDS, digest
-from turbine.digest_tiers import turns
-from turbine.log import Standing
+from turbine.failures import Code
+from turbine.read.answers.digest import FINE, LOOK, NEEDS, digest
+from turbine.read.answers.digest_tiers import turns
+from turbine.read.sources.log import Standing
 
 HOUR = 3_600_000
 SINCE, UNTIL = NOW + HOUR, NOW + 9 * HOUR

@@ -18,10 +18,10 @@ from events.job_config.policies.table import SETTINGS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
-from turbine.cli.failures import MEANINGS
 from turbine.cli.naming import spelled
 from turbine.cli.table import ENTRIES
-from turbine.policies import document, rows_of
+from turbine.failures import MEANINGS
+from turbine.read.answers.policies import document, rows_of
 from turbine.read.answers.scaling import KINDS
 
 ROOT = Path(__file__).parents[3]
@@ -135,7 +135,7 @@ def test_what_a_page_links_to_is_there(tmp_path: Path) -> None:
 
 def test_the_settings_of_policies_are_told_as_they_are() -> None:
     told = (DOCS / "policies.md").read_text()
-    assert told == document(), "write it again with `python -m turbine.policies`"
+    assert told == document(), "write it again with `python -m turbine.read.answers.policies`"
 
 
 @pytest.mark.parametrize("name", SETTINGS)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from turbine.cli.documents import Wish, check_paths, parse_assignments, read_wishes
-from turbine.cli.failures import Code, Failed
+from turbine.failures import Code, Failed
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Settings]:
         found.append(settings)
         return {}
 
-    for module in ("turbine_client.publish", "turbine_client.subscribe", "turbine.source"):
+    for module in (
+        "turbine_client.publish",
+        "turbine_client.subscribe",
+        "turbine.read.sources.source",
+    ):
         monkeypatch.setattr(f"{module}.partitions_of", partitions_of)
     monkeypatch.setenv("TURBINE_BOOTSTRAP", KEPT)
     return found

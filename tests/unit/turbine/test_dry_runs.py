@@ -15,7 +15,7 @@ from tests.unit.turbine.lines import Ended, run
 from tests.unit.turbine.tales import serve
 from tests.unit.turbine.test_placement_commands import lopsided
 from turbine.cli.commands import app
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine_client.creating import LISTS
 
 JOB_FILE = """\
@@ -117,9 +117,13 @@ def _nobody_sends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a producer was made")
 
-    for module in ("components.runtime.kafka.clients", "turbine_client.publish", "turbine.tiers"):
+    for module in (
+        "components.runtime.kafka.clients",
+        "turbine_client.publish",
+        "turbine.ops.tiers",
+    ):
         monkeypatch.setattr(f"{module}.producer", refuse)
-    monkeypatch.setattr("turbine.generate.create_topic", refuse)
+    monkeypatch.setattr("turbine.ops.generate.create_topic", refuse)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "job.yaml").write_text(JOB_FILE)
 

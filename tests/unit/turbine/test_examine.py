@@ -20,9 +20,9 @@ from events.topics import CHANGES, JOURNAL, OPERATOR, partition_of
 from events.wire.codec import encode
 from events.wire.lock import newest_of, read_lock
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.examine import examine
-from turbine.finding import Sent
+from turbine.contract.examine import examine
+from turbine.contract.finding import Sent
+from turbine.failures import Code
 
 NOW_MS = 1_767_225_500_000
 BODY = ConfigChangeProposed("1767225600000.a", "clicks", "me", set_json='{"tasks":4}')

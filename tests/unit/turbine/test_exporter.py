@@ -13,10 +13,10 @@ from prometheus_client import CollectorRegistry
 from components.runtime.process import metrics
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import Told, good
-from turbine.cli.failures import Code
-from turbine.monitoring.exporter import app_of, listen
-from turbine.monitoring.families import Asked, Beside
-from turbine.monitoring.tally import Tally
+from turbine.exporter.exporter import app_of, listen
+from turbine.exporter.families import Asked, Beside
+from turbine.failures import Code
+from turbine.read.state.tally import Tally
 from turbine.serve import main as serve
 from turbine_client.settings import BadSettings
 

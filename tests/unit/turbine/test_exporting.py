@@ -18,8 +18,8 @@ from events.topics import CONTAINERS, JOURNAL, LOADS, OPERATOR
 from events.wire.codec import headers_of
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.exporting import (
+from turbine.failures import Code
+from turbine.ops.exporting import (
     RECENT_MS,
     Asked,
     Export,
@@ -27,10 +27,10 @@ from turbine.exporting import (
     places_of,
     shown_settings,
 )
-from turbine.log import Log
-from turbine.log_file import LogFile
-from turbine.log_lines import Writing
-from turbine.source import UpTo
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
+from turbine.read.sources.log_lines import Writing
+from turbine.read.sources.source import UpTo
 from turbine_client.settings import Settings
 
 CUTS = (1_300_000, 1_900_000)

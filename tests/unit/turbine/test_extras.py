@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from turbine import extras
-from turbine.cli.failures import Code, known_failure
 from turbine.extras import EXTRAS, NotInstalled, lacking, require
+from turbine.failures import Code
+from turbine.ops.known_failures import known_failure
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

@@ -34,14 +34,14 @@ from tests.unit.turbine.watched import (
     told,
     view_of,
 )
-from turbine.monitoring import page
-from turbine.monitoring.catalogue import OF_FLEET, OF_PROCESS
-from turbine.monitoring.families import TIERS_MOST, Asked, Beside
-from turbine.monitoring.moves import REASONS, reason_of
-from turbine.monitoring.tally import REASONS_MOST, Tally
+from turbine.exporter import page
+from turbine.exporter.catalogue import OF_FLEET, OF_PROCESS
+from turbine.exporter.families import TIERS_MOST, Asked, Beside
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import badness, lines_of
-from turbine.views.view import View
+from turbine.read.answers.move_reasons import REASONS, reason_of
+from turbine.read.state.tally import REASONS_MOST, Tally
+from turbine.read.state.view import View
 
 ROOT = Path(__file__).parents[3]
 
@@ -298,7 +298,7 @@ def test_the_families_of_a_process_are_those_it_has() -> None:
 
 def test_the_page_has_the_tables_as_they_are() -> None:
     text = (ROOT / "docs" / "monitoring.md").read_text()
-    again = "write it again with `python -m turbine.monitoring.page docs/monitoring.md`"
+    again = "write it again with `python -m turbine.exporter.page docs/monitoring.md`"
     assert page.written(text) == text, again
     for name, table in page.TABLES.items():
         assert f"<!-- {name} -->\n{table}\n<!-- end -->" in text

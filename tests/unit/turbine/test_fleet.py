@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from components.runtime.process.local import Flags
-from turbine.container import _parser as container_arguments
-from turbine.fleet import (
+from turbine.ops.container import _parser as container_arguments
+from turbine.ops.fleet import (
     LOG_BYTES,
     STEADY_S,
     STOP_S,
@@ -30,7 +30,7 @@ from turbine.fleet import (
     read_state,
     write_state,
 )
-from turbine.members import CONTAINER, DECIDERS, ENGINES, Hosts, Member, members
+from turbine.ops.members import CONTAINER, DECIDERS, ENGINES, Hosts, Member, members
 from turbine.serve import check_names
 
 CLOCK, WORKER = Member(("clock",)), Member(("job-service",), "job-service-0")
@@ -117,7 +117,7 @@ def test_a_worker_is_one_process_of_four_components(tmp_path: Path) -> None:
 def test_a_container_has_a_place_of_its_own_and_understands_its_arguments(tmp_path: Path) -> None:
     command = HOST.command(tmp_path)
     assert command == [
-        sys.executable, "-P", "-m", "turbine.container", "container-0",
+        sys.executable, "-P", "-m", "turbine.ops.container", "container-0",
         "--directory", str(tmp_path / "containers" / "container-0"),
         "--tier", "default", "--region", "local", "--engine", "spark_streaming.main",
     ]  # fmt: skip
@@ -263,7 +263,7 @@ def test_a_fleet_that_does_not_listen_is_killed(tmp_path: Path) -> None:
     """A supervisor that hangs must not keep anybody from ending it."""
     deaf = (
         "import os, signal, sys; from pathlib import Path\n"
-        "from turbine.fleet import held\n"
+        "from turbine.ops.fleet import held\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
         "with held(Path(sys.argv[1])):\n"
         "    print('held', flush=True); signal.pause()\n"

@@ -13,11 +13,11 @@ import pytest
 
 from components.runtime.process.loop import Stop
 from tests.unit.turbine.lines import run
-from turbine import generate as generating
-from turbine.cli.failures import Code
 from turbine.cli.generate import progress_text, teller, to_plain
-from turbine.generate import LAST_S, Generator, Progress, open_trace
-from turbine.lab.traffic import BadTrace, Draws, Schedule, Shape, played, steady
+from turbine.failures import Code
+from turbine.ops import generate as generating
+from turbine.ops.generate import LAST_S, Generator, Progress, open_trace
+from turbine.ops.traffic import BadTrace, Draws, Schedule, Shape, played, steady
 from turbine_client.settings import Settings
 
 

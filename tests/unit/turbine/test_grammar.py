@@ -19,8 +19,8 @@ from tests.unit.turbine.lines import run
 from turbine.cli import WATCH, again, taken
 from turbine.cli.again import watch
 from turbine.cli.commands import app
-from turbine.cli.failures import Code
-from turbine.cli.moments import show_time, shown_in
+from turbine.failures import Code
+from turbine.read.moments import show_time, shown_in
 
 USUAL = {
     "delete": "job",

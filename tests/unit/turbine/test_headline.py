@@ -26,14 +26,14 @@ from events.generated.records import (
 from events.topics import CONTAINERS, JOURNAL, TASKS, TIERS, place
 from events.wire.codec import Record, encode, headers_of
 from projections.timing import Timing
-from turbine.headline import lives_of, tasks_of
-from turbine.log import Log
 from turbine.read.answers.fleet import Share, Totals, totals
 from turbine.read.answers.lines import lines_of
 from turbine.read.answers.tiers import containers
-from turbine.views.past import view_at
-from turbine.views.source import topics_of
-from turbine.views.view import View
+from turbine.read.sources.held import topics_of
+from turbine.read.sources.log import Log
+from turbine.read.state.headline import lives_of, tasks_of
+from turbine.read.state.past import view_at
+from turbine.read.state.view import View
 
 NAME = "container-0"
 CONFIG: Mapping[str, Any] = {

@@ -11,12 +11,12 @@ from events.generated.records import ScalingDecided, TaskLoadReported
 from events.wire.codec import Read, encode
 from tests.unit.turbine.recordings import JOB, recorded, words
 from turbine.cli.tree import lines_of
-from turbine.hearing import Heard, Minutes, row_at
-from turbine.log import Standing
 from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of
 from turbine.read.answers.evidence import MINUTES, Node, tree_of
 from turbine.read.answers.journal import body_of
+from turbine.read.answers.load_minutes import Heard, Minutes, row_at
 from turbine.read.answers.scaling import consequences
+from turbine.read.sources.log import Standing
 
 
 def minutes_of(log: Recorded) -> list[Heard]:

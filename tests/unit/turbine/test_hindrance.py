@@ -32,14 +32,14 @@ from projections.syncs import Sync, apply
 from tests.unit.shard_manager.fleets import Tale, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import NOW, VERSIONS, Case, alert
-from turbine.cli.failures import Code
-from turbine.headline import Lived
-from turbine.hindrance import hindrance
-from turbine.log import Standing
+from turbine.failures import Code
+from turbine.read.answers.hindrance import hindrance
 from turbine.read.answers.lines import line_of
-from turbine.running import standing
-from turbine.views.notes import Notes
-from turbine.views.view import AlertView, JobView, View
+from turbine.read.sources.log import Standing
+from turbine.read.state.headline import Lived
+from turbine.read.state.notes import Notes
+from turbine.read.state.running import standing
+from turbine.read.state.view import AlertView, JobView, View
 
 NEWER = LayerVersions(2, 0, 0, 0)
 MINUTE_MS = 60_000

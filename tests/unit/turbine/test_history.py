@@ -15,9 +15,9 @@ from spark_streaming.history.layout import DAY_MS, BadHistory
 from spark_streaming.history.writing import Wrote
 from spark_streaming.session import Options
 from tests.unit.turbine.lines import NOWHERE, run
-from turbine.cli.failures import Code
 from turbine.cli.history import show_profiles, show_written, to_plain
-from turbine.history import (
+from turbine.failures import Code
+from turbine.ops.history import (
     SLOT_MS,
     Span,
     Written,
@@ -193,7 +193,7 @@ def test_without_java_it_says_so(line: str, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda self: self.settings())
-    monkeypatch.setattr("turbine.history.partitions_for", lambda *_: 4)
+    monkeypatch.setattr("turbine.ops.history.partitions_for", lambda *_: 4)
     ended = run("history", *line.split())
     assert ended.code == Code.FAILED
     assert "install a JDK 17 or newer" in ended.sentence

@@ -8,8 +8,9 @@ import pytest
 
 from events.topics import CHANGES, JOURNAL
 from events.wire.codec import Read, Record
-from turbine.cli.failures import Code, known_failure
-from turbine.ids import Ambiguous, full_id, may_begin
+from turbine.failures import Code
+from turbine.ops.known_failures import known_failure
+from turbine.read.answers.ids import Ambiguous, full_id, may_begin
 
 FIRST = "4bf9aca4-ca30-5496-b683-5e9e032cb90a"
 SECOND = "4bf9acff-ca30-5496-b683-5e9e032cb90b"

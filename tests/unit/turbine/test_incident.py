@@ -12,16 +12,16 @@ import pytest
 
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.incident import NoIncident, write_test
-from turbine.log import Log
-from turbine.log_file import LogFile
+from turbine.failures import Code
+from turbine.ops.incident import NoIncident, write_test
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
 
 ROOT = Path(__file__).parents[3]
 SPITEFUL = """
 from dataclasses import replace
 
-import turbine.incident
+import turbine.ops.incident
 
 def spiteful(one):
     '''Decides as it did, but for the numbers in what it says.'''
@@ -30,7 +30,7 @@ def spiteful(one):
             yield replace(body, explanation="no reason") if hasattr(body, "explanation") else body
     return replace(one, decide=decide)
 
-turbine.incident.NEWEST = tuple(spiteful(one) for one in turbine.incident.NEWEST)
+turbine.ops.incident.NEWEST = tuple(spiteful(one) for one in turbine.ops.incident.NEWEST)
 """
 
 
@@ -116,7 +116,7 @@ def test_a_decision_that_this_build_does_not_make_is_refused(
 ) -> None:
     from dataclasses import replace
 
-    from turbine import incident
+    from turbine.ops import incident
 
     log = Log(source=LogFile(path))
     test, beside = tmp_path / "test_x.py", tmp_path / "test_x.log.gz"

@@ -25,10 +25,10 @@ from projections.jobs import Job, Layer
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
-from turbine import lag
-from turbine.cli.failures import Code
-from turbine.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
-from turbine.views.view import JobView, View
+from turbine.failures import Code
+from turbine.read.answers import lag
+from turbine.read.answers.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 4, "views": 2}
@@ -316,7 +316,7 @@ def test_an_old_report_says_nothing_about_now(log: FakeLog) -> None:
 
 
 def lag_now() -> int:
-    from turbine.cli.moments import now_ms
+    from turbine.read.moments import now_ms
 
     return now_ms()
 

@@ -17,10 +17,10 @@ from events.generated.records import ContainerStarted
 from infra.waiting import until
 from tasks.task_log import file_of, older
 from tests.unit.turbine.test_task_lines import container, line, put
-from turbine.lines_asked import Asked, Unanswered, ask
-from turbine.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door
-from turbine.lines_far import Far
-from turbine.task_lines import tail_of
+from turbine.ops.lines_asked import Asked, Unanswered, ask
+from turbine.ops.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door
+from turbine.ops.lines_far import Far
+from turbine.ops.task_lines import tail_of
 from turbine_client.settings import BadSettings
 
 HERE = socket.gethostname()
@@ -94,7 +94,7 @@ def test_the_file_before_is_read_where_lines_are_few(place: Path) -> None:
 def test_a_large_file_is_read_from_its_end_only(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("turbine.task_lines.TAIL_BYTES_MOST", 150)
+    monkeypatch.setattr("turbine.ops.task_lines.TAIL_BYTES_MOST", 150)
     put(place, 0, *[line(at, f"line {at}") for at in range(9)])
     file_of(place, "clicks", 0).replace(older(file_of(place, "clicks", 0)))
     put(place, 0, line(9, "line 9"))
@@ -152,7 +152,7 @@ def test_each_life_has_a_key_of_its_own(place: Path, door: Told) -> None:
 def test_who_hangs_takes_no_more_than_some_threads(
     place: Path, door: Told, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("turbine.lines_door._Answers.timeout", 600)
+    monkeypatch.setattr("turbine.ops.lines_door._Answers.timeout", 600)
     put(place, 0, line(1, "told"))
     port = int(door.url.rpartition(":")[2])
     hanging = [socket.create_connection(("127.0.0.1", port)) for _ in range(3 * AT_ONCE_MOST)]

@@ -10,8 +10,8 @@ from components.runtime.kafka.intake import Message
 from events.topics import JOURNAL, partition_of, place
 from events.wire.codec import Read, headers_of
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from turbine.log import Log
-from turbine.replaying import Replay
+from turbine.read.sources.log import Log
+from turbine.read.sources.replaying import Replay
 
 PARTITIONS = 4
 AT = partition_of("clicks", PARTITIONS)

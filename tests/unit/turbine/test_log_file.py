@@ -15,11 +15,11 @@ from components.runtime.kafka.intake import Message
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, LOADS, OPERATOR, OUTCOMES
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import run
-from turbine import log_lines
-from turbine.cli.failures import Code
-from turbine.log import Log
-from turbine.log_file import LogFile
-from turbine.log_lines import BadFile
+from turbine.failures import Code
+from turbine.read.sources import log_lines
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
+from turbine.read.sources.log_lines import BadFile
 from turbine_client.settings import BadSettings
 
 AT = f"{JOURNAL}/0"
@@ -120,7 +120,7 @@ def test_a_log_that_is_not_small_lies_on_the_disk(
     whole: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = Log(source=LogFile(whole)).jobs()
-    monkeypatch.setattr("turbine.log_file.HELD_BYTES", 1_000)
+    monkeypatch.setattr("turbine.read.sources.log_file.HELD_BYTES", 1_000)
     assert Log(source=LogFile(whole)).jobs() == before
     assert before
 

@@ -14,8 +14,9 @@ from components.runtime.kafka.topics import TopicsError
 from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import NOWHERE, run
 from turbine.cli import hoist
-from turbine.cli.failures import MEANINGS, Code, Failed, code_of_rejection, known_failure
-from turbine.fleet import FleetRuns
+from turbine.failures import MEANINGS, Code, Failed, code_of_rejection
+from turbine.ops.fleet import FleetRuns
+from turbine.ops.known_failures import known_failure
 from turbine_client.clients import BrokerUnreachable
 from turbine_client.reading import Unreadably
 from turbine_client.settings import BadSettings

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from events.topics import JOURNAL, place
-from turbine.cli.failures import Code, Failed
-from turbine.cli.moments import SPAN_MAX_MS, parse_moment, parse_span, position_at, show_time
+from turbine.failures import Code, Failed
+from turbine.read.moments import SPAN_MAX_MS, parse_moment, parse_span, position_at, show_time
 
 NOW = 1_800_000_000_000
 

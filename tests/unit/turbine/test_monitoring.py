@@ -18,12 +18,12 @@ from events.generated.records import ScalingDeclined, ScalingReverted, ShardDrop
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.promql import Store, asked_by
 from tests.unit.turbine.watched import NOW, bad, exposition, good, read_of, scaled
-from turbine.cli.failures import Code
 from turbine.cli.monitoring import BOARD, RULES, documents
-from turbine.monitoring.alerts import RAISED, UNREADABLE
-from turbine.monitoring.families import Beside
-from turbine.monitoring.rules import GROUPS, Rule
-from turbine.monitoring.tally import Drift, Tally
+from turbine.exporter.families import Beside
+from turbine.exporter.rules import GROUPS, Rule
+from turbine.failures import Code
+from turbine.read.answers.alert_kinds import RAISED, UNREADABLE
+from turbine.read.state.tally import Drift, Tally
 
 ROOT = Path(__file__).parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"

@@ -16,11 +16,11 @@ from events.topics import JOURNAL
 from events.wire.codec import Record, encode
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
-from turbine.cli.failures import Code, Failed
 from turbine.cli.operators import goal_text
 from turbine.cli.scaling import layer_at, layer_of
 from turbine.cli.verdicts import asked_row
-from turbine.outcomes import outcome_of
+from turbine.failures import Code, Failed
+from turbine.read.answers.outcomes import outcome_of
 from turbine_client.verdicts import VERDICTS, Accepted, Outcome, Rejected, heard_in
 
 

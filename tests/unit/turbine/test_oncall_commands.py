@@ -13,9 +13,9 @@ from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
-from turbine.log import SYNC_TOPICS, Standing
-from turbine.views.view import JobView, View
+from turbine.failures import Code
+from turbine.read.sources.log import SYNC_TOPICS, Standing
+from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Rejected, Unknown
 from turbine_client.settings import Settings
 
@@ -89,7 +89,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
     monkeypatch.setattr("turbine_client.publish.Publisher", Desk)
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("turbine.cli.moments.now_ms", lambda: NOW)
+    monkeypatch.setattr("turbine.read.moments.now_ms", lambda: NOW)
     SENT.clear()
     ANSWERS[:] = [Accepted("9.x", "clicks", "base", 3, "d", "journal.v1/0:9")]
     return one

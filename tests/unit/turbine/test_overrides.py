@@ -8,7 +8,7 @@ from projections.jobs import End, Layer
 from tests.unit.turbine.decided import CLICKS, NOW
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.test_comparing import Story
-from turbine.overrides import ends_of, until, until_by_path
+from turbine.read.answers.overrides import ends_of, until, until_by_path
 
 LAYER = Layer(
     5,

@@ -16,8 +16,8 @@ from tests.unit.turbine.lines import Ended, run
 from turbine.cli import changes
 from turbine.cli.applying import Topics
 from turbine.cli.documents import Wish
-from turbine.cli.failures import Code
 from turbine.cli.partitions import fill, gaps, notes
+from turbine.failures import Code
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 8, "views": 3}
@@ -171,7 +171,7 @@ def test_what_is_not_there_is_made_where_that_is_asked_for(
         made.append((topic, partitions))
         return partitions or 16, True
 
-    monkeypatch.setattr("turbine.generate.prepare_topic", prepare)
+    monkeypatch.setattr("turbine.ops.generate.prepare_topic", prepare)
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}, {"topic": "far", "partitions": 4}])]
     tried = look(given, create=True, dry_run=True)
     assert made == []

@@ -14,10 +14,10 @@ from projections.plans import read_moves
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale, calm, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
-from turbine.cli.failures import Code
-from turbine.log import Standing
-from turbine.placing import draft_of
+from turbine.failures import Code
 from turbine.read.answers.evidence import tree_of
+from turbine.read.answers.placing import draft_of
+from turbine.read.sources.log import Standing
 
 BUDGET = '{"load_max":1000,"moves_max":1000}'
 
@@ -169,7 +169,7 @@ def test_what_the_manager_refuses_is_a_conflict(monkeypatch: pytest.MonkeyPatch)
         tale.wait(25, decides=False)
         take(*written)
 
-    monkeypatch.setattr("turbine.tiers._write", too_late)
+    monkeypatch.setattr("turbine.ops.tiers._write", too_late)
     ended = run("placement", "apply", plan, "--reason", "now")
     assert ended.code == Code.CONFLICT
     assert ended.out == (
@@ -184,7 +184,7 @@ def test_a_request_that_no_message_holds_says_how_to_ask_for_less(
     log = serve(monkeypatch, lopsided())
     plan = told("placement", "plan")["plan"]
     monkeypatch.setattr("projections.plans.write_moves", lambda _: "x" * 300_000)
-    monkeypatch.setattr("turbine.placing.name_of", lambda *_: plan)
+    monkeypatch.setattr("turbine.read.answers.placing.name_of", lambda *_: plan)
     ended = run("placement", "apply", plan, "--reason", "now")
     assert (ended.code, log.written) == (Code.USAGE, [])
     assert ended.sentence == (

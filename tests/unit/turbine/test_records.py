@@ -12,7 +12,7 @@ from events.generated.records import ConfigChangeProposed, JobConfigRejected
 from events.sentences import sentence
 from events.topics import CHANGES_BASE, DEAD_LETTERS, JOURNAL, ROWS_JOB_SERVICE
 from events.wire.codec import Record, encode, headers_of
-from turbine.cli.records import key_of, to_export, to_plain
+from turbine.read.records import key_of, to_export, to_plain
 
 BODY = JobConfigRejected("a", "base", "1.x", "invalid", "no", 0)
 RECORD = Record(

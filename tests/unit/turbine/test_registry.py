@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from events.wire.lock import hash_of, read_lock
-from turbine.registry import BODY_BYTES_MAX, COMPATIBILITY, Registry
+from turbine.contract.registry import BODY_BYTES_MAX, COMPATIBILITY, Registry
 
 LOCK = read_lock()
 CHANGE = next(one for one in LOCK if one.name == "ConfigChangeProposed")

@@ -20,10 +20,10 @@ from tests.unit.turbine.lines import NOWHERE, Ended, run
 from tests.unit.turbine.test_main import HEAVY
 from turbine.api.app import make_app
 from turbine.api.server import Serving, bind, opened_file, serve_app, url_of
-from turbine.cli.failures import Code
 from turbine.cli.remote import TARGET_BYTES_MAX
-from turbine.log_file import LogFile
-from turbine.members import ADDRESS
+from turbine.failures import Code
+from turbine.ops.members import ADDRESS
+from turbine.read.sources.log_file import LogFile
 from turbine_client.settings import BadSettings, load_settings
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,7 +14,7 @@ import typer
 from turbine.cli.commands import app
 from turbine.cli.naming import spelled
 from turbine.cli.table import ENTRIES
-from turbine.monitoring.alerts import RAISED, UNREADABLE
+from turbine.read.answers.alert_kinds import RAISED, UNREADABLE
 
 ROOT = Path(__file__).parents[3]
 PAGES = sorted((ROOT / "docs" / "runbooks").glob("*.md"))

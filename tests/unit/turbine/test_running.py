@@ -14,12 +14,12 @@ from events.wire.codec import Read, Record, encode
 from projections.syncs import Sync
 from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
-from turbine.cli.failures import Code, Failed
 from turbine.cli.syncs import reached, running_config, section, told
+from turbine.failures import Code, Failed
 from turbine.read.answers.syncs import Missing, sync_line
 from turbine.read.answers.tasks import states_of
 from turbine.read.plain import plain
-from turbine.running import Sightings, condition
+from turbine.read.state.running import Sightings, condition
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from events.generated.records import ScalingDeclined
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.scalings import DECLINED, UP, lines, say, served, told, whole
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine.read.answers.scaling import ACTIONS, size_of, words_of
 
 

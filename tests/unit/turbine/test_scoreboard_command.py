@@ -16,7 +16,7 @@ import pytest
 from components.auto_scaler.core.catalogue import BASELINES, POLICIES
 from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import run
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine.lab import scoreboard
 from turbine.lab.backtest import BadBackTest, case_of_trace
 from turbine.lab.plant import scoreboard as plant

@@ -13,12 +13,12 @@ from components.auto_scaler.core.policies.ours_words import gain_told
 from components.auto_scaler.core.verdict import Size
 from events.generated.records import ScalingVerified
 from projections.jobs import Job
-from turbine.demo import main
-from turbine.fleet import log_of
-from turbine.generate import open_trace
-from turbine.lab.traffic import BadTrace
+from turbine.ops.fleet import log_of
+from turbine.ops.generate import open_trace
+from turbine.ops.traffic import BadTrace
 from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
+from turbine.story.demo import main
 from turbine.story.stage import accepted, numbered, rejected
 from turbine.story.tasks import USUAL, elsewhere, told, write_day
 from turbine_client.publish import Accepted, Rejected, Unknown

@@ -19,9 +19,9 @@ from events.generated.records import (
 from events.topics import JOURNAL, OPERATOR, TASKS, place
 from events.wire.codec import Read, Record, encode
 from tests.unit.turbine.decided import NOW
-from turbine.log import Log
-from turbine.running import Sightings
-from turbine.source import BrokerSource
+from turbine.read.sources.log import Log
+from turbine.read.sources.source import BrokerSource
+from turbine.read.state.running import Sightings
 from turbine_client.identity import change_id, decision_id
 from turbine_client.settings import Settings
 

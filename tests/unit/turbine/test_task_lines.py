@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task_log import FILE_BYTES_MOST, STDOUT, TaskLog, file_of, older
-from turbine.task_lines import Reader, lines_of, places_in
+from turbine.ops.task_lines import Reader, lines_of, places_in
 
 
 def container(directory: Path, name: str, life: str | None = None) -> Path:

@@ -19,10 +19,10 @@ from tests.unit.turbine.lines import run
 from tests.unit.turbine.task_desk import NOW_MS, Desk, Told, printed
 from tests.unit.turbine.test_lines_door import HERE
 from tests.unit.turbine.test_task_lines import container, line
-from turbine import lines_door
-from turbine.cli.failures import Code
 from turbine.cli.task_logs import WORDS_OF_MANY, WORDS_OF_ONE
-from turbine.task_words import WORDS_KEPT, Words
+from turbine.failures import Code
+from turbine.ops import lines_door
+from turbine.read.answers.task_words import WORDS_KEPT, Words
 from turbine_client.settings import Settings
 
 

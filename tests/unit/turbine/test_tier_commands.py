@@ -11,7 +11,7 @@ from events.topics import OPERATOR
 from tests.unit.shard_manager.fleets import Tale, calm, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
-from turbine.cli.failures import Code
+from turbine.failures import Code
 
 BUDGET = '{"load_max":1000,"moves_max":1000}'
 
@@ -154,7 +154,7 @@ def test_a_container_that_nobody_knows(verb: str, monkeypatch: pytest.MonkeyPatc
 
 def test_a_request_that_does_not_count_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     log = serve(monkeypatch, placed(1, 2))
-    monkeypatch.setattr("turbine.tiers.new_id", lambda: "5.too-late")
+    monkeypatch.setattr("turbine.ops.tiers.new_id", lambda: "5.too-late")
     monkeypatch.setattr("turbine.cli.tiers.READ_S", 0.0)
     ended = run("drain", "container", "c0", "--reason", "x")
     assert ended.code == Code.TIMEOUT

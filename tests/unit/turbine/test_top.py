@@ -13,13 +13,13 @@ import pytest
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.turbine.watched import NOW, Case, alert, bad, good, tier, view_of
 from turbine.cli import top as command
-from turbine.cli.failures import Code
+from turbine.cli.top_keys import Look, pressed
 from turbine.cli.top_lines import Line, Piece, ago, cut, layout, many, rate, short
+from turbine.failures import Code
 from turbine.read.answers.fleet import SORTS, Fleet, fleet
 from turbine.read.answers.lines import lines_of
 from turbine.read.filters import BadFilter, filter_of
-from turbine.top import Look, pressed
-from turbine.views.view import View
+from turbine.read.state.view import View
 
 FRAMES = Path(__file__).parent / "frames"
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turbine.lab.traffic import BadTrace, Draws, Schedule, Shape, played, read_trace, steady, whole
+from turbine.ops.traffic import BadTrace, Draws, Schedule, Shape, played, read_trace, steady, whole
 
 RATES = st.one_of(st.just(0.0), st.floats(0.01, 100_000))
 MINUTES = st.lists(st.tuples(st.integers(1, 9), RATES), min_size=1, max_size=12).map(

@@ -16,7 +16,6 @@ import yaml
 from events.wire.lock import read_lock
 from tests.unit.turbine.lines import run
 from turbine.cli import logs, terminal
-from turbine.cli.failures import Code
 from turbine.cli.output import (
     GAP,
     MORE,
@@ -27,6 +26,7 @@ from turbine.cli.output import (
     show_rows,
     table_text,
 )
+from turbine.failures import Code
 
 ROWS = [{"name": "a", "n": 1, "x": None}, {"name": "bb\x1b[31m", "n": 22, "x": {"k": "[bold]v"}}]
 COLUMNS = [

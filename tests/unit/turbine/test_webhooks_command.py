@@ -10,8 +10,8 @@ import pytest
 
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.webhooks.receiver import KEY, SECRET
-from turbine.cli.failures import Code
-from turbine.members import DECIDERS, Hosts, members
+from turbine.failures import Code
+from turbine.ops.members import DECIDERS, Hosts, members
 from turbine_client.signing import read_secret, sign
 from turbine_client.subscribe import Subscriber, check_kinds
 

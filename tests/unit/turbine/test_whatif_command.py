@@ -12,7 +12,7 @@ from benchmarks.recorded_job import Recorded
 from events.generated.records import ScalingDecided
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.recordings import JOB, reads_of, recorded, serve, words
-from turbine.cli.failures import Code
+from turbine.failures import Code
 from turbine.read.answers.journal import body_of
 
 

@@ -12,7 +12,6 @@ from events.topics import CHANGES, JOURNAL
 from events.wire.codec import Record, encode
 from projections.ingress import KNOWN
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
-from turbine.cli.jobs import to_plain
 from turbine.read.answers.decision import (
     Explanation,
     OpenRequest,
@@ -22,6 +21,7 @@ from turbine.read.answers.decision import (
     uncounted,
     verdict_on,
 )
+from turbine.read.answers.jobs import layers_row
 from turbine.read.differences import Difference
 from turbine_client.identity import change_id
 
@@ -170,7 +170,7 @@ def test_who_owes_a_change_does_not_answer_it(journal: Journal) -> None:
 
 def test_a_job_as_json_says_which_layer_each_key_is_from(journal: Journal) -> None:
     journal.propose({"tasks": 8, "priority": 9}, "oncall", reason="backlog", author="ben")
-    row = to_plain(journal.job)
+    row = layers_row(journal.job)
     assert row["expected"]["tasks"] == 8
     assert (row["origins"]["tasks"], row["origins"]["package.name"]) == ("oncall", "base")
     assert row["versions"] == {"base": 1, "provisioner": 0, "scaler": 0, "oncall": 1}

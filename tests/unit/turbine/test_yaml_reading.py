@@ -11,8 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turbine.cli.failures import Code, Failed
 from turbine.cli.yaml_reading import BYTES_MAX, DOCUMENTS_MAX, read_yaml
+from turbine.failures import Code, Failed
 
 
 def values(text: str, loader: Any) -> list[object]:

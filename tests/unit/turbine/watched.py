@@ -33,11 +33,11 @@ from projections.jobs import End, Job, Layer
 from projections.reports import Report
 from projections.syncs import Listed, Quarantine, Running, Sync
 from tests.unit.shard_manager.fleets import Tale, placed
-from turbine.monitoring.alerts import RAISED
-from turbine.monitoring.families import Asked, Beside, families
-from turbine.monitoring.tally import Tally
-from turbine.views.notes import NOTHING, Notes
-from turbine.views.view import AlertView, JobView, View
+from turbine.exporter.families import Asked, Beside, families
+from turbine.read.answers.alert_kinds import RAISED
+from turbine.read.state.notes import NOTHING, Notes
+from turbine.read.state.tally import Tally
+from turbine.read.state.view import AlertView, JobView, View
 
 NOW = 1_800_000_000_000
 VERSIONS = LayerVersions(1, 0, 0, 0)

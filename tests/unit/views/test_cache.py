@@ -12,14 +12,14 @@ from structlog.testing import capture_logs
 
 from components.runtime.kafka.intake import Message
 from tests.laws.played import messages_of, source_of
-from turbine.log import Log
-from turbine.views import opening
-from turbine.views.cache import Cache
-from turbine.views.opening import open_cache
-from turbine.views.packing import UNFIT, pack, unpack
-from turbine.views.past import view_at
-from turbine.views.reader import Reader
-from turbine.views.source import topics_of
+from turbine.read.sources.held import topics_of
+from turbine.read.sources.log import Log
+from turbine.read.state import opening
+from turbine.read.state.cache import Cache
+from turbine.read.state.opening import open_cache
+from turbine.read.state.packing import UNFIT, pack, unpack
+from turbine.read.state.past import view_at
+from turbine.read.state.reader import Reader
 
 SEED = 2
 EVERY = 30

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.wire.codec import SKIPPED, Read, Record
-from turbine.views.decisions import CLASSES, Decisions, Names, Wanted, class_of
+from turbine.read.state.decisions import CLASSES, Decisions, Names, Wanted, class_of
 
 
 def read_of(number: int, *, job: str = "a", kind: str = "JobConfigChanged", at: int = 0) -> Read:

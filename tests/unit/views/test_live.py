@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.laws.played import log_of
-from turbine.views.decisions import CLASSES, Wanted
-from turbine.views.live import Live
-from turbine.views.looking import look_up
-from turbine.views.past import view_at
-from turbine.views.source import topics_of
+from turbine.read.sources.held import topics_of
+from turbine.read.state.decisions import CLASSES, Wanted
+from turbine.read.state.live import Live
+from turbine.read.state.looking import look_up
+from turbine.read.state.past import view_at
 
 WAIT_S = 60.0
 

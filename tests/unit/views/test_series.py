@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from events.generated.records import Generation, TaskLoadReported
-from turbine.views.notes import Loads
-from turbine.views.series import HOUR, MEASURES, MINUTE_MS, Series
-from turbine.views.starts import Starts
-from turbine.views.together import together
+from turbine.read.state.notes import Loads
+from turbine.read.state.series import HOUR, MEASURES, MINUTE_MS, Series
+from turbine.read.state.starts import Starts
+from turbine.read.state.together import together
 
 HOUR_MS = HOUR * MINUTE_MS
 

@@ -7,9 +7,9 @@ import pytest
 from components.runtime.kafka.intake import Message
 from components.runtime.kafka.origin import FEW, RECORD_BYTES, SIP_BYTES, sips
 from events.topics import BY_SHORT, place
-from turbine.log import Log
-from turbine.views.slices import in_time
-from turbine.views.source import HeldSource
+from turbine.read.sources.held import HeldSource
+from turbine.read.sources.log import Log
+from turbine.read.sources.slices import in_time
 
 PLACES = [place("journal.v1", partition) for partition in range(3)]
 

@@ -84,7 +84,7 @@ function Containers({ tier, container }) {
       const rows = body.items.filter((one) => !container || one.container === container);
       return rows.length
         ? html`<${Table} label="Containers" columns=${columns} rows=${rows} keyOf=${(one) => one.container} />`
-        : html`<${Nothing}>No container of this tier lives at this instant; <code>python -m turbine.container NAME</code> starts one.<//>`;
+        : html`<${Nothing}>No container of this tier lives at this instant; <code>python -m turbine.ops.container NAME</code> starts one.<//>`;
     }}
   <//>`;
 }

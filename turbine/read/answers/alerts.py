@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
-from turbine.monitoring.alerts import gravest
+from turbine.read.answers.alert_kinds import gravest
 from turbine.read.plain import made, means
-from turbine.views.view import AlertView, View
+from turbine.read.state.view import AlertView, View
 
 CLEARED_MOST = 100
 

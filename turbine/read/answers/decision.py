@@ -18,10 +18,8 @@ from events.sentences import sentence
 from events.topics import CHANGES, JOURNAL, TIERS
 from events.wire.codec import SKIPPED, Read
 from projections.jobs import INGRESS_TOPICS, Job, apply
-from turbine.ids import full_id
-from turbine.log import Log, Standing
-from turbine.outcomes import outcome_of
 from turbine.read.answers.evidence import Node, tree_of
+from turbine.read.answers.ids import full_id
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
@@ -32,9 +30,11 @@ from turbine.read.answers.journal import (
     request_of,
     subject_fields,
 )
+from turbine.read.answers.outcomes import outcome_of
 from turbine.read.answers.scaling import Consequence, ScalingReport, Word, consequences, report_of
 from turbine.read.differences import differences
 from turbine.read.once import Once
+from turbine.read.sources.log import Log, Standing
 from turbine_client.crowding import UNCOUNTED, crowded_out
 from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.verdicts import VERDICTS, heard_in

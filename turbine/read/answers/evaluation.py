@@ -18,10 +18,10 @@ from components.auto_scaler.core.verdict import REVERT, Verdict
 from components.auto_scaler.decide import decide
 from events.generated.records import Body, ScalingDecided, ScalingDeclined
 from events.wire.codec import encode
-from turbine.hearing import Hears, row_at
-from turbine.log import Standing
 from turbine.read.answers.journal import body_of
+from turbine.read.answers.load_minutes import Hears, row_at
 from turbine.read.answers.scaling import ACTIONS
+from turbine.read.sources.log import Standing
 
 
 class Evaluation(NamedTuple):

@@ -29,9 +29,6 @@ from events.generated.records import (
 )
 from events.topics import JOURNAL
 from events.wire.codec import Read
-from turbine.hearing import Heard, Hears, Minutes
-from turbine.log import Standing
-from turbine.logics import NEWEST
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
@@ -40,7 +37,10 @@ from turbine.read.answers.journal import (
     parsed,
     position_of,
 )
+from turbine.read.answers.load_minutes import Heard, Hears, Minutes
 from turbine.read.answers.scaling import Consequence, Word
+from turbine.read.logics import NEWEST
+from turbine.read.sources.log import Standing
 
 BY_NAME: Mapping[str, Component[Any]] = {one.name: one for one in NEWEST}
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from projections.syncs import DELETED
-from turbine.headline import HELD, LOST, UNHEARD
 from turbine.read.answers.alerts import Alert, by_gravity
 from turbine.read.answers.lines import (
     BY_STATE,
@@ -22,7 +21,8 @@ from turbine.read.answers.lines import (
 )
 from turbine.read.answers.tiers import Container, TierLine, containers, tier_line
 from turbine.read.plain import made, means
-from turbine.views.view import View
+from turbine.read.state.headline import HELD, LOST, UNHEARD
+from turbine.read.state.view import View
 
 OFFENDERS_MOST = 20
 ALERTS_MOST = 100

@@ -10,12 +10,14 @@ from typing import Annotated, Any
 from events.job_config.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
-from turbine.overrides import ends_of
 from turbine.read.answers.lines import JobLine
-from turbine.read.plain import made, means
-from turbine.views.view import View
+from turbine.read.answers.overrides import ends_of
+from turbine.read.plain import made, means, plain
+from turbine.read.state.view import View
 
 Json = dict[str, Any]
+DECISIONS_SHOWN = 10
+"""The last ones about a job that is shown in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +102,8 @@ def jobs(view: View, lines: Iterable[JobLine]) -> list[ListedJob]:
 def _listed(job: Job, line: JobLine) -> ListedJob:
     found = layers_of(job)
     return made(ListedJob, line, **{one.name: getattr(found, one.name) for one in fields(found)})
+
+
+def layers_row(job: Job) -> Json:
+    """A job's layers and what they add up to, as JSON under its name."""
+    return {"job": job.name, **plain(layers_of(job))}

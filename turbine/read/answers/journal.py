@@ -13,7 +13,7 @@ from events.generated.records import Body, PlacementPlanned, PlacementRejected
 from events.sentences import sentence
 from events.topics import JOURNAL
 from events.wire.codec import SKIPPED, Read
-from turbine.log import Standing
+from turbine.read.sources.log import Standing
 
 Json = dict[str, JsonValue]
 

@@ -21,7 +21,12 @@ from events.sentences.scaling import outline
 from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import DELETED, RUNNING, Sync
-from turbine.headline import (
+from turbine.read.answers.alert_kinds import gravest
+from turbine.read.answers.lag import FRESH_MS
+from turbine.read.answers.overrides import until, until_by_path
+from turbine.read.filters import filter_of
+from turbine.read.plain import made, means
+from turbine.read.state.headline import (
     LOST,
     STATES,
     UNHEALTHY,
@@ -33,13 +38,8 @@ from turbine.headline import (
     lives_of,
     tasks_of,
 )
-from turbine.lag import FRESH_MS
-from turbine.monitoring.alerts import gravest
-from turbine.overrides import until, until_by_path
-from turbine.read.filters import filter_of
-from turbine.read.plain import made, means
-from turbine.running import condition, standing
-from turbine.views.view import AlertView, JobView, View
+from turbine.read.state.running import condition, standing
+from turbine.read.state.view import AlertView, JobView, View
 
 JOB_STATES = (
     "running",

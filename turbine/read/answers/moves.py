@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from projections.fleet import Fleet
 from projections.plans import Planned
-from turbine.moves import Move, Plan
+from turbine.read.answers.move_history import Move, Plan
 from turbine.read.plain import made, means, plain
 
 Row = dict[str, Any]

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from components.runtime.kafka.intake import LAST_OFFSET, OFFSET, Message, number_in, records_of
 from events.topics import BY_SHORT, DEAD_LETTERS
-from turbine.log import Log
 from turbine.read.plain import made, means
-from turbine.running import condition
-from turbine.views.view import View
+from turbine.read.sources.log import Log
+from turbine.read.state.running import condition
+from turbine.read.state.view import View
 
 LETTERS_SHOWN = 20
 

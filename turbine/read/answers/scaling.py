@@ -34,7 +34,6 @@ from events.job_config.strict_json import write_path
 from events.sentences import sentence
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
-from turbine.log import Standing
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
@@ -44,6 +43,7 @@ from turbine.read.answers.journal import (
     parsed,
     position_of,
 )
+from turbine.read.sources.log import Standing
 
 Word = ScalingDecided | ScalingDeclined | ScalingVerified | ScalingReverted
 

@@ -12,8 +12,8 @@ from projections.syncs import Plan, Sync
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine
 from turbine.read.plain import means
-from turbine.running import condition, state_of
-from turbine.views.view import View
+from turbine.read.state.running import condition, state_of
+from turbine.read.state.view import View
 
 Json = dict[str, Any]
 

@@ -8,11 +8,11 @@ from typing import Annotated, Any
 
 from events.generated.records import TaskLoadReported
 from projections.syncs import Sync
-from turbine.headline import STATES, Lives, lives_of, tasks_of
 from turbine.read.answers.lines import is_fresh, now_of
 from turbine.read.plain import made, means
-from turbine.running import Sightings
-from turbine.views.view import View
+from turbine.read.state.headline import STATES, Lives, lives_of, tasks_of
+from turbine.read.state.running import Sightings
+from turbine.read.state.view import View
 
 REPORTED = (
     *("records_in_per_s", "records_out_per_s", "bytes_in_per_s", "bytes_out_per_s"),

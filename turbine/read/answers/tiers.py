@@ -13,8 +13,8 @@ from projections.fleet import ADD, Fleet, Load
 from projections.lives import Life
 from projections.loads import RESOURCES, UNITS, capacity_of
 from turbine.read.plain import made, means
-from turbine.shards import regions_of, stage_of, state_of
-from turbine.views.view import View
+from turbine.read.state.shards import regions_of, stage_of, state_of
+from turbine.read.state.view import View
 
 
 @dataclass(frozen=True, slots=True)

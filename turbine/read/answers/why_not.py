@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from components.auto_scaler.core.verdict import STAY
 from events.generated.records import ScalingDecided, ScalingDeclined
 from projections.jobs import Job
-from turbine.hearing import Hears
-from turbine.log import Standing
 from turbine.read.answers.counterfactuals import Counterfactual, counterfactuals
 from turbine.read.answers.evaluation import comes_to, hindered, last_verdict, rebuild
 from turbine.read.answers.journal import Answer, body_of, position_of
+from turbine.read.answers.load_minutes import Hears
 from turbine.read.answers.policy_inputs import inputs_of
 from turbine.read.answers.scaling import SHOWN, Consequence, Sizing, scaling_of, words_of
+from turbine.read.sources.log import Standing
 
 
 @dataclass(frozen=True, slots=True)

@@ -184,7 +184,7 @@ def test_a_series_has_nulls_where_nothing_is_known(world: World) -> None:
 
 
 def iso(at_ms: int) -> str:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     return show_time(at_ms)
 

@@ -25,16 +25,16 @@ from turbine.api.followed import Freshness
 from turbine.api.guard import Guard
 from turbine.api.problems import Refusal
 from turbine.api.server import Serving, opened_file
-from turbine.cli.failures import Code
-from turbine.cli.moments import now_ms as now
-from turbine.cli.moments import set_now
 from turbine.cli.naming import reading
 from turbine.cli.stamp import stamp
 from turbine.cli.table import TABLE
 from turbine.cli.terminal import terminal
-from turbine.log import Log
-from turbine.log_file import LogFile
-from turbine.views.view import View
+from turbine.failures import Code
+from turbine.read.moments import now_ms as now
+from turbine.read.moments import set_now
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
+from turbine.read.state.view import View
 from turbine_client.settings import Settings
 
 PLAIN: Mapping[str, Any] = {"tty": False, "columns": 80, "environment": {}}

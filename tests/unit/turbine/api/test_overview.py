@@ -19,9 +19,9 @@ from events.generated.records import (
 from events.topics import JOURNAL, OPERATOR, TASKS
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, World, small_fleet, world_of
-from turbine import digest, digest_tiers
 from turbine.api.digests import BEFORE_MOST
-from turbine.log import Log
+from turbine.read.answers import digest, digest_tiers
+from turbine.read.sources.log import Log
 
 P = "/api/v1"
 MINUTE_MS = 60_000
@@ -105,7 +105,7 @@ def test_a_fleet_of_which_nothing_is_known_has_a_day_of_nothing(tmp_path: Path) 
 
 
 def iso(at_ms: int) -> str:
-    from turbine.cli.moments import show_time
+    from turbine.read.moments import show_time
 
     return show_time(at_ms)
 

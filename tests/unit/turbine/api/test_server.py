@@ -24,9 +24,9 @@ from turbine.api.server import (
 )
 from turbine.api.writing import LogWriter
 from turbine.cli.dashboard import _tell
-from turbine.cli.failures import Code
-from turbine.fleet import address_of, await_address
-from turbine.members import ADDRESS
+from turbine.failures import Code
+from turbine.ops.fleet import address_of, await_address
+from turbine.ops.members import ADDRESS
 from turbine_client.settings import BadSettings, Settings
 
 

@@ -18,7 +18,7 @@ from tests.unit.turbine.api.world import CONFIG, World, world_of
 from turbine.api import stream
 from turbine.api.problems import Refusal
 from turbine.api.stream import GAP_MOST, Sent
-from turbine.views.decisions import Decisions
+from turbine.read.state.decisions import Decisions
 from turbine_client.positions import parse_vector
 
 PATIENCE_S = 60.0
@@ -143,7 +143,7 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(own: World) -> Non
 
 
 def stream_wanted() -> Any:
-    from turbine.views.decisions import Wanted
+    from turbine.read.state.decisions import Wanted
 
     return Wanted()
 

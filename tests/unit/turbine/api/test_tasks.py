@@ -18,7 +18,7 @@ from tests.unit.turbine.api.world import World, small_fleet, world_of
 from tests.unit.turbine.test_lines_door import HERE
 from tests.unit.turbine.test_task_lines import container, line, put
 from turbine.api import shapes
-from turbine.lines_door import Told, open_door
+from turbine.ops.lines_door import Told, open_door
 from turbine.read.answers.tasks import Task
 from turbine.read.plain import adapter
 

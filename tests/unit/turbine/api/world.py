@@ -40,7 +40,7 @@ from turbine.api.held import HeldViews
 from turbine.api.plans import Plans
 from turbine.api.reading import Reading
 from turbine.api.writing import Change, Wish
-from turbine.log import Log
+from turbine.read.sources.log import Log
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
 TOKEN = "the-token-of-these-tests"  # noqa: S105 - of a server that lives for a test

@@ -1,0 +1,1 @@
+"""What strangers may publish and read, as pages, schemas and checks."""

@@ -1,0 +1,1 @@
+"""What runs a fleet: its processes, their members, and tools for operators."""
