@@ -6,6 +6,7 @@ Spark comes with an extra, so that a machine has no more than what it does there
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 
 from turbine_client.settings import BadSettings
@@ -26,7 +27,7 @@ def require(what: str, *extras: str) -> None:
     """NotInstalled where a module of these extras is missing; `what` needs them."""
     for extra in extras:
         for module in EXTRAS[extra]:
-            if find_spec(module) is None:
+            if module not in sys.modules and find_spec(module) is None:
                 raise NotInstalled(_sentence(what, module, extra))
 
 

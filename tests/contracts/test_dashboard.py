@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.contracts.vendored import LOCK, MODULES, PLACES, SHOWN, complaints, ours, theirs
-from turbine.contract.document import runbooks
+from turbine.contract import runbooks
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "turbine" / "dashboard"

@@ -41,7 +41,7 @@ Plant = tuple[str, str, str]
 # The file that is planted, the import in it, and the contract that must break. `components/planted`
 # is a component like any other: contracts name components by pattern, so new ones are held too.
 PLANTS = [
-    ("client/turbine_client/planted.py", "import turbine_client.identity", "rooms"),
+    ("client/turbine_client/planted.py", "import events.wire.codec", "rooms"),
     ("client/turbine_client/planted.py", "import turbine", "rooms"),
     ("client/turbine_client/planted.py", "import components.runtime.core.step", "client"),
     ("client/turbine_client/planted.py", "import pydantic", "client"),

@@ -41,11 +41,12 @@ def assign_dumbly(
     together = tasks <= max(inputs.values(), default=0)
     if together:
         everything.sort(key=lambda one: one[::-1])
-    homes = {}
-    for topic, number in everything:  # of a number that several name, the first topic's
-        for at, share in enumerate(found):
-            if (topic, number) in share:
-                homes.setdefault(number, at)
+    homes = dict[int, int]()
+    for at, wanted in list(enumerate(explicit))[:tasks]:  # of several that name it, the first
+        for named_place in wanted:
+            for topic, number in found[at]:
+                if named_place == f"{topic}/{number}":
+                    homes.setdefault(number, at)
     for one in everything:
         if found and not any(one in share for share in found):
             home = found.index(min(found, key=len))

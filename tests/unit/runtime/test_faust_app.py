@@ -315,7 +315,8 @@ def test_a_revocation_in_the_middle_of_a_restore_waits_for_nobody() -> None:
 def run(code: str) -> subprocess.CompletedProcess[str]:
     head = """
 from types import SimpleNamespace
-from components.runtime import agents, faust_app
+from components.runtime.faust import agents
+from components.runtime.faust import app as faust_app
 from components.runtime.process.logs import configure_logs
 from turbine_client.settings import Settings
 configure_logs()

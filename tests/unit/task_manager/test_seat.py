@@ -13,6 +13,7 @@ from tasks import session as seat
 from tasks.core.protocol import FAILED, STOPPED
 from tasks.session import Over, Seat
 from tests.unit.task_manager.test_small_parts import work
+from turbine_client.settings import Settings
 
 ONE, TWO = ("clicks", 0), ("clicks", 1)
 
@@ -76,9 +77,9 @@ class Broker:
 def seated(monkeypatch: pytest.MonkeyPatch, broker: Any, **config: Any) -> Seat:
     monkeypatch.setattr(seat, "transactional", lambda *_, **__: broker)
     monkeypatch.setattr(seat, "consumer", lambda *_, **__: broker)
-    nothing: Any = None
+    settings = Settings()
     one = work()._replace(config_json=json.dumps(config))
-    return Seat(one, nothing, broker, lambda: not broker.lease)
+    return Seat(one, settings, broker, lambda: not broker.lease)
 
 
 def test_a_batch_may_move_nothing_and_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:

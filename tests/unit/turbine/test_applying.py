@@ -138,7 +138,7 @@ class Shelf:
 def apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(changes, "open_log", lambda _: Shelf())
-    monkeypatch.setattr("components.runtime.kafka.clients.counts_of", lambda _: {"clicks": 4})
+    monkeypatch.setattr("turbine_client.clients.counts_of", lambda _: {"clicks": 4})
     (tmp_path / "job.yaml").write_text(FILE)
     return lambda *more: run("apply", "-f", "job.yaml", *more)
 

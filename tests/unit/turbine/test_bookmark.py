@@ -12,7 +12,7 @@ from events.topics import OUTCOMES, place
 from tests.unit.turbine.test_records import DECISION
 from turbine.cli.subscribing import _deal, _Progress
 from turbine_client.bookmark import BYTES_MAX, BadBookmark, Bookmark, Once
-from turbine_client.subscribe import Subscriber
+from turbine_client.subscribe import KINDS, Subscriber
 
 AT = place(OUTCOMES, 0)
 POSITIONS = {"outcomes.v1/0": 7, "outcomes.v1/1": 0}
@@ -79,7 +79,7 @@ def following(path: Path) -> Any:
     batch[-1] = batch[-1]._replace(value=b"")
     one: Any = object.__new__(Subscriber)
     one._follower = SimpleNamespace(poll=lambda _: batch)
-    one._read, one._count, one._kinds, one._job = {AT: 0}, 1, None, None
+    one._read, one._count, one._kinds, one._job = {AT: 0}, 1, KINDS[OUTCOMES], None
     one.positions = {}
     one._bookmark = Bookmark(path)
     return one

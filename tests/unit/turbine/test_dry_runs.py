@@ -118,7 +118,7 @@ def _nobody_sends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         raise AssertionError("a producer was made")
 
     for module in (
-        "components.runtime.kafka.clients",
+        "turbine_client.clients",
         "turbine_client.publish",
         "turbine.ops.tiers",
     ):
@@ -297,7 +297,7 @@ def test_a_topic_would_be_created(
     from turbine_client.settings import Settings
 
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("components.runtime.kafka.clients.counts_of", lambda _: known)
+    monkeypatch.setattr("turbine_client.clients.counts_of", lambda _: known)
     ended = run("topics", "create", "clicks", *more, "--dry-run")
     assert (ended.code, ended.out.startswith(said)) == (code, True), ended
 

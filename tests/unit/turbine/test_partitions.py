@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from components.runtime.kafka import clients
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli import changes
@@ -18,6 +17,7 @@ from turbine.cli.applying import Topics
 from turbine.cli.documents import Wish
 from turbine.cli.partitions import fill, gaps, notes
 from turbine.failures import Code
+from turbine_client import clients
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 8, "views": 3}

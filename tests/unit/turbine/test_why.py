@@ -17,12 +17,12 @@ from turbine.read.answers.decision import (
     OpenRequest,
     decision,
     pick,
-    plain,
     uncounted,
     verdict_on,
 )
 from turbine.read.answers.jobs import layers_row
 from turbine.read.differences import Difference
+from turbine.read.plain import plain
 from turbine_client.identity import change_id
 
 
