@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from components.runtime.core.component import Component
-from components.state_syncer.core.failing import steady_ms, tell
+from components.state_syncer.core.failing_tasks import steady_ms, tell
 from components.state_syncer.core.plan import way_of
 from components.state_syncer.core.unheard import moves_on, passed_over, quiet_ms
 from components.state_syncer.core.words import (

@@ -1,4 +1,4 @@
-"""Puts what cannot be read aside, with its bytes, its place and the reason.
+"""Writes dead letters: what `intake` cannot read, with its bytes, its place and the reason.
 
 Of very many at one time only the first have a letter each: sixty thousand records fit into a batch
 of some kilobytes, and their letters would hold up everybody else.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.state_syncer.core.failing import STEADY_MS
+from components.state_syncer.core.failing_tasks import STEADY_MS
 from components.state_syncer.decide import wake_ms
 from events.generated.records import (
     AlertCleared,
