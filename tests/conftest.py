@@ -127,6 +127,6 @@ def end(processes: list[Process], directory: Path) -> None:
     for one in processes:
         one.terminate()
     until(lambda: not lives(directory), "the processes of the fleet end")
-    for one in processes:
-        assert one.poll() is not None
+    # One that ends has no command line any more, and is not yet for its parent to collect.
+    until(lambda: all(one.poll() is not None for one in processes), "they are collected")
     assert not died, f"of the fleet, these died during the tests: {died}; see {directory}"

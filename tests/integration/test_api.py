@@ -113,7 +113,7 @@ def test_a_change_is_planned_applied_read_and_heard(server: Server) -> None:
     asked = {"job": "of-api", "set": CONFIG, "reason": "try", "create": True}
     status, plan = server.ask("POST", "/changes", asked | {"dry_run": True})
     assert (status, plan["verdict"], plan["version"]) == (200, "accepted", 1)
-    status, told = server.ask("POST", f"/plans/{plan['plan']}/apply", {"wait_s": WAIT_S})
+    status, told = server.ask("POST", f"/plans/{plan['plan']}/apply", {"wait_s": 120})
     assert (status, told["verdict"], told["version"]) == (200, "accepted", 1), told
     job = until(server, "/jobs/of-api", lambda told: told["alive"])
     assert job["expected"]["package"] == CONFIG["package"]

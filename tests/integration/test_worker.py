@@ -296,7 +296,7 @@ def test_topics_that_are_missing_or_unlike_are_told_in_a_sentence(bare: Fleet) -
         return line
 
     for name in ("job-service", "publisher", "clock"):
-        assert "turbine.journal.v1: partitions should be 16 and is missing" in told(name)
+        assert "turbine.journal.v1: partitions should be 4 and is missing" in told(name)
     client = {"bootstrap.servers": bare.broker.bootstrap}
     unlike = [BY_SHORT["changes.oncall.v1"], BY_SHORT["rows.publisher.v1"]]
     apply_topics(client, unlike, PARTITIONS + 1)
