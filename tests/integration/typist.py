@@ -26,7 +26,7 @@ from infra.waiting import within
 from turbine.cli import main
 
 AT_ONCE = 3
-PATIENCE_S = within(90)
+PATIENCE_S = round(within(90))
 LOADED = (
     "turbine.lab.backtest",
     "turbine.lab.whatif",
