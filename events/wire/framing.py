@@ -7,18 +7,7 @@ from __future__ import annotations
 from events.generated.decoders import DECODERS
 from events.generated.records import RECORDS
 from events.wire.lock import read_lock
-from turbine_client.framing import SCHEMA_HEADER, VALUE_BYTES_MAX, Framing, Headers
-
-__all__ = [
-    "FRAMING",
-    "SCHEMA_HEADER",
-    "VALUE_BYTES_MAX",
-    "Headers",
-    "decode",
-    "encode",
-    "unframe",
-    "version_of",
-]
+from turbine_client.framing import Framing
 
 FRAMING = Framing(read_lock(), RECORDS, DECODERS)
 decode, encode = FRAMING.decode, FRAMING.encode

@@ -1,4 +1,4 @@
-"""The Kafka clients, and what of the topics' table the broker has; see `turbine_client.clients`."""
+"""What of the table of topics the broker has; the clients are in `turbine_client.clients`."""
 
 from __future__ import annotations
 
@@ -6,63 +6,15 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from events.topics import BY_SHORT
-from turbine_client.clients import (
-    ABSENT,
-    DENIED,
-    INFLATED_BYTES,
-    LOCAL_CLUSTER,
-    MESSAGE_BYTES,
-    PACKED,
-    SIPPING,
-    BrokerUnreachable,
-    LoginRefused,
-    admin,
-    cluster_of,
-    consumer,
-    counts_of,
-    knock,
-    of_strangers,
-    place_of,
-    producer,
-    refresh,
-    spot,
-    unreachable,
-)
+from turbine_client import clients
 from turbine_client.settings import BadSettings, Settings
-
-__all__ = [
-    "ABSENT",
-    "DENIED",
-    "INFLATED_BYTES",
-    "LOCAL_CLUSTER",
-    "MESSAGE_BYTES",
-    "PACKED",
-    "SIPPING",
-    "BrokerUnreachable",
-    "LoginRefused",
-    "admin",
-    "cluster_of",
-    "consumer",
-    "counts_of",
-    "knock",
-    "of_strangers",
-    "partitions_for",
-    "partitions_of",
-    "place_of",
-    "producer",
-    "refresh",
-    "spot",
-    "unreachable",
-]
 
 
 def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -> dict[str, int]:
     """Short name to number of partitions, of each of our topics that the broker has."""
-    found = counts_of(settings)
-    names = {
-        short: settings.topic(short) for short in BY_SHORT if shorts is None or short in shorts
-    }
-    return {short: found[name] for short, name in names.items() if name in found}
+    found = clients.partitions_of(settings)
+    wanted = BY_SHORT if shorts is None else BY_SHORT.keys() & shorts.keys()
+    return {short: found[short] for short in BY_SHORT if short in wanted and short in found}
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from events.wire.codec import Record, headers_of
 from turbine_client.emitter import Emitter as Bytes
-from turbine_client.emitter import Refused
-
-__all__ = ["Emitter", "Refused"]
 
 
 class Emitter(Bytes):

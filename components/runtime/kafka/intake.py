@@ -11,7 +11,7 @@ from events.topics import BY_SHORT, place
 from events.wire.codec import Read, read_message
 from turbine_client.errors import Unreadable
 from turbine_client.identity import VALID_MS, valid_until_ms
-from turbine_client.messages import SPOILT_BATCH, Headers, Message, of_confluent
+from turbine_client.messages import SPOILT_BATCH, Message, of_confluent
 from turbine_client.topics import short_of
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "SPOILT_BATCH",
     "DeadLetter",
     "Gap",
-    "Headers",
     "Message",
     "number_in",
     "of_confluent",
