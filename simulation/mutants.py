@@ -21,7 +21,17 @@ from simulation.mutations import MUTANTS
 from simulation.mutations.mutant import Mutant
 
 ROOT = Path(__file__).resolve().parent.parent
-COPIED = ("client", "events", "projections", "components", "simulation", "tests", "pyproject.toml")
+COPIED = (
+    "client",
+    "events",
+    "projections",
+    "tasks",
+    "components",
+    "turbine",
+    "simulation",
+    "tests",
+    "pyproject.toml",
+)
 LONGEST_S = 1_800
 """A mutant that says more and more is slow; longer than this it does not come to an end."""
 

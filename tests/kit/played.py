@@ -15,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".pytest_cache" / "played"
-ROOMS = ("events", "projections", "components", "simulation")
+ROOMS = ("client", "events", "projections", "tasks", "components", "turbine/lab", "simulation")
 """All that a history comes from: what can be said, who decides, and who plays them."""
 
 Given = ParamSpec("Given")

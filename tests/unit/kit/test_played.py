@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import multiprocessing
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.kit.examples import at_most
-from tests.kit.played import KEPT, digest, once, played_once
+from tests.kit.played import KEPT, ROOMS, ROOT, digest, once, played_once
 
 
 def test_it_is_played_once(tmp_path: Path) -> None:
@@ -84,3 +86,16 @@ def test_each_question_has_its_own_answer() -> None:
     assert (_told(2), _told(3), _told(2, word="y")) == ("xx", "xxx", "yy")
     assert _told(2) is _told(2)
     assert KEPT.is_dir()
+
+
+def test_every_source_that_plays_a_history_is_looked_at() -> None:
+    """All modules of ours that a fresh simulator loads; the front door's own name is no source."""
+    code = "import sys, simulation.run; print(*(m.__file__ for m in sys.modules.values()"
+    code += " if getattr(m, '__file__', None)), sep='\\n')"
+    told = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = {Path(line) for line in told.stdout.splitlines()}
+    ours = {one.relative_to(ROOT) for one in files if one.is_relative_to(ROOT)}
+    left = {str(one) for one in ours if not any(one.is_relative_to(room) for room in ROOMS)}
+    assert {one for one in left if not one.startswith(".venv")} == {"turbine/__init__.py"}

@@ -12,6 +12,7 @@ from typing import Any
 import components
 import events
 import projections
+import tasks
 import turbine
 import turbine_client
 from components.runtime.faust.rows import build
@@ -55,7 +56,7 @@ def identity_of(log: Log) -> dict[str, Any]:
 def code() -> str:
     """Of all that folds: a row may mean another thing although nobody counted its logic up."""
     digest = hashlib.sha256()
-    for room in (turbine_client, events, projections, components, turbine):
+    for room in (turbine_client, events, projections, tasks, components, turbine):
         base = Path(next(iter(room.__path__)))
         for file in sorted(base.rglob("*.py")):
             digest.update(f"{base.name}/{file.relative_to(base).as_posix()}\0".encode())
