@@ -8,6 +8,7 @@ from typing import Any
 from components.auto_scaler.core.acting import act, turn
 from components.auto_scaler.core.apply import apply
 from components.auto_scaler.core.closing import close, due_ms, overtaken
+from components.auto_scaler.core.doubt import doubt
 from components.auto_scaler.core.evaluation import OLD, Looked, job_of, looked
 from components.auto_scaler.core.facts import PAUSED as PAUSE
 from components.auto_scaler.core.facts import TASKS, Facts, change_to
@@ -257,4 +258,5 @@ component: Component[Scale] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

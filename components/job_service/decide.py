@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from components.job_service.core.doubt import doubt
 from components.job_service.core.overrides import (
     ENDS_BYTES,
     ENDS_MOST,
@@ -33,7 +34,7 @@ from events.job_config.config import Invalid, JobConfig
 from events.job_config.merge import change_layer, merge_layers
 from events.job_config.reserved import NO_JOB, is_reserved_job, reserved_topics
 from events.job_config.strict_json import Malformed, canonical_json, parse_json, shorten
-from events.job_config.text import config_of
+from events.job_config.text import proposed
 from events.topics import JOURNAL, LAYERS, TASKS
 from events.wire.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
@@ -309,7 +310,7 @@ def _too_large(expected_json: str) -> Refusal | None:
 
 
 def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
-    config = config_of(expected_json)
+    config = proposed(expected_json)
     found = config if isinstance(config, Invalid) else None
     if isinstance(config, JobConfig) and rules.reserved:
         found = next(reserved_topics(config), None)
@@ -388,4 +389,5 @@ component: Component[Job] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

@@ -222,7 +222,7 @@ def _stopped(size: Size) -> Size:
 
 
 def _size_of(body: SyncCommitted) -> Size | None:
-    config = validate_config(json.loads(body.running_json or "{}"))
+    config = validate_config(json.loads(body.running_json or "{}"), stood=True)
     if isinstance(config, Invalid):
         return None
     size = Size(

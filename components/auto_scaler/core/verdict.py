@@ -13,6 +13,8 @@ SCALE_UP, SCALE_DOWN = "scale-up", "scale-down"
 MEMORY_UP, MEMORY_DOWN = "memory-up", "memory-down"
 REBALANCE, MOVE, ALERT, REVERT = "rebalance", "move", "alert", "revert"
 VERIFIED = "verified"
+COUNT_MOST = 2**31
+"""Of a record's counts."""
 
 
 class Size(NamedTuple):
@@ -58,6 +60,29 @@ class Verdict:
 def stay(explanation: str, symptom: str = "", diagnosis: str = "", **more: object) -> Verdict:
     """Nothing is done, and why."""
     return Verdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
+
+
+ACTIONS = frozenset(
+    {STAY, SCALE_UP, SCALE_DOWN, MEMORY_UP, MEMORY_DOWN, REBALANCE, MOVE, ALERT, REVERT, VERIFIED}
+)
+
+
+def trouble_with(verdict: object) -> str:
+    """What no record can hold of a verdict, or no job be; "" for nothing."""
+    if not isinstance(verdict, Verdict):
+        return f"it answered with {type(verdict).__name__}, and not with a Verdict"
+    texts = (verdict.action, verdict.symptom, verdict.diagnosis, verdict.explanation)
+    if not all(isinstance(one, str) for one in texts) or verdict.action not in ACTIONS:
+        return "its verdict needs a known action, and texts for symptom, diagnosis, explanation"
+    counts = [verdict.raw, *(() if verdict.size is None else (*verdict.size[:2], verdict.size[3]))]
+    if not all(type(one) is int and 0 <= one < COUNT_MOST for one in counts) or 0 in counts[1:]:
+        return "its numbers of tasks, threads and MiB have to be whole, and above 0 in a size"
+    times = (verdict.until_ms, verdict.task, verdict.expects and verdict.expects.by_ms)
+    if not all(one is None or type(one) is int for one in times):
+        return "its times and its task have to be whole numbers"
+    if verdict.size is not None and not 0 < verdict.size.cpu_cores < COUNT_MOST:
+        return "its cores of a task have to be above 0"
+    return ""
 
 
 class Clamped(NamedTuple):

@@ -13,7 +13,7 @@ import typer
 
 from components.auto_scaler.core.row import OWN_ALERTS
 from components.task_service.core.substitution import KNOWN
-from events.job_config.config import Policy
+from events.job_config.policies.chosen import Policy
 from events.job_config.policies.table import SETTINGS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from events.job_config.policies.table import SETTINGS
+from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.strict_json import canonical_json
 
 Row = dict[str, Any]
@@ -61,7 +61,7 @@ def _kind(kind: Any, field: FieldInfo) -> str:
         return f"an object of {', '.join(kind.model_fields)}"
     bounds = list(_bounds(field))
     closed = [one.partition(" ")[0] for one in bounds] == ["from", "to"]
-    return f"{ARTICLES[kind]} {(' ' if closed else ', ').join(bounds)}".strip()
+    return f"{ARTICLES.get(kind, 'a value')} {(' ' if closed else ', ').join(bounds)}".strip()
 
 
 def _many(kind: Any) -> str:
@@ -87,7 +87,7 @@ def _plain(value: Any) -> Any:
 
 def document() -> str:
     """The page with all of them."""
-    return HEAD + "".join(_chapter(name) for name in SETTINGS)
+    return HEAD + "".join(_chapter(name) for name in BUILT_IN)
 
 
 def _chapter(name: str) -> str:

@@ -29,7 +29,8 @@ from events.generated.records import (
     SyncCommitted,
     SyncFailed,
 )
-from events.job_config.config import Invalid, Policy, validate_config
+from events.job_config.config import Invalid, validate_config
+from events.job_config.policies.chosen import Policy
 from events.job_config.strict_json import write_path
 from events.sentences import sentence
 from events.topics import LAYERS
@@ -227,7 +228,7 @@ def policy_of(expected: Json) -> dict[str, Any]:
 
 def size_of(expected: Json) -> str:
     """`4 tasks of 2 threads, 0.5 cores and 512 MiB`, as it is in force."""
-    config = validate_config(expected)
+    config = validate_config(expected, stood=True)
     if isinstance(config, Invalid):  # of a job that is gone, or of another build
         return count_text(expected.get("tasks", 1), "task")
     cores, memory_mb = config.resources.cpu_cores, config.resources.memory_mb

@@ -8,8 +8,7 @@ not see lag, however large, which is what StreamOps found wanting in it (5.1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from components.auto_scaler.core.policies.baseline import resized, within
 from components.auto_scaler.core.policies.dhalion_rules import (
@@ -35,6 +34,7 @@ from components.auto_scaler.core.seen import Job, Minute, Profile
 from components.auto_scaler.core.verdict import Clamped, Verdict, stay
 from events.generated.records import Alternative
 from events.job_config.policies.dhalion import DhalionSettings
+from events.job_config.policies.settings import Settings
 
 BACKPRESSURE = "back-pressure"
 HISTORY_MINUTES = 5
@@ -54,9 +54,10 @@ class Dhalion(Policy[Memory]):
     """More instances for the one component that holds up its senders."""
 
     name: ClassVar[str] = "dhalion"
+    model: ClassVar[type[Settings]] = DhalionSettings
 
     def __init__(self, settings: DhalionSettings) -> None:
-        self.settings = settings
+        self.settings: DhalionSettings = settings
         self._limits = Limits(
             settings.noise_ms,
             settings.queue_limit,
@@ -64,10 +65,6 @@ class Dhalion(Policy[Memory]):
             settings.rate_skew_ratio,
             settings.queue_skew_ratio,
         )
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        return cls(DhalionSettings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Memory:  # noqa: ARG002 - nothing of a job counts before a minute
         return Memory()

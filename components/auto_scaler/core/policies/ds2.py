@@ -7,8 +7,7 @@ counts once every instance has written its log, and so a minute counts only if a
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from components.auto_scaler.core.policies.baseline import resized, within
 from components.auto_scaler.core.policies.ds2_model import (
@@ -27,6 +26,7 @@ from components.auto_scaler.core.seen import Job, Minute, Profile
 from components.auto_scaler.core.verdict import Clamped, Verdict
 from events.generated.records import Alternative
 from events.job_config.policies.ds2 import Ds2Settings
+from events.job_config.policies.settings import Settings
 
 SOURCE, OPERATOR = "topic", "job"
 GROWS, SHRINKS = "the input needs more tasks", "the input needs fewer tasks"
@@ -47,14 +47,11 @@ class Ds2(Policy[Memory]):
     """All operators at once to what the sources need, without a pause in between."""
 
     name: ClassVar[str] = "ds2"
+    model: ClassVar[type[Settings]] = Ds2Settings
 
     def __init__(self, settings: Ds2Settings) -> None:
-        self.settings = settings
+        self.settings: Ds2Settings = settings
         self._epochs = max(1, 60 // settings.policy_interval_s)
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        return cls(Ds2Settings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Memory:
         return Memory(tasks=job.tasks)

@@ -14,8 +14,7 @@ left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from components.auto_scaler.core import policy
 from components.auto_scaler.core.policies import flink_formulas as f
@@ -46,6 +45,7 @@ from components.auto_scaler.core.verdict import (
 from events.generated.records import Alternative
 from events.job_config.policies.flink import FlinkSettings
 from events.job_config.policies.flink_periods import period
+from events.job_config.policies.settings import Settings
 
 BLIND, UNKNOWN, PRESSED = "too few samples since the last restart", "a number is missing", "memory"
 OVER, UNDER, OFF = (
@@ -88,15 +88,11 @@ class Flink(policy.Policy[Memory]):
     """Of the Kubernetes operator, at commit 6e9caeb4."""
 
     name: ClassVar[str] = "flink"
+    model: ClassVar[type[Settings]] = FlinkSettings
 
     def __init__(self, settings: FlinkSettings) -> None:
-        self.settings = settings
+        self.settings: FlinkSettings = settings
         self._excluded = tuple(period(one) for one in settings.excluded_periods)
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        """With these settings."""
-        return cls(FlinkSettings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Memory:
         """Nothing is known but the job's config."""

@@ -10,9 +10,9 @@ one task: KEDA's zero is one here, and so its activation from zero has no twin.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from math import ceil
-from typing import Any, ClassVar, NamedTuple, Self, assert_never
+from typing import ClassVar, NamedTuple, assert_never
 
 from components.auto_scaler.core.policies import hpa
 from components.auto_scaler.core.policies.baseline import resized, within
@@ -22,6 +22,7 @@ from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Profile
 from components.auto_scaler.core.verdict import Clamped, Verdict, stay
 from events.generated.records import Alternative
 from events.job_config.policies.keda import Fallback, KedaSettings, ScalingRate, Select
+from events.job_config.policies.settings import Settings
 
 PAUSED, HELD, LOST = "paused", "tasks are not as they are held", "the lag cannot be read"
 IDLE, OUTSIDE = "the job is not active", "tasks are out of bounds"
@@ -51,18 +52,15 @@ class Keda(Policy[Memory]):
     """Replicas in proportion to lag."""
 
     name: ClassVar[str] = "keda"
+    model: ClassVar[type[Settings]] = KedaSettings
 
     def __init__(self, settings: KedaSettings) -> None:
-        self.settings = settings
+        self.settings: KedaSettings = settings
         self._rules, self._up, self._down = _rules(settings), _up(settings), _down(settings)
         self._syncs = max(1, 60 // settings.sync_s)
         rates = (*self._up.rates, *self._down.rates)
         self._period_ms = 1000 * max(rate.period_s for rate in rates)
         self._window_ms = max(settings.up_window_s, settings.down_window_s) * 1000
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        return cls(KedaSettings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Memory:
         return Memory(tasks=job.tasks)

@@ -7,9 +7,8 @@ of it, and taken back where it did not help.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import ceil
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from components.auto_scaler.core.done import Open
 from components.auto_scaler.core.policies import causes
@@ -45,6 +44,7 @@ from components.auto_scaler.core.verdict import (
     stay,
 )
 from events.generated.records import Alternative
+from events.job_config.policies.settings import Settings
 from events.job_config.policies.turbine import OurSettings
 
 LAG, RAMP, SPARE, OOM, BLIND, SETTLING, HELD = (
@@ -71,19 +71,14 @@ class Ours(Policy[Known]):
     """The policy `turbine`."""
 
     name: ClassVar[str] = "turbine"
+    model: ClassVar[type[Settings]] = OurSettings
     replayed: ClassVar[bool] = False  # the row holds what it learnt and what it did
 
-    def __init__(self, settings: OurSettings) -> None:
-        self.settings = settings
+    settings: OurSettings
 
     @property
     def _minute_s(self) -> float:
         return self.minute_ms / 1000
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        """With these settings."""
-        return cls(OurSettings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Known:  # noqa: ARG002 - a config tells nothing of capacity
         """It knows nothing yet."""

@@ -32,12 +32,10 @@ class Preactive(Proactive):
     """The proactive policy with a memory of actions and of days."""
 
     name: ClassVar[str] = "preactive"
-    kind: ClassVar[type[ProactiveSettings]] = PreactiveSettings
+    model: ClassVar[type[ProactiveSettings]] = PreactiveSettings
     vertical: ClassVar[bool] = True
 
-    def __init__(self, settings: PreactiveSettings) -> None:
-        super().__init__(settings)
-        self.settings: PreactiveSettings = settings
+    settings: PreactiveSettings
 
     def learn(self, memory: Known, job: Job, minute: Minute) -> Known:
         """As before; a broken SLO after a reduction proves P too great (V-C, 1)."""

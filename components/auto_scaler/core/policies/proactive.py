@@ -8,8 +8,7 @@ unknown.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from components.auto_scaler.core.policies.estimates import (
     SLACK,
@@ -92,16 +91,10 @@ class Proactive(Policy[Known]):
     """Algorithm 2 with a lower bound: no size below the estimates, none above for no cause."""
 
     name: ClassVar[str] = "proactive"
-    kind: ClassVar[type[ProactiveSettings]] = ProactiveSettings
+    model: ClassVar[type[ProactiveSettings]] = ProactiveSettings
     vertical: ClassVar[bool] = False  # V-E is the third generation's
 
-    def __init__(self, settings: ProactiveSettings) -> None:
-        self.settings = settings
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        """With these settings."""
-        return cls(cls.kind.model_validate(dict(settings)))
+    settings: ProactiveSettings
 
     def begin(self, job: Job) -> Known:
         """Nothing but what staging has told."""

@@ -7,7 +7,7 @@ without knowing what it needs, and grows one whatever its lag is caused by.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 from components.auto_scaler.core.policies.estimates import whole, whole_below
 from components.auto_scaler.core.policies.sizing import size_of, within
@@ -51,20 +51,16 @@ from components.auto_scaler.core.verdict import (
 )
 from events.generated.records import Alternative
 from events.job_config.policies.generations import Basics, ReactiveSettings
+from events.job_config.policies.settings import Settings
 
 
 class Reactive(Policy[Watch]):
     """If it lags, rebalance or add tasks; else if out of memory, add some; else shrink."""
 
     name: ClassVar[str] = "reactive"
+    model: ClassVar[type[Settings]] = ReactiveSettings
 
-    def __init__(self, settings: ReactiveSettings) -> None:
-        self.settings = settings
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        """With these settings."""
-        return cls(ReactiveSettings.model_validate(dict(settings)))
+    settings: ReactiveSettings
 
     def begin(self, job: Job) -> Watch:
         """Nothing is known."""

@@ -8,8 +8,7 @@ whether they share a node. A request is made on a schedule, and at once while la
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple
 
 from components.auto_scaler.core.policies import streamops_rules as rules
 from components.auto_scaler.core.policies.baseline import resized, within
@@ -19,6 +18,7 @@ from components.auto_scaler.core.policy import Policy
 from components.auto_scaler.core.seen import Job, Minute, Profile
 from components.auto_scaler.core.verdict import ALERT, MOVE, Clamped, Verdict, stay
 from events.generated.records import Alternative
+from events.job_config.policies.settings import Settings
 from events.job_config.policies.streamops import StreamOpsSettings
 
 HIGH, LOW = "lag is high", "lag is low"
@@ -57,14 +57,11 @@ class StreamOps(Policy[Memory]):
     """Detect, diagnose and resolve by the rules of ByteDance's control plane."""
 
     name: ClassVar[str] = "streamops"
+    model: ClassVar[type[Settings]] = StreamOpsSettings
 
     def __init__(self, settings: StreamOpsSettings) -> None:
-        self.settings = settings
+        self.settings: StreamOpsSettings = settings
         self._window_ms = settings.window_s * 1000
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:
-        return cls(StreamOpsSettings.model_validate(dict(settings)))
 
     def begin(self, job: Job) -> Memory:
         return Memory(tasks=job.tasks)
