@@ -33,6 +33,10 @@ POLICY_LOGIC = "policy_logic"
 """In the evidence of decisions by a policy that is not of Turbine: its name and version."""
 
 
+class NoVerdict(ValueError):
+    """What a policy answered that no record can hold; the sentence says why."""
+
+
 class Looked(NamedTuple):
     """A verdict on a job."""
 
@@ -109,15 +113,14 @@ def _installed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> 
     """What a policy that is not of Turbine says. Its faults are those of its jobs alone: a worker
     that ended by one would leave all others without a scaler."""
     try:
-        verdict = replayed(key, ring, job, days)
-        wrong = trouble_with(verdict)
+        return replayed(key, ring, job, days)
     except BadPolicy as bad:
         said = f"{bad}; install it where the auto scaler runs, or choose another policy"
         return stay(said, "blind", "policy-missing")
+    except NoVerdict as bad:
+        wrong = str(bad)
     except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
         wrong = f"it raised {type(error).__name__}"
-    if not wrong:
-        return verdict
     said = f"policy {key[0]} failed: {wrong}; mend it, or choose another policy"
     return stay(said, "blind", "policy-failed")
 
@@ -140,6 +143,8 @@ def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Ve
         if minute.at_ms // policy.every_ms != turn:
             turn = minute.at_ms // policy.every_ms
             memory, verdict = policy.decide(memory, of, profile, minute.at_ms)
+    if wrong := trouble_with(verdict):
+        raise NoVerdict(wrong)
     return _unpaced(verdict, interval_ms)
 
 

@@ -25,9 +25,11 @@ def doubt(_: object, read: Read, again: Sequence[Record]) -> str:
             f"the policy {other}, or what it lets itself be told, is not the same here as where it"
             " was made"
         )
-    if read.record.body in refused and all(one.path == "policy.name" for one in refused[:2]):
-        here = ", ".join(SETTINGS)
-        return f"it tells which policies were installed where it was made; here they are {here}"
+    if any(one.path == "policy.name" for one in refused):
+        return (
+            "which policies were installed where it was made is not in the log; here they are"
+            f" {', '.join(SETTINGS)}"
+        )
     return ""
 
 
