@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from components.auto_scaler.core.catalogue import install
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import Job, Minute, Part, Profile
 from components.auto_scaler.core.verdict import (
-    MEMORY_DOWN,
-    MEMORY_UP,
-    SCALE_DOWN,
-    SCALE_UP,
     Expectation,
-    Size,
     Verdict,
     stay,
 )
 from events.job_config.policies.settings import Settings
+from projections.scaling.actions import (
+    MEMORY_DOWN,
+    MEMORY_UP,
+    SCALE_DOWN,
+    SCALE_UP,
+    Size,
+)
+from projections.scaling.seen import Job, Minute, Part, Profile
 
 __all__ = [
     "MEMORY_DOWN",

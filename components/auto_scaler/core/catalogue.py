@@ -10,24 +10,24 @@ from collections.abc import Mapping
 from inspect import isabstract
 from typing import Any
 
-from components.auto_scaler.core.policies.dhalion import Dhalion
-from components.auto_scaler.core.policies.ds2 import Ds2
-from components.auto_scaler.core.policies.flink import Flink
-from components.auto_scaler.core.policies.keda import Keda
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.preactive import Preactive
-from components.auto_scaler.core.policies.proactive import Proactive
-from components.auto_scaler.core.policies.reactive import Reactive
-from components.auto_scaler.core.policies.streamops import StreamOps
+from components.auto_scaler.core.policies.dhalion.policy import Dhalion
+from components.auto_scaler.core.policies.ds2.policy import Ds2
+from components.auto_scaler.core.policies.flink.policy import Flink
+from components.auto_scaler.core.policies.keda.policy import Keda
+from components.auto_scaler.core.policies.paper.preactive import Preactive
+from components.auto_scaler.core.policies.paper.proactive import Proactive
+from components.auto_scaler.core.policies.paper.reactive import Reactive
+from components.auto_scaler.core.policies.streamops.policy import StreamOps
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.auto_scaler.core.policy import Policy
 from events.job_config.policies.settings import Settings
 from events.job_config.policies.table import BUILT_IN, NAMES, SETTINGS, trouble_in
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     one.name: one
-    for one in (Ours, Reactive, Proactive, Preactive, Flink, Keda, Dhalion, Ds2, StreamOps)
+    for one in (Turbine, Reactive, Proactive, Preactive, Flink, Keda, Dhalion, Ds2, StreamOps)
 }
-BASELINES = tuple(name for name in POLICIES if name != Ours.name)
+BASELINES = tuple(name for name in POLICIES if name != Turbine.name)
 
 
 class BadPolicy(ValueError):

@@ -7,10 +7,10 @@ from typing import Any
 
 from components.auto_scaler.core.catalogue import logic_of
 from components.auto_scaler.core.evaluation import POLICY_LOGIC
-from components.auto_scaler.core.row import Scale
 from events.generated.records import ScalingDecided, ScalingDeclined
 from events.job_config.policies.table import BUILT_IN, not_here
 from events.wire.codec import Read
+from projections.scaling.row import Scale
 
 
 def doubt(row: Scale | None, read: Read, _: object) -> str:

@@ -15,17 +15,17 @@ from math import isfinite, isnan
 from typing import Any, NamedTuple
 
 from components.auto_scaler.core.catalogue import BadPolicy, logic_of, policy_of
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.policies.demand import usual
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.policies.shapes import reads
+from components.auto_scaler.core.policies.turbine.demand import usual
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.policies.turbine.shapes import reads
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.ring import minutes
-from components.auto_scaler.core.row import Days, Scale
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
 from components.auto_scaler.core.verdict import Verdict, stay, trouble_with
 from events.job_config.policies.table import BUILT_IN
+from projections.scaling.facts import Facts
+from projections.scaling.model import Known
+from projections.scaling.ring import minutes
+from projections.scaling.row import Days, Scale
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
 
 OLD = 2
 """Intervals after which a newest minute is none."""
@@ -82,7 +82,7 @@ def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
 
 def outcome(row: Scale, facts: Facts, now_ms: int) -> Verdict | None:
     """Whether the policy's last change helped; None where that cannot be told yet."""
-    if facts.policy != Ours.name:
+    if facts.policy != Turbine.name:
         return None
     policy = made(facts.policy, facts.settings_json, facts.interval_ms)
     return policy.outcome(_memory(row), job_of(row, facts, now_ms), now_ms)
@@ -100,7 +100,7 @@ def _memory(row: Scale) -> Known:
 
 def _verdict(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
     key = (facts.policy, facts.settings_json, facts.interval_ms)
-    if facts.policy == Ours.name:
+    if facts.policy == Turbine.name:
         return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)[1]
     if blind(row, facts, now_ms):
         return stay("no minute of the job is new enough", "blind", "metrics-missing")
@@ -143,7 +143,7 @@ def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Ve
         if minute.at_ms // policy.every_ms != turn:
             turn = minute.at_ms // policy.every_ms
             memory, verdict = policy.decide(memory, of, profile, minute.at_ms)
-    if wrong := trouble_with(verdict):
+    if key[0] not in BUILT_IN and (wrong := trouble_with(verdict)):
         raise NoVerdict(wrong)
     return _unpaced(verdict, interval_ms)
 
@@ -207,7 +207,7 @@ def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, An
             for name, value in newest._asdict().items()
             if name != "parts" and value is not None
         }
-    if facts.policy == Ours.name:
+    if facts.policy == Turbine.name:
         told |= _of_ours(row, facts, job, now_ms)
     else:
         told["minutes"] = len(list(minutes(row.learnt.ring)))
@@ -218,8 +218,8 @@ def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, An
 
 
 def _of_ours(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
-    known, policy = row.learnt.known, made(Ours.name, facts.settings_json, facts.interval_ms)
-    assert isinstance(policy, Ours), "the name says so"
+    known, policy = row.learnt.known, made(Turbine.name, facts.settings_json, facts.interval_ms)
+    assert isinstance(policy, Turbine), "the name says so"
     told: dict[str, Any] = {"restart_s": known.restart_s, "lag_records": known.lag}
     if known.curve.known:
         told["capacity"] = {

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Profile
 from components.auto_scaler.core.verdict import Verdict, stay
 from events.job_config.policies.settings import Settings
+from projections.scaling.seen import MINUTE_MS, Job, Minute, Profile
 
 Memory = TypeVar("Memory")
 

@@ -25,10 +25,10 @@ from events.job_config.policies.generations import (
 from events.job_config.policies.keda import KedaSettings
 from events.job_config.policies.settings import Settings
 from events.job_config.policies.streamops import StreamOpsSettings
-from events.job_config.policies.turbine import OurSettings
+from events.job_config.policies.turbine import TurbineSettings
 
 SETTINGS: dict[str, type[Settings]] = {
-    "turbine": OurSettings,
+    "turbine": TurbineSettings,
     "reactive": ReactiveSettings,
     "proactive": ProactiveSettings,
     "preactive": PreactiveSettings,

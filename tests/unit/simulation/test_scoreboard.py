@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.seen import Job
-from components.auto_scaler.core.verdict import SCALE_UP, Size, Verdict
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    Size,
+)
+from projections.scaling.seen import Job
 from turbine.lab.plant.backtest import Action, Case, Run, Score, back_test
 from turbine.lab.plant.cases import SCENARIOS, USUAL
 from turbine.lab.plant.nature import Fault, Nature

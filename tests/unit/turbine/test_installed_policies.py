@@ -17,12 +17,13 @@ from pydantic import Field
 
 from components.auto_scaler.core.catalogue import POLICIES, BadPolicy, install
 from components.auto_scaler.core.evaluation import made, replayed
-from components.auto_scaler.core.verdict import Size, Verdict
+from components.auto_scaler.core.verdict import Verdict
 from events.generated.records import ScalingDecided, ScalingDeclined
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.policies.settings import Settings
 from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.text import config_of, proposed
+from projections.scaling.actions import Size
 from simulation import authors
 from tests.kit.steps import distribution
 from tests.unit.auto_scaler.desk import Desk
@@ -78,6 +79,14 @@ def played(path: Path, monkeypatch: pytest.MonkeyPatch, seed: int = logs.SEED) -
     return logs.write(path, inspect.unwrap(logs.told)(seed))
 
 
+def newer(folder: Path) -> Path:
+    """The same distribution with the policy's next version."""
+    folder.mkdir()
+    module = distribution(folder) / "steps.py"
+    module.write_text(module.read_text().replace("ClassVar[int] = 1", "ClassVar[int] = 2"))
+    return folder
+
+
 def audited(log: Path, site: Path | None) -> tuple[int, Mapping[str, Any]]:
     code, out, err = run("--log", str(log), "audit", "-o", "json", site=site)
     assert code in {Code.OK, Code.FINDINGS}, err
@@ -124,11 +133,7 @@ def test_its_decisions_are_made_again_where_it_is_installed_and_told_as_such_whe
     assert (code, found["differences"], found["not_checkable"]) == (Code.OK, [], [])
     assert counts_of(found, "auto-scaler")["same"] >= len(said)
 
-    newer = tmp_path / "newer"
-    newer.mkdir()
-    source = (distribution(newer) / "steps.py").read_text()
-    (newer / "steps.py").write_text(source.replace("ClassVar[int] = 1", "ClassVar[int] = 2"))
-    code, found = audited(log, newer)
+    code, found = audited(log, newer(tmp_path / "newer"))
     assert (code, found["differences"]) == (Code.OK, [])
     assert {one["sentence"] for one in found["not_checkable"]} == {
         "made with steps/1, and steps/2 is installed here"
@@ -292,8 +297,8 @@ def wants(size: Any) -> Any:
 FAULTS = {
     raises: "it raised KeyError",
     answers: "it answered with str, and not with a Verdict",
-    wants(Size(0, 1, 1.0, 512)): "have to be whole, and above 0",
-    wants(Size(2**31, 1, 1.0, 512)): "have to be whole, and above 0",
+    wants(Size(0, 1, 1.0, 512)): "its size have to be whole numbers above 0",
+    wants(Size(2**31, 1, 1.0, 512)): "its size have to be whole numbers above 0",
     wants(Size(2, 1, float("nan"), 512)): "its cores of a task have to be above 0",
 }
 

@@ -11,9 +11,9 @@ from math import inf
 from typing import Any, ClassVar, NamedTuple
 
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import Job, Minute, Profile
 from components.auto_scaler.core.verdict import Verdict, stay
 from events.job_config.policies.settings import Settings
+from projections.scaling.seen import Job, Minute, Profile
 from turbine.lab.plant.backtest import Case, Run, Score, back_test, score
 from turbine.lab.plant.optimum import Optimum, optimum
 

@@ -13,7 +13,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from components.auto_scaler.core.catalogue import replays
-from components.auto_scaler.core.verdict import (
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,

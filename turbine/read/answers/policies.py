@@ -24,7 +24,8 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
 HEAD = """# Settings of the scaling policies
 
 They stand in a job's config under `policy.settings`, by these names; whatever is left out has its
-default. [Scaling](scaling.md) says what the policies are. This page is written by
+default. [Scaling](scaling.md) says what the policies are, and how to write
+[one of your own](scaling.md#a-policy-of-your-own). This page is written by
 `python -m turbine.read.answers.policies`; `turbine describe policy NAME` shows the same of one.
 """
 ARTICLES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}

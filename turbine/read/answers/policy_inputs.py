@@ -14,14 +14,14 @@ from math import log
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from components.auto_scaler.core import ring
 from components.auto_scaler.core.catalogue import replays
 from components.auto_scaler.core.evaluation import job_of
-from components.auto_scaler.core.policies.shapes import reads
-from components.auto_scaler.core.seen import Minute
+from components.auto_scaler.core.policies.turbine.shapes import reads
 from events.job_config.config import TASKS_MAX
 from events.job_config.policies.table import SETTINGS, trouble_in
 from events.job_config.strict_json import canonical_json
+from projections.scaling import ring
+from projections.scaling.seen import Minute
 from turbine.read.answers.evaluation import Evaluation
 
 Value = float | int | bool | str | None

@@ -7,16 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MEMORY_DOWN,
-    MEMORY_UP,
-    MOVE,
-    REBALANCE,
-    REVERT,
-    SCALE_DOWN,
-    SCALE_UP,
-)
 from events.generated.records import (
     Body,
     JobConfigChanged,
@@ -35,6 +25,16 @@ from events.job_config.strict_json import write_path
 from events.sentences import sentence
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
+from projections.scaling.actions import (
+    ALERT,
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOVE,
+    REBALANCE,
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+)
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
