@@ -22,11 +22,16 @@ def config_of(text: str) -> JobConfig | Invalid:
     return _known(text) if len(text) <= TEXT_KNOWN else _read(text)
 
 
-def proposed(text: str) -> JobConfig | Invalid:
-    """The same of what does not stand yet: its policy has to be installed where it is accepted."""
+def proposed(text: str, before: str = "{}") -> JobConfig | Invalid:
+    """The same of what does not stand yet: its policy has to be installed where it is accepted,
+    unless it stands already: a job whose policy is gone can be paused."""
     config = config_of(text)
-    if isinstance(config, JobConfig) and config.policy.name in BUILT_IN:
-        return config
+    if isinstance(config, JobConfig):
+        if config.policy.name in BUILT_IN:
+            return config
+        stands = config_of(before)
+        if isinstance(stands, JobConfig) and stands.policy == config.policy:
+            return config
     return validate_config(json.loads(text))
 
 

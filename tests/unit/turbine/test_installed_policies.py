@@ -18,7 +18,12 @@ from pydantic import Field
 from components.auto_scaler.core.catalogue import POLICIES, BadPolicy, install
 from components.auto_scaler.core.evaluation import made, replayed
 from components.auto_scaler.core.verdict import Verdict
-from events.generated.records import ScalingDecided, ScalingDeclined
+from events.generated.records import (
+    JobConfigChanged,
+    JobConfigRejected,
+    ScalingDecided,
+    ScalingDeclined,
+)
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.policies.settings import Settings
 from events.job_config.policies.table import BUILT_IN, SETTINGS
@@ -28,6 +33,7 @@ from simulation import authors
 from tests.kit.steps import distribution
 from tests.unit.auto_scaler.desk import Desk
 from tests.unit.events.test_config import SMALLEST
+from tests.unit.job_service.desk import Desk as JobDesk
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import NOWHERE
 from turbine.failures import Code
@@ -185,11 +191,32 @@ def test_a_config_that_stood_is_read_without_it_and_one_that_is_proposed_is_not(
     text = json.dumps({**SMALLEST, **STEPS})
     assert config_of(text) == stood
     assert isinstance(proposed(text), Invalid)
+    paused = json.dumps({**SMALLEST, **STEPS, "paused": True})
+    assert isinstance(proposed(paused, text), JobConfig), "it stands already"
+    other = json.dumps({**SMALLEST, "policy": {"name": "steps", "settings": {"busy_most": 0.9}}})
+    assert isinstance(proposed(other, text), Invalid)
     bad = {**SMALLEST, "policy": {"name": "turbine", "settings": {"margin": 7}}}
     assert isinstance(validate_config(bad, stood=True), Invalid), "these every installation has"
     for name in (5, "", "../a", None):
         wrong = validate_config({**SMALLEST, "policy": {"name": name}}, stood=True)
         assert isinstance(wrong, Invalid)
+
+
+def test_a_job_whose_policy_is_gone_can_be_paused_and_given_another(installed: Path) -> None:
+    desk = JobDesk()
+    chosen = {"policy": {"name": "steps"}}
+    assert isinstance(desk.ask("base", expected_version=1, set_=chosen), JobConfigChanged)
+    forget()
+    sys.path.remove(str(installed))
+    assert add_policies() == ()
+    another = {"policy": {"name": "turbine", "settings": {}}}
+    later = desk.now_ms + 60_000
+    said = desk.ask("oncall", expected_version=0, set_={"paused": True}, expires_ms=later)
+    assert isinstance(said, JobConfigChanged), said
+    said = desk.ask("oncall", expected_version=1, set_=another, expires_ms=later)
+    assert isinstance(said, JobConfigChanged), said
+    said = desk.ask("base", expected_version=2, set_={"policy": {"settings": {"busy_most": 0.9}}})
+    assert isinstance(said, JobConfigRejected)
 
 
 # --- the laboratory
