@@ -15,12 +15,7 @@ from typing import Any
 from benchmarks.children import ask, python
 from benchmarks.figures import Result, resident_mb, say
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.fold import fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, Minute
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.auto_scaler.decide import decide
 from events.generated.records import (
     Body,
@@ -35,6 +30,11 @@ from events.generated.records import (
 from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, LOADS
 from events.wire.codec import Read, Record
+from projections.scaling.actions import Size
+from projections.scaling.fold import fold
+from projections.scaling.row import Scale
+from projections.scaling.row_json import dump, load
+from projections.scaling.seen import DAY_MS, MINUTE_MS, Minute
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, back_test
 from turbine.lab.plant.cases import case_of
@@ -186,7 +186,7 @@ def backtest(days: int) -> dict[str, float]:
         1_000 * (1 + 0.6 * sin(2 * pi * at / DAY_MINUTES)) * chance.uniform(0.9, 1.1)
         for at in range(days * DAY_MINUTES)
     ]
-    case, policy = case_of("backtest", rates), policy_of(Ours.name, {})
+    case, policy = case_of("backtest", rates), policy_of(Turbine.name, {})
     since = time.process_time()
     back_test(case, policy)
     return {"backtest_s": time.process_time() - since}

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.auto_scaler.core.closing import due_ms
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale
 from events.generated.records import AlertCleared, AlertRaised
+from projections.scaling.facts import Facts
+from projections.scaling.row import Scale
 from projections.syncs import RUNNING, Sync
 from simulation.process import Process
 from simulation.traffic import PARTITIONS

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import Generation, TaskLoadReported
 from events.topics import LOADS
 from events.wire.codec import Record, encode
+from projections.scaling.actions import Size
+from projections.scaling.seen import MINUTE_MS, Minute, Part
 from projections.syncs import Sync
 from simulation.tasks import SHARD
 from turbine.lab.plant.nature import Fault, Nature

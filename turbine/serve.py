@@ -16,6 +16,7 @@ from components.runtime.process.exits import leave
 from components.runtime.process.metrics import LOOPBACK
 from events.topics import JOURNAL, topics_under
 from turbine.extras import lacking
+from turbine.installed import add_policies
 from turbine_client.settings import BadSettings, Settings, settings_by, take_flags
 
 EXIT_ORPHANED = 76
@@ -143,6 +144,8 @@ def serve(
     from components.runtime.process.metrics import serve as serve_metrics
 
     check_names(names)
+    for unusable in add_policies():
+        raise BadSettings(unusable)
     configure_logs()
     collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.

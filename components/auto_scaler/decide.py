@@ -6,21 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.auto_scaler.core.acting import act, turn
-from components.auto_scaler.core.apply import apply
 from components.auto_scaler.core.closing import close, due_ms, overtaken
+from components.auto_scaler.core.doubt import doubt
 from components.auto_scaler.core.evaluation import OLD, Looked, job_of, looked
-from components.auto_scaler.core.facts import PAUSED as PAUSE
-from components.auto_scaler.core.facts import TASKS, Facts, change_to
-from components.auto_scaler.core.fold import ASKS, fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.row import ADVICE, RUNNING, Scale, Told
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MOVE,
-    REBALANCE,
-    SCALE_DOWN,
-    Verdict,
-)
+from components.auto_scaler.core.verdict import Verdict
 from components.auto_scaler.core.words import (
     ALERT_OF,
     cleared,
@@ -32,6 +21,18 @@ from components.auto_scaler.core.words import (
 from components.runtime.core.component import Component, Effect
 from events.generated.records import Body, ConfigChangeProposed, ScalingDecided
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
+from projections.scaling.actions import (
+    ALERT,
+    MOVE,
+    REBALANCE,
+    SCALE_DOWN,
+)
+from projections.scaling.apply import apply
+from projections.scaling.facts import PAUSED as PAUSE
+from projections.scaling.facts import TASKS, Facts, change_to
+from projections.scaling.fold import ASKS, fold
+from projections.scaling.row import ADVICE, RUNNING, Scale, Told
+from projections.scaling.row_json import dump, load
 
 STOP, RESUME = "stop", "resume"
 SHORT = "tier-short"
@@ -257,4 +258,5 @@ component: Component[Scale] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

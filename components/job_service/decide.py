@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from components.job_service.core.doubt import doubt
 from components.job_service.core.overrides import (
     ENDS_BYTES,
     ENDS_MOST,
@@ -33,7 +34,7 @@ from events.job_config.config import Invalid, JobConfig
 from events.job_config.merge import change_layer, merge_layers
 from events.job_config.reserved import NO_JOB, is_reserved_job, reserved_topics
 from events.job_config.strict_json import Malformed, canonical_json, parse_json, shorten
-from events.job_config.text import config_of
+from events.job_config.text import proposed
 from events.topics import JOURNAL, LAYERS, TASKS
 from events.wire.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
@@ -210,7 +211,7 @@ def _change(
         return made
     expected_json = _expected_json(job, at, made.config_json)
     refusal = rules.absent(job, expected_json)
-    refusal = refusal or _unfit(expected_json, rules)
+    refusal = refusal or _unfit(expected_json, rules, job.expected_json if job.alive else "{}")
     refusal = refusal or rules.stays(job, expected_json, job.expected_json)
     refusal = refusal or _unfit_later(job, at, made, rules)
     refusal = refusal or _too_large(expected_json)
@@ -308,8 +309,8 @@ def _too_large(expected_json: str) -> Refusal | None:
     return None
 
 
-def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
-    config = config_of(expected_json)
+def _unfit(expected_json: str, rules: Rules, was_json: str) -> Refusal | None:
+    config = proposed(expected_json, was_json)
     found = config if isinstance(config, Invalid) else None
     if isinstance(config, JobConfig) and rules.reserved:
         found = next(reserved_topics(config), None)
@@ -325,7 +326,7 @@ def _unfit_later(job: Job, at: int, made: Held, rules: Rules) -> Refusal | None:
         now[ONCALL] = Held(config_json=end.config_json)
         was[ONCALL] = Held(config_json=layer_then(job.layers[ONCALL], end.expires_ms))
         later_json, was_json = _merged(now), _merged(was)
-        refusal = _unfit(later_json, rules) or rules.stays(job, later_json, was_json)
+        refusal = _unfit(later_json, rules, was_json) or rules.stays(job, later_json, was_json)
         if refusal is None and not rules.whole:
             refusal = _too_large(later_json)
         if refusal is not None:
@@ -388,4 +389,5 @@ component: Component[Job] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

@@ -9,11 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.auto_scaler.core.facts import keys_of
-from components.auto_scaler.core.fold import ASKS, fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.demand import carries
-from components.auto_scaler.core.row import Scale
+from components.auto_scaler.core.policies.turbine.demand import carries
 from components.auto_scaler.decide import decide, effects, wake_ms
 from events.generated.records import (
     Body,
@@ -29,6 +25,10 @@ from events.generated.records import (
 )
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
 from events.wire.codec import Read, Record, encode
+from projections.scaling.facts import keys_of
+from projections.scaling.fold import ASKS, fold
+from projections.scaling.row import Scale
+from projections.scaling.row_json import dump, load
 from tests.kit.examples import at_most
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, split
 from turbine_client.identity import change_id, valid_until_ms

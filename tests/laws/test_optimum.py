@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.auto_scaler.core.seen import Job
-from components.auto_scaler.core.verdict import Size
+from projections.scaling.actions import Size
+from projections.scaling.seen import Job
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import Case, cost
 from turbine.lab.plant.nature import Fault, Nature

@@ -46,8 +46,8 @@ def audit(
     """Make every decision again, and compare.
 
     From its evidence and byte by byte. Exit code 5 where one comes out otherwise. What claims to
-    have known the future is impossible, and void; what a logic made that this build does not have,
-    or what rests on records that have expired, is not checkable.
+    have known the future is impossible, and void; what a logic or a policy made that this
+    build does not have, or what rests on records that have expired, is not checkable.
 
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
@@ -59,28 +59,35 @@ def audit(
     log = log_at(open_log(context), until)
     topics = log.audited()
     since = {} if moment is None else position_at(log, moment, topics, "--from")
-    counts, found = _run(log, resume, since)
+    counts, found, unjudged = _run(log, resume, since)
     rows = [_row(family[0].name, counts.get(family[0].name)) for family in AUDITED]
-    _show(rows, found, output)
+    _show(rows, found, unjudged, output)
     return Code.FINDINGS if any(row["differs"] for row in rows) else Code.OK
 
 
 def _run(
     log: Log, resume: Path | None, since: dict[str, int]
-) -> tuple[dict[str, Counter[str]], list[Row]]:
-    """The verdicts of this time, and the differences among them."""
+) -> tuple[dict[str, Counter[str]], list[Row], list[Row]]:
+    """The verdicts of this time, the differences among them, and why others are not checkable."""
     from collections import Counter, defaultdict
 
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     found: list[Row] = []
+    unjudged: Counter[tuple[str, str]] = Counter()
     with _opened(log, resume, since) as audit:
         for finding in audit.run():
             counts[finding.component][finding.verdict] += 1
             if finding.verdict == "differs" and len(found) < DIFFERENCES_MOST:
                 found.append(_difference(finding))
+            elif finding.verdict == "not checkable":
+                unjudged[finding.component, finding.sentence] += 1
         if resume is not None:
             _keep(resume, audit, log.cluster)
-    return counts, found
+    return counts, found, [_unjudged(*why, count) for why, count in unjudged.most_common()]
+
+
+def _unjudged(component: str, sentence: str, count: int) -> Row:
+    return {"component": component, "count": count, "sentence": sentence}
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
@@ -133,17 +140,19 @@ def _difference(finding: Finding) -> Row:
     }
 
 
-def _show(rows: list[Row], found: list[Row], output: str) -> None:
+def _show(rows: list[Row], found: list[Row], unjudged: list[Row], output: str) -> None:
     from turbine.cli.output import Column, show_value, table_text, write
 
     if output != "table":
-        show_value({"components": rows, "differences": found}, output)
+        show_value({"components": rows, "differences": found, "not_checkable": unjudged}, output)
         return
     for one in found:
         write(f"{one['position']} {one['kind']} {one['id']}: {one['sentence']}")
     left = sum(row["differs"] for row in rows) - len(found)
     if left:
         write(f"and {left} more")
+    for one in unjudged:
+        write(f"{one['count']} of {one['component']} not checkable: {one['sentence']}")
     columns = [
         Column("COMPONENT", lambda row: row["component"]),
         Column("SAME", lambda row: row["same"]),

@@ -198,7 +198,7 @@ def _number(value: float) -> str:
 
 
 def _actions(actions: list[Row]) -> str:
-    from components.auto_scaler.core.verdict import Size
+    from projections.scaling.actions import Size
     from turbine.cli.output import Column, table_text
     from turbine.lab.backtest import size_text
     from turbine.lab.plot import moment

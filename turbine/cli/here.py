@@ -13,6 +13,7 @@ from turbine.cli.commands import app
 from turbine.cli.options import Chosen
 from turbine.cli.output import tell
 from turbine.failures import Code, Failed
+from turbine.installed import add_policies
 from turbine.ops.known_failures import known_failure
 from turbine.read.moments import shown_in
 
@@ -20,6 +21,8 @@ from turbine.read.moments import shown_in
 def run(line: Sequence[str], *, local: bool = False) -> int:
     """The exit code; what is no failure that is known is a bug, and is raised. `local`: times are
     told in this machine's zone."""
+    for unusable in add_policies():
+        tell(f"turbine: {unusable}")
     try:
         with shown_in(None) if local else nullcontext():
             return invoke(line)

@@ -246,7 +246,7 @@ def _nature(told: list[Row]) -> str:
 
 
 def _decisions(decisions: list[Row]) -> str:
-    from components.auto_scaler.core.verdict import Size
+    from projections.scaling.actions import Size
     from turbine.cli.output import Column, table_text
     from turbine.lab.backtest import size_text
     from turbine.read.moments import show_time

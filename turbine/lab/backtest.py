@@ -11,10 +11,16 @@ from typing import Any
 import numpy as np
 
 from components.auto_scaler.core.catalogue import BadPolicy, policy_of
-from components.auto_scaler.core.policies.shapes import even
+from components.auto_scaler.core.policies.turbine.shapes import even
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import MOVE, REBALANCE, SCALE_DOWN, SCALE_UP, Size
 from events.job_config.strict_json import shorten
+from projections.scaling.actions import (
+    MOVE,
+    REBALANCE,
+    SCALE_DOWN,
+    SCALE_UP,
+    Size,
+)
 from turbine.lab.plant.backtest import DAY_MINUTES, Action, Case, Run, Score, back_test, score
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.optimum import Optimum

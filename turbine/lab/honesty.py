@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.backtest import cost
 from turbine.lab.plant.deeds import Deed, Played
 

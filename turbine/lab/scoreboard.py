@@ -14,7 +14,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any, NamedTuple
 
 from components.auto_scaler.core.catalogue import BASELINES, POLICIES
-from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.runtime.process.local import LocalFailed
 from events.job_config.strict_json import shorten
 from turbine.lab.backtest import BadBackTest, case_of_trace
@@ -35,7 +35,7 @@ from turbine.lab.plant.scoreboard import (
     worst,
 )
 
-OWN = Ours.name
+OWN = Turbine.name
 PLAYED = (OWN, *BASELINES, Still.name)
 """What is played where nobody says otherwise: the last one leaves the job as it is."""
 PARTS = {WHOLE: "", FIRST: "_first_two_thirds", LAST: "_last_third"}

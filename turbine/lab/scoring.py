@@ -43,7 +43,7 @@ def case(asked: Question) -> Case:
 
 def policy(name: str) -> Policy[Any]:
     """With its defaults."""
-    return Still() if name == Still.name else policy_of(name, {})
+    return Still.made({}) if name == Still.name else policy_of(name, {})
 
 
 def play(asked: Question) -> Any:

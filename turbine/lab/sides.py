@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.backtest import size_text
 from turbine.lab.honesty import Honesty
 from turbine.lab.plant.backtest import cost

@@ -16,10 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale, Told
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import AUTHOR, component
 from events.generated.records import (
     CapacityGranted,
@@ -41,6 +37,10 @@ from events.topics import LOADS
 from events.wire.codec import Read
 from projections.jobs import Job
 from projections.jobs import apply as apply_to_job
+from projections.scaling.actions import Size
+from projections.scaling.facts import Facts
+from projections.scaling.row import Scale, Told
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
 from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
@@ -222,7 +222,7 @@ def _stopped(size: Size) -> Size:
 
 
 def _size_of(body: SyncCommitted) -> Size | None:
-    config = validate_config(json.loads(body.running_json or "{}"))
+    config = validate_config(json.loads(body.running_json or "{}"), stood=True)
     if isinstance(config, Invalid):
         return None
     size = Size(

@@ -12,9 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import REVERT, Size
 from events.generated.records import (
     Body,
     JobConfigChanged,
@@ -23,6 +20,12 @@ from events.generated.records import (
     ScalingReverted,
 )
 from events.wire.codec import Read
+from projections.scaling.actions import (
+    REVERT,
+    Size,
+)
+from projections.scaling.facts import Facts
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.backtest import BadBackTest, chosen_policy, settings_of
 from turbine.lab.honesty import hold
 from turbine.lab.kernel import Streams

@@ -10,17 +10,11 @@ from typing import Any
 from components.auto_scaler.core.assigning import shared
 from components.auto_scaler.core.closing import threads
 from components.auto_scaler.core.evaluation import Looked, unlimited
-from components.auto_scaler.core.facts import (
-    ASSIGNMENT,
-    TASKS,
-    Facts,
-    change_to,
-    differing,
-    without,
-)
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.words import decided, declined
+from events.generated.records import Body, Constraint, ScalingDecided
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MOVE,
@@ -28,10 +22,16 @@ from components.auto_scaler.core.verdict import (
     SCALE_DOWN,
     SCALE_UP,
     Size,
-    Verdict,
 )
-from components.auto_scaler.core.words import decided, declined
-from events.generated.records import Body, Constraint, ScalingDecided
+from projections.scaling.facts import (
+    ASSIGNMENT,
+    TASKS,
+    Facts,
+    change_to,
+    differing,
+    without,
+)
+from projections.scaling.row import Scale
 
 HOUR_MS = 3_600_000
 BUDGET = 12
@@ -194,7 +194,7 @@ def _waits(row: Scale, verdict: Verdict, facts: Facts, now_ms: int) -> tuple[str
     if len(spent) >= most:
         said = f"the job was changed {len(spent)} times within the hour, and {most} are allowed"
         return "budget", said, spent[-most] + HOUR_MS
-    if verdict.action in {SCALE_DOWN, MEMORY_DOWN} and facts.policy == Ours.name:
+    if verdict.action in {SCALE_DOWN, MEMORY_DOWN} and facts.policy == Turbine.name:
         turn_ms = turn(row.name, facts.interval_ms, now_ms)
         if turn_ms > now_ms:
             said = "jobs take turns in being made smaller, so that few of them restart at once"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import heapq
 from typing import NamedTuple
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.rounds import Rounds
-from components.auto_scaler.core.splits import Share, shares
+from projections.scaling.facts import Facts
+from projections.scaling.rounds import Rounds
+from projections.scaling.splits import Share, shares
 
 BETTER = 0.9
 """Of the load of the busiest task that it must come down to: less is not worth a restart."""

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.auto_scaler.core.evaluation import blind, outcome
-from components.auto_scaler.core.facts import Facts, change_to, keys_of
-from components.auto_scaler.core.row import Change, Scale
-from components.auto_scaler.core.verdict import REVERT, SCALE_DOWN, SCALE_UP, Size, Verdict
+from components.auto_scaler.core.verdict import Verdict
 from components.auto_scaler.core.words import given_up, named, reverted, verified
 from events.generated.records import Body
 from events.job_config.strict_json import canonical_json
+from projections.scaling.actions import (
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+    Size,
+)
+from projections.scaling.facts import Facts, change_to, keys_of
+from projections.scaling.row import Change, Scale
 
 SEEN = 3
 """Intervals in effect before a change is judged, however late it came into effect."""

@@ -14,20 +14,27 @@ from functools import lru_cache
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.policies.demand import usual
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.policies.shapes import reads
+from components.auto_scaler.core.catalogue import BadPolicy, logic_of, policy_of
+from components.auto_scaler.core.policies.turbine.demand import usual
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.policies.turbine.shapes import reads
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.ring import minutes
-from components.auto_scaler.core.row import Days, Scale
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
-from components.auto_scaler.core.verdict import Verdict, stay
+from components.auto_scaler.core.verdict import Verdict, stay, trouble_with
+from events.job_config.policies.table import BUILT_IN
+from projections.scaling.facts import Facts
+from projections.scaling.model import Known
+from projections.scaling.ring import minutes
+from projections.scaling.row import Days, Scale
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
 
 OLD = 2
 """Intervals after which a newest minute is none."""
+POLICY_LOGIC = "policy_logic"
+"""In the evidence of decisions by a policy that is not of Turbine: its name and version."""
+
+
+class NoVerdict(ValueError):
+    """What a policy answered that no record can hold; the sentence says why."""
 
 
 class Looked(NamedTuple):
@@ -39,7 +46,8 @@ class Looked(NamedTuple):
 
 @lru_cache(maxsize=4_096)  # as many kinds of settings are in force at once, at the very most
 def made(name: str, settings_json: str, interval_ms: int) -> Policy[Any]:
-    """A job's policy; the config was checked when it was accepted."""
+    """A job's policy; the config was checked when it was accepted. BadPolicy where it was accepted
+    by an installation with other policies."""
     return policy_of(name, json.loads(settings_json)).paced(interval_ms)
 
 
@@ -74,9 +82,9 @@ def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
 
 def outcome(row: Scale, facts: Facts, now_ms: int) -> Verdict | None:
     """Whether the policy's last change helped; None where that cannot be told yet."""
-    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
-    if not isinstance(policy, Ours):
+    if facts.policy != Turbine.name:
         return None
+    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
     return policy.outcome(_memory(row), job_of(row, facts, now_ms), now_ms)
 
 
@@ -91,13 +99,30 @@ def _memory(row: Scale) -> Known:
 
 
 def _verdict(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
-    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
-    if isinstance(policy, Ours):
-        return policy.look(_memory(row), job, profile_of(row.days), now_ms)[1]
+    key = (facts.policy, facts.settings_json, facts.interval_ms)
+    if facts.policy == Turbine.name:
+        return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)[1]
     if blind(row, facts, now_ms):
         return stay("no minute of the job is new enough", "blind", "metrics-missing")
-    key = (facts.policy, facts.settings_json, facts.interval_ms)
-    return replayed(key, row.learnt.ring, job, row.days)
+    if facts.policy in BUILT_IN:
+        return replayed(key, row.learnt.ring, job, row.days)
+    return _installed(key, row.learnt.ring, job, row.days)
+
+
+def _installed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Verdict:
+    """What a policy that is not of Turbine says. Its faults are those of its jobs alone: a worker
+    that ended by one would leave all others without a scaler."""
+    try:
+        return replayed(key, ring, job, days)
+    except BadPolicy as bad:
+        said = f"{bad}; install it where the auto scaler runs, or choose another policy"
+        return stay(said, "blind", "policy-missing")
+    except NoVerdict as bad:
+        wrong = str(bad)
+    except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+        wrong = f"it raised {type(error).__name__}"
+    said = f"policy {key[0]} failed: {wrong}; mend it, or choose another policy"
+    return stay(said, "blind", "policy-failed")
 
 
 # --- policies that remember each look
@@ -118,6 +143,8 @@ def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Ve
         if minute.at_ms // policy.every_ms != turn:
             turn = minute.at_ms // policy.every_ms
             memory, verdict = policy.decide(memory, of, profile, minute.at_ms)
+    if key[0] not in BUILT_IN and (wrong := trouble_with(verdict)):
+        raise NoVerdict(wrong)
     return _unpaced(verdict, interval_ms)
 
 
@@ -180,17 +207,19 @@ def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, An
             for name, value in newest._asdict().items()
             if name != "parts" and value is not None
         }
-    if facts.policy == Ours.name:
+    if facts.policy == Turbine.name:
         told |= _of_ours(row, facts, job, now_ms)
     else:
         told["minutes"] = len(list(minutes(row.learnt.ring)))
+    if facts.policy not in BUILT_IN:  # of those, the component's own logic says which it was
+        told[POLICY_LOGIC] = logic_of(facts.policy) or None
     found: dict[str, Any] = finite(told)
     return found
 
 
 def _of_ours(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
-    known, policy = row.learnt.known, made(Ours.name, facts.settings_json, facts.interval_ms)
-    assert isinstance(policy, Ours), "the name says so"
+    known, policy = row.learnt.known, made(Turbine.name, facts.settings_json, facts.interval_ms)
+    assert isinstance(policy, Turbine), "the name says so"
     told: dict[str, Any] = {"restart_s": known.restart_s, "lag_records": known.lag}
     if known.curve.known:
         told["capacity"] = {

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.auto_scaler.core.fold import fold as fold_now
-from components.auto_scaler.core.policies.causes import SATURATED, Seen
-from components.auto_scaler.core.policies.ours_learning import BOUNDS
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import Minute
 from components.auto_scaler.decide import component as newest
 from events.wire.codec import Read
+from projections.scaling.fold import fold as fold_now
+from projections.scaling.model import BOUNDS
+from projections.scaling.newest import (
+    SATURATED,
+    Seen,
+)
+from projections.scaling.row import Scale
+from projections.scaling.seen import Minute
 
 
 def watched(before: Seen, minute: Minute, share: float | None) -> tuple[Seen, bool]:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from copy import copy
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Profile
 from components.auto_scaler.core.verdict import Verdict, stay
+from events.job_config.policies.settings import Settings
+from projections.scaling.seen import MINUTE_MS, Job, Minute, Profile
 
 Memory = TypeVar("Memory")
 
@@ -20,16 +21,26 @@ Memory = TypeVar("Memory")
 class Policy(ABC, Generic[Memory]):
     """Detect, diagnose, resolve (Turbine V-A, StreamOps 4)."""
 
-    name: ClassVar[str]
-    version: ClassVar[int] = 1
+    name: ClassVar[str]  # by which a job's config chooses it
+    model: ClassVar[type[Settings]]  # what it may be told under `policy.settings`
+    version: ClassVar[int] = 1  # one more with each change that makes it decide otherwise
     every_ms: ClassVar[int] = 60_000  # how often it is asked
     replayed: ClassVar[bool] = True  # at each look over the minutes that the job's row has kept
     minute_ms: int = MINUTE_MS  # as long as one lasts, by the log's clock
 
+    def __init__(self, settings: Any) -> None:
+        """`settings` is of its model."""
+        self.settings = settings
+
     @classmethod
-    @abstractmethod
     def made(cls, settings: Mapping[str, Any]) -> Self:
         """With these settings; pydantic's ValidationError names the first that does not fit."""
+        return cls(cls.model.model_validate(dict(settings)))
+
+    @classmethod
+    def logic(cls) -> str:
+        """Name and version, as decisions tell it whose policy is not of Turbine itself."""
+        return f"{cls.name}/{cls.version}"
 
     def paced(self, minute_ms: int) -> Self:
         """The same with minutes of another length, where it can count in them."""

@@ -6,17 +6,6 @@ import hashlib
 from typing import Any
 
 from components.auto_scaler.core.evaluation import Looked, evidence_of, finite, job_of
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import (
-    ADVICE,
-    HOT_ALERT,
-    MEMORY_ALERT,
-    SLOW_ALERT,
-    STRAGGLER_ALERT,
-    STUCK_ALERT,
-    Change,
-    Scale,
-)
 from components.auto_scaler.core.verdict import Verdict
 from events.generated.records import (
     AlertCleared,
@@ -29,6 +18,17 @@ from events.generated.records import (
     Severity,
 )
 from events.job_config.strict_json import canonical_json
+from projections.scaling.facts import Facts
+from projections.scaling.row import (
+    ADVICE,
+    HOT_ALERT,
+    MEMORY_ALERT,
+    SLOW_ALERT,
+    STRAGGLER_ALERT,
+    STUCK_ALERT,
+    Change,
+    Scale,
+)
 from turbine_client.identity import change_id
 
 PATIENCE_MS = 60_000

@@ -10,7 +10,7 @@ LOOK_BACK_MOST = 150
 """Minutes of a job that the scaler keeps."""
 
 
-class OurSettings(Settings):
+class TurbineSettings(Settings):
     """Rates are shares of what the job reads at its size, unless said otherwise."""
 
     margin: float = Field(

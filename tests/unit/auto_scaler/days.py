@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, UNKNOWN, Job, Minute, Part, Profile
 from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.seen import DAY_MS, MINUTE_MS, UNKNOWN, Job, Minute, Part, Profile
 
 HOUR = 60
 DAY = 24 * HOUR

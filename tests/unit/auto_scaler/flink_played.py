@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.auto_scaler.core.policies.flink import Flink, Memory
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute
+from components.auto_scaler.core.policies.flink.policy import Flink, Memory
 from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute
 
 START_MS = 1_700_000_000_000 // MINUTE_MS * MINUTE_MS
 FULL = 21

@@ -8,8 +8,8 @@ import pytest
 
 from components.auto_scaler.core.catalogue import BASELINES, POLICIES, BadPolicy, policy_of
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute
 from events.job_config.policies.table import SETTINGS
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute
 
 
 @pytest.mark.parametrize("name", POLICIES)

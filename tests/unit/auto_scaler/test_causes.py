@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.causes import (
+from components.auto_scaler.core.policies.turbine.causes import (
     DEPENDENCY,
     FROZEN,
     MEMORY,
@@ -15,13 +15,15 @@ from components.auto_scaler.core.policies.causes import (
     STRAGGLER,
     STUCK,
     UNDER,
-    Bounds,
-    Seen,
     blind,
-    seen,
     why_late,
 )
-from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
+from projections.scaling.newest import (
+    Bounds,
+    Seen,
+    seen,
+)
+from projections.scaling.seen import MINUTE_MS, Minute, Part
 
 BOUNDS = Bounds()
 

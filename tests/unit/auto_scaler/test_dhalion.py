@@ -9,11 +9,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import dhalion_rules as rules
-from components.auto_scaler.core.policies.dhalion import Dhalion
-from components.auto_scaler.core.policies.dhalion_rules import Component, Instance, Limits
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.dhalion import rules
+from components.auto_scaler.core.policies.dhalion.policy import Dhalion
+from components.auto_scaler.core.policies.dhalion.rules import Component, Instance, Limits
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
 
 LIMITS = Limits()
 JOB = Job("bolt", 2, partitions=64, tasks_max=64)

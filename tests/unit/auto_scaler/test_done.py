@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.done import Deed, Done, Open, deed_of, done_after
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.policies.turbine.look import decided
 from components.auto_scaler.core.verdict import (
+    Expectation,
+    Verdict,
+    deed_of,
+    stay,
+)
+from projections.scaling.actions import (
     ALERT,
     MOVE,
     REBALANCE,
@@ -15,11 +19,16 @@ from components.auto_scaler.core.verdict import (
     SCALE_DOWN,
     SCALE_UP,
     VERIFIED,
-    Expectation,
     Size,
-    Verdict,
-    stay,
 )
+from projections.scaling.done import (
+    Deed,
+    Done,
+    Open,
+    done_after,
+)
+from projections.scaling.model import Known
+from projections.scaling.seen import Job
 
 SIZE = Size(4, 1, 0.25, 256)
 UP = Deed(SCALE_UP, "under-capacity", True, None, 99, 400.0, 800.0)
@@ -83,5 +92,5 @@ def test_a_verdict_counts_by_what_it_says() -> None:
         reads=400.0,
     )
     assert deed_of(verdict) == UP
-    known = Known().decided(verdict, Job("orders", 4, memory_mb=256), 5)
+    known = decided(Known(), verdict, Job("orders", 4, memory_mb=256), 5)
     assert known.done == OPENED

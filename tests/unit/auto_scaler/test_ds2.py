@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import ds2_model as model
-from components.auto_scaler.core.policies.ds2 import GROWS, Ds2
-from components.auto_scaler.core.policies.ds2_model import Flow, Operator, Rates
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.ds2 import model
+from components.auto_scaler.core.policies.ds2.model import Flow, Operator, Rates
+from components.auto_scaler.core.policies.ds2.policy import GROWS, Ds2
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
 
 JOB = Job("j", 4, partitions=64)
 

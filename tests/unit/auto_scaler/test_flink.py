@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink import BLIND, OFF, OVER, UNDER, Flink
-from components.auto_scaler.core.policies.flink_look import Sample, Window, looked, target
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.look import Sample, Window, looked, target
+from components.auto_scaler.core.policies.flink.policy import BLIND, OFF, OVER, UNDER, Flink
 from events.job_config.policies.flink import FlinkSettings
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, Job, Part
 from tests.unit.auto_scaler.flink_played import FULL, START_MS, Played, full
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink_alignment import Mode, Room, aligned
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.alignment import Mode, Room, aligned
 
 EVENLY: Mode = "legacy_evenly_spread"
 MOST: Mode = "legacy_maximize_utilisation"

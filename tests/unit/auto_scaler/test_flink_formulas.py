@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink_formulas import Band, Demand, Flow, Pace
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.formulas import Band, Demand, Flow, Pace
 
 INF = math.inf
 NO_CATCH_UP = Pace(0, 300)

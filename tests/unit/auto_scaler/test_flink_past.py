@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_past as past
-from components.auto_scaler.core.policies import flink_resources as resources
-from components.auto_scaler.core.policies.flink_past import Advised, Change, Pending, Restart
-from components.auto_scaler.core.policies.flink_resources import Pools, Quota, Ship, Tuning
+from components.auto_scaler.core.policies.flink import past, resources
+from components.auto_scaler.core.policies.flink.past import Advised, Change, Pending, Restart
+from components.auto_scaler.core.policies.flink.resources import Pools, Quota, Ship, Tuning
 from events.job_config.policies.flink_periods import period
 
 GIB, MIB = 1 << 30, 1 << 20

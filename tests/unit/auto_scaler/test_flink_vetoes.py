@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.flink import OVER
-from components.auto_scaler.core.verdict import SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.flink.policy import OVER
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    STAY,
+)
 from tests.unit.auto_scaler.flink_played import FULL, Played, full
 
 

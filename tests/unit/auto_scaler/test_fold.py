@@ -8,18 +8,9 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.apply import RESTARTS_MOST, apply
-from components.auto_scaler.core.done import Done, deed_of, done_after
 from components.auto_scaler.core.evaluation import looked, profile_of
-from components.auto_scaler.core.facts import change_to, differing, facts_of, keys_of, without
-from components.auto_scaler.core.fold import SLOTS_MOST, TEXT_CHARS
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.rounds import TASKS_MOST
-from components.auto_scaler.core.row import Change, Scale
-from components.auto_scaler.core.seen import DAY_MS, UNKNOWN, Job
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.verdict import deed_of
 from components.auto_scaler.decide import component
 from components.runtime.core.step import Held
 from components.runtime.core.store import dump_held
@@ -34,6 +25,19 @@ from events.generated.records import (
 )
 from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LOADS, MIB, PROFILES
+from projections.scaling.actions import Size
+from projections.scaling.apply import RESTARTS_MOST, apply
+from projections.scaling.done import (
+    Done,
+    done_after,
+)
+from projections.scaling.facts import change_to, differing, facts_of, keys_of, without
+from projections.scaling.fold import SLOTS_MOST, TEXT_CHARS
+from projections.scaling.model import Known
+from projections.scaling.rounds import TASKS_MOST
+from projections.scaling.row import Change, Scale
+from projections.scaling.row_json import dump, load
+from projections.scaling.seen import DAY_MS, UNKNOWN, Job
 from tests.unit.auto_scaler.desk import SMALLEST, Desk, load_of
 
 ROW_BYTES = 4 * MIB
@@ -177,7 +181,7 @@ def test_a_record_is_remembered_as_the_verdict_that_it_was() -> None:
     assert wanted.open is not None
     job = Job("orders", 4, partitions=16)
     known = row.learnt.known._replace(done=Done())
-    after, again = Ours.made({}).decide(known, job, UNKNOWN, desk.now_ms)
+    after, again = Turbine.made({}).decide(known, job, UNKNOWN, desk.now_ms)
     assert (after.done, again) == (wanted, verdict)
 
 

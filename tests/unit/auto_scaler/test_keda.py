@@ -8,10 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import hpa, keda
-from components.auto_scaler.core.policies.keda import Keda, Memory
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.keda import hpa
+from components.auto_scaler.core.policies.keda import policy as keda
+from components.auto_scaler.core.policies.keda.policy import Keda, Memory
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
 
 JOB = Job("j", 4, partitions=32)
 

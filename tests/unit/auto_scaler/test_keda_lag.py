@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies.keda_lag import (
+from components.auto_scaler.core.policies.keda.lag import (
     Lag,
     Partition,
     Rules,

@@ -8,10 +8,10 @@ from base64 import b64encode
 
 import pytest
 
-from components.auto_scaler.core.keeping import dump, form_of, load
-from components.auto_scaler.core.ring import MINUTES, Ring, kept
-from components.auto_scaler.core.row import Learnt, Scale
-from components.auto_scaler.core.seen import Minute
+from projections.scaling.ring import MINUTES, Ring, kept
+from projections.scaling.row import Learnt, Scale
+from projections.scaling.row_json import dump, form_of, load
+from projections.scaling.seen import Minute
 
 START_MS = 1_800_000_000_000
 

@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from components.auto_scaler.core.acting import BUDGET, BUDGET_LATE, TURNS, turn
-from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import wake_ms
 from events.generated.records import (
     ScalingDecided,
     ScalingDeclined,
     ScalingVerified,
 )
+from projections.scaling.actions import Size
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk
 
 

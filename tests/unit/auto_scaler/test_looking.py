@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core import ring
 from components.auto_scaler.core.catalogue import BASELINES, policy_of
 from components.auto_scaler.core.evaluation import evidence_of, finite, looked, replayed
-from components.auto_scaler.core.row import Days
-from components.auto_scaler.core.seen import UNKNOWN, Job, Minute
 from components.auto_scaler.core.verdict import Verdict
 from events.generated.records import ScalingDecided
+from projections.scaling import ring
+from projections.scaling.row import Days
+from projections.scaling.seen import UNKNOWN, Job, Minute
 from tests.unit.auto_scaler.desk import NOW_MS, Desk
 
 JOB = Job("orders", 4, partitions=16, tasks_max=32)

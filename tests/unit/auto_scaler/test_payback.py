@@ -6,11 +6,16 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.capacity import Curve
-from components.auto_scaler.core.policies.demand import carries
-from components.auto_scaler.core.policies.payback import STRETCHES, Terms, offer
-from components.auto_scaler.core.policies.shapes import Room, price_of, price_of_size, shaped
-from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.policies.turbine.demand import carries
+from components.auto_scaler.core.policies.turbine.payback import STRETCHES, Terms, offer
+from components.auto_scaler.core.policies.turbine.shapes import (
+    Room,
+    price_of,
+    price_of_size,
+    shaped,
+)
+from projections.scaling.capacity import Curve
+from projections.scaling.seen import Job
 
 JOB = Job("clicks", 2, 5, 1.25, 384, partitions=120, tasks_max=32)
 CURVE = Curve().taught(10, 10_000.0)

@@ -6,20 +6,22 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies.preactive import Preactive
-from components.auto_scaler.core.policies.proactive import Known
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Profile
+from components.auto_scaler.core.policies.paper.preactive import Preactive
+from components.auto_scaler.core.policies.paper.proactive import Known
 from components.auto_scaler.core.verdict import (
+    Expectation,
+    Verdict,
+)
+from projections.scaling.actions import (
     ALERT,
     MEMORY_UP,
     MOVE,
     SCALE_DOWN,
     SCALE_UP,
     STAY,
-    Expectation,
     Size,
-    Verdict,
 )
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Profile
 from tests.unit.auto_scaler.days import (
     DAY,
     START_MS,

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies.proactive import Known, Proactive
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.policies.paper.proactive import Known, Proactive
+from components.auto_scaler.core.verdict import Expectation
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,
@@ -16,9 +16,9 @@ from components.auto_scaler.core.verdict import (
     SCALE_DOWN,
     SCALE_UP,
     STAY,
-    Expectation,
     Size,
 )
+from projections.scaling.seen import MINUTE_MS
 from tests.unit.auto_scaler.days import (
     DAY,
     START_MS,

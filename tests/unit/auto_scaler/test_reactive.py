@@ -6,10 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies.reactive import Reactive
-from components.auto_scaler.core.policies.watch import late_task, running_rate
-from components.auto_scaler.core.seen import MINUTE_MS, Minute
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.policies.paper.reactive import Reactive
+from components.auto_scaler.core.policies.paper.watch import late_task, running_rate
+from projections.scaling.actions import (
     MEMORY_DOWN,
     MEMORY_UP,
     REBALANCE,
@@ -18,6 +17,7 @@ from components.auto_scaler.core.verdict import (
     STAY,
     Size,
 )
+from projections.scaling.seen import MINUTE_MS, Minute
 from tests.unit.auto_scaler.days import (
     DAY,
     START_MS,

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.capacity import Curve
-from components.auto_scaler.core.policies.shapes import (
+from components.auto_scaler.core.policies.common.sizing import threads_most
+from components.auto_scaler.core.policies.turbine.shapes import (
     ALIKE,
     Room,
     even,
@@ -19,8 +19,8 @@ from components.auto_scaler.core.policies.shapes import (
     shaped,
     tasks_most,
 )
-from components.auto_scaler.core.policies.sizing import threads_most
-from components.auto_scaler.core.seen import Job
+from projections.scaling.capacity import Curve
+from projections.scaling.seen import Job
 
 JOB = Job("clicks", 8, 1, 0.25, 512, partitions=120, tasks_max=32)
 CURVE = Curve().taught(8, 8_000.0)

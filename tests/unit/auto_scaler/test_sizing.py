@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.sizing import (
+from components.auto_scaler.core.policies.common.sizing import (
     Plan,
     Reserve,
     correlated,
@@ -18,8 +18,8 @@ from components.auto_scaler.core.policies.sizing import (
     wider,
     within,
 )
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import Constraint
+from projections.scaling.actions import Size
 from tests.unit.auto_scaler.days import job
 
 RESERVE = Reserve(base=100.0, margin=1.2, most=2000.0)

@@ -7,13 +7,20 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import streamops as ops
-from components.auto_scaler.core.policies import streamops_rules as rules
-from components.auto_scaler.core.policies.streamops import StreamOps
-from components.auto_scaler.core.policies.streamops_rules import Load, Uneven
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import ALERT, MOVE, SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.streamops import policy as ops
+from components.auto_scaler.core.policies.streamops import rules
+from components.auto_scaler.core.policies.streamops.policy import StreamOps
+from components.auto_scaler.core.policies.streamops.rules import Load, Uneven
+from components.auto_scaler.core.verdict import Verdict
 from events.job_config.policies.streamops import StreamOpsSettings
+from projections.scaling.actions import (
+    ALERT,
+    MOVE,
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
 
 JOB = Job("j", 4, partitions=64)
 QUICK = {"lag_high": 1000, "lag_low": 10, "window_s": 60, "schedule_s": 60}

@@ -252,10 +252,10 @@ def test_what_is_kept_has_a_bound() -> None:
 
 
 def test_every_alert_of_ours_is_in_the_table() -> None:
-    from components.auto_scaler.core.row import OWN_ALERTS
     from components.capacity_manager.decide import SHORTAGE
     from components.shard_manager.decide import UNPLACED
     from projections.fleet_folds import MASS_FAILURE
+    from projections.scaling.row import OWN_ALERTS
     from projections.syncs import FAILING, QUARANTINED, UNLISTED
 
     ours = {SHORTAGE, UNPLACED, MASS_FAILURE, FAILING, QUARANTINED, UNLISTED} | OWN_ALERTS

@@ -9,8 +9,17 @@ from typing import Any, ClassVar, Self
 import pytest
 
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, Job, Minute, Profile
-from components.auto_scaler.core.verdict import MOVE, SCALE_DOWN, SCALE_UP, Size, Verdict, stay
+from components.auto_scaler.core.verdict import (
+    Verdict,
+    stay,
+)
+from projections.scaling.actions import (
+    MOVE,
+    SCALE_DOWN,
+    SCALE_UP,
+    Size,
+)
+from projections.scaling.seen import DAY_MS, Job, Minute, Profile
 from turbine.lab.plant.backtest import (
     DAY_MINUTES,
     Case,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import POLICIES, policy_of
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import Job
 from turbine.lab.plant.backtest import Case, back_test, cost, score
 from turbine.lab.plant.cases import SCENARIOS
 from turbine.lab.plant.nature import Fault, Nature

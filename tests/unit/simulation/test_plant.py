@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.shapes import even
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.shapes import even
+from projections.scaling.actions import Size
+from projections.scaling.seen import MINUTE_MS, Job, Minute
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.nature import Fault, Nature
 from turbine.lab.plant.plant import Plant, luck

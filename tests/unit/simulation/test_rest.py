@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from components.auto_scaler.core.closing import due_ms
-from components.auto_scaler.core.verdict import Size
 from components.runtime.core.step import Held
+from projections.scaling.actions import Size
 from simulation.rest import at_rest
 from simulation.traffic import PARTITIONS, PER_THREAD, Flow
 from simulation.world import NEWEST_BUILD, World

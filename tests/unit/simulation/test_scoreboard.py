@@ -9,8 +9,12 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.seen import Job
-from components.auto_scaler.core.verdict import SCALE_UP, Size, Verdict
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    Size,
+)
+from projections.scaling.seen import Job
 from turbine.lab.plant.backtest import Action, Case, Run, Score, back_test
 from turbine.lab.plant.cases import SCENARIOS, USUAL
 from turbine.lab.plant.nature import Fault, Nature
@@ -147,7 +151,7 @@ def test_the_last_third_is_a_part_of_its_own() -> None:
 def test_rows_are_of_each_part_with_the_least_of_it() -> None:
     played = case(90, begin=30)
     bounds = least(played)
-    told = rows("trace", "a", played, Still(), bounds)
+    told = rows("trace", "a", played, Still.made({}), bounds)
     assert [(one.part, one.minutes, one.policy) for one in told] == [
         (WHOLE, 60, "still"), (FIRST, 40, "still"), (LAST, 20, "still"),
     ]  # fmt: skip
@@ -158,7 +162,7 @@ def test_rows_are_of_each_part_with_the_least_of_it() -> None:
 
 
 def test_a_row_comes_back_from_another_process_as_it_was() -> None:
-    told = rows("scenario", "a", case(), Still(), least(case()))
+    told = rows("scenario", "a", case(), Still.made({}), least(case()))
     assert [of_plain(to_plain(one)) for one in told] == told
     bare = told[0]._replace(least=None)
     assert of_plain(to_plain(bare)) == bare

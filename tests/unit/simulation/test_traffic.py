@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import TaskLoadReported
 from events.topics import JOURNAL, LOADS, place
+from projections.scaling.actions import Size
+from projections.scaling.seen import MINUTE_MS
 from simulation.tasks import Instance, Site
 from simulation.traffic import (
     LATE,

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import POLICIES, policy_of
-from components.auto_scaler.core.verdict import Expectation, Size, Verdict
+from components.auto_scaler.core.verdict import (
+    Expectation,
+    Verdict,
+)
 from events.generated.records import Constraint
+from projections.scaling.actions import Size
 from tests.unit.turbine.lines import run
 from turbine.failures import Code
 from turbine.lab.backtest import (

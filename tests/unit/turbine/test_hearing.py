@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core import ring
 from components.auto_scaler.decide import component
 from events.generated.records import ScalingDecided, TaskLoadReported
 from events.wire.codec import Read, encode
+from projections.scaling import ring
 from tests.unit.turbine.recordings import JOB, recorded, words
 from turbine.cli.tree import lines_of
 from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of

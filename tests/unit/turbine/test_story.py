@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.done import Open
-from components.auto_scaler.core.policies.ours_words import gain_told
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.words import gain_told
 from events.generated.records import ScalingVerified
 from projections.jobs import Job
+from projections.scaling.actions import Size
+from projections.scaling.done import Open
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import BadTrace

@@ -9,10 +9,14 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, Size
 from events.generated.records import CapacityGranted, JobDeleted, LayerVersions
 from events.topics import GRANTS, JOURNAL, LOADS
 from events.wire.codec import Read
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    Size,
+)
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
 from turbine.cli.whatif import text_of
 from turbine.lab.honesty import hold, matched, near

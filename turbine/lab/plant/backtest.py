@@ -10,8 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, GB_OF_A_CORE, MINUTE_MS, UNKNOWN, Job, Profile
-from components.auto_scaler.core.verdict import MOVE, REBALANCE, Size, Verdict
+from components.auto_scaler.core.verdict import Verdict
+from projections.scaling.actions import (
+    MOVE,
+    REBALANCE,
+    Size,
+)
+from projections.scaling.seen import DAY_MS, GB_OF_A_CORE, MINUTE_MS, UNKNOWN, Job, Profile
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.nature import Nature
 from turbine.lab.plant.plant import MINUTE_S, Plant

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import pi, sin
 
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import Job
 from turbine.lab.plant.backtest import DAY_MINUTES, Case
 from turbine.lab.plant.nature import STATEFUL_S, Fault, Nature
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import LayerVersions
+from projections.scaling.actions import Size
 
 
 class Played(NamedTuple):

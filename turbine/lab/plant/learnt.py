@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.seen import Minute
+from projections.scaling.facts import Facts
+from projections.scaling.seen import Minute
 from turbine.lab.plant.nature import STATEFUL_S, STATELESS_S, Nature
 from turbine.lab.plant.plant import MINUTE_S
 

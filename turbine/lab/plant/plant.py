@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Part
-from components.auto_scaler.core.verdict import Size
+from projections.scaling.actions import Size
+from projections.scaling.seen import MINUTE_MS, Job, Minute, Part
 from turbine.lab.plant.nature import Fault, Nature
 
 MINUTE_S = 60.0

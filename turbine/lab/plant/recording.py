@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Profile
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import ProfileSlot, WorkloadProfiled
 from events.topics import PROFILES
 from events.wire.codec import Read
+from projections.scaling.actions import Size
+from projections.scaling.row import Scale
+from projections.scaling.seen import MINUTE_MS, Job, Profile
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, Case, Past
 from turbine.lab.plant.deeds import Layers

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from components.auto_scaler.core.seen import Minute, Part
 from events.generated.records import Generation, PartitionLag, TaskLoadReported
+from projections.scaling.seen import Minute, Part
 from turbine.lab.plant.plant import MINUTE_S, Plant
 
 SPLIT_MOST = 2_048

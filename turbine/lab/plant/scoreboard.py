@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
 from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import Job, Minute, Profile
 from components.auto_scaler.core.verdict import Verdict, stay
+from events.job_config.policies.settings import Settings
+from projections.scaling.seen import Job, Minute, Profile
 from turbine.lab.plant.backtest import Case, Run, Score, back_test, score
 from turbine.lab.plant.optimum import Optimum, optimum
 
@@ -181,11 +182,7 @@ class Still(Policy[None]):
     """A job that is left as it was provisioned: what scaling saves is held against it."""
 
     name: ClassVar[str] = "still"
-
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:  # noqa: ARG003 - there is nothing to set
-        """It has no settings."""
-        return cls()
+    model: ClassVar[type[Settings]] = Settings  # there is nothing to set
 
     def begin(self, job: Job) -> None:
         """It knows nothing."""

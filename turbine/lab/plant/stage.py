@@ -14,9 +14,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.auto_scaler.core.facts import ASSIGNMENT, Facts, facts_of
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import MINUTE_MS, Minute
 from components.auto_scaler.decide import component
 from events.generated.records import (
     Body,
@@ -34,6 +31,9 @@ from events.job_config.merge import change_layer, merge_layers
 from events.job_config.strict_json import canonical_json
 from events.topics import CHANGES, JOURNAL, LAYERS, LOADS, place
 from events.wire.codec import Read, Record, encode
+from projections.scaling.facts import ASSIGNMENT, Facts, facts_of
+from projections.scaling.row import Scale
+from projections.scaling.seen import MINUTE_MS, Minute
 from turbine.lab.plant.deeds import Deed, Layers, Pause, Played, Wish, sized
 from turbine.lab.plant.plant import MINUTE_S, Plant
 from turbine.lab.plant.reports import Shape, reports

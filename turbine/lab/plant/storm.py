@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from math import exp
 from typing import NamedTuple
 
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import Job
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run
 from turbine.lab.plant.cases import GIVEN_MB, PARTITIONS, PER_THREAD, TASKS_MAX, USED_MB

@@ -12,8 +12,8 @@ from functools import partial
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from components.auto_scaler.core.catalogue import POLICIES
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.catalogue import replays
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,
@@ -72,7 +72,7 @@ class Counterfactual(Answer):
 def counterfactuals(given: Evaluation, action: str) -> list[Counterfactual]:
     """All single changes that would have made it the verdict, the nearest first."""
     found = list[tuple[float, Counterfactual]]()
-    steps = FEWER if POLICIES[given.facts.policy].replayed else STEPS
+    steps = FEWER if replays(given.facts.policy) else STEPS
     for varied in inputs_of(given):
         then = nearest(varied, partial(_does, varied, action), steps)
         if then is not None:

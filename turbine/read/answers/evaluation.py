@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from components.auto_scaler.core.acting import act
-from components.auto_scaler.core.apply import apply
 from components.auto_scaler.core.evaluation import Looked, looked, outcome
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.verdict import REVERT, Verdict
+from components.auto_scaler.core.verdict import Verdict
 from components.auto_scaler.decide import decide
 from events.generated.records import Body, ScalingDecided, ScalingDeclined
 from events.wire.codec import encode
+from projections.scaling.actions import REVERT
+from projections.scaling.apply import apply
+from projections.scaling.facts import Facts
+from projections.scaling.row import Scale
 from turbine.read.answers.journal import body_of
 from turbine.read.answers.load_minutes import Hears, row_at
 from turbine.read.answers.scaling import ACTIONS

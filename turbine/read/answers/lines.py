@@ -121,7 +121,7 @@ class Wanted(NamedTuple):
 @lru_cache(maxsize=8192)
 def wanted_of(expected_json: str) -> Wanted:
     """The values of a config, or the usual ones where it is none."""
-    found = validate_config(json.loads(expected_json))
+    found = validate_config(json.loads(expected_json), stood=True)
     config = _USUAL if isinstance(found, Invalid) else found
     return Wanted(
         config.tier,

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from components.auto_scaler.core.rounds import Rounds, rounds_after
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import Minute
 from components.auto_scaler.decide import component
 from components.runtime.core.component import Component
 from events.generated.records import TaskLoadReported
 from events.wire.codec import SKIPPED, Read
+from projections.scaling.rounds import Rounds, rounds_after
+from projections.scaling.row import Scale
+from projections.scaling.seen import Minute
 
 
 class Hears(Protocol):

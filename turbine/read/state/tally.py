@@ -11,15 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.verdict import (
-    MEMORY_DOWN,
-    MEMORY_UP,
-    MOVE,
-    REBALANCE,
-    REVERT,
-    SCALE_DOWN,
-    SCALE_UP,
-)
 from events.generated.records import (
     RECORDS,
     Body,
@@ -39,6 +30,15 @@ from events.generated.records import (
 )
 from events.topics import JOURNAL, TIERS
 from events.wire.codec import SKIPPED, Read
+from projections.scaling.actions import (
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOVE,
+    REBALANCE,
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+)
 from turbine.read.answers.move_reasons import reason_of
 
 OTHER = "other"

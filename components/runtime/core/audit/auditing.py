@@ -236,16 +236,28 @@ class Desk:
     def _compare(
         self, key: str, one: _Key, read: Read, held: Held[Any], *, ticked: bool
     ) -> Finding:
-        tick_ms, name = read.record.tick_ms, self.component.name
-        wrong = judge_state(read, held, name, ticked=ticked)
+        tick_ms = read.record.tick_ms
+        wrong = judge_state(read, held, self.component.name, ticked=ticked)
         if wrong is not None:
             return wrong
         if held is not self._owner.held[key]:
-            return judge_words(read, self._beside(key, held).would_say(key, tick_ms), name)
-        if one.tick_ms != tick_ms:  # a poll's decisions about a key were all said on one evidence
-            one.again = self._owner.would_say(key, tick_ms)
+            again: Sequence[tuple[str, Record]] = self._beside(key, held).would_say(key, tick_ms)
+        elif one.tick_ms == tick_ms:  # a poll's decisions about a key were said on one evidence
+            again = one.again
+        else:
+            again = one.again = self._owner.would_say(key, tick_ms)
             one.tick_ms = tick_ms
-        return judge_words(read, one.again, name)
+        return self._judge_words(read, again, held)
+
+    def _judge_words(
+        self, read: Read, again: Sequence[tuple[str, Record]], held: Held[Any]
+    ) -> Finding:
+        """What differs only because of what is installed here is not called a difference."""
+        found = judge_words(read, again, self.component.name)
+        if found.verdict == "same":
+            return found
+        why = self.component.doubt(held.row, read, [record for _, record in again])
+        return self._say("not checkable", read, why) if why else found
 
     def _beside(self, key: str, held: Held[Any]) -> Owner[Any]:
         """An owner of one state alone, which has read no more than that."""
@@ -321,7 +333,7 @@ class Desk:
             tick_ms = read.record.tick_ms
             ticked = bool(self._hearing.ticked(self.clocks, tick_ms, whole=True))
             wrong = judge_state(read, held, name, ticked=ticked)
-            yield wrong or judge_words(read, one.say(tick_ms), name)
+            yield wrong or self._judge_words(read, one.say(tick_ms), held)
 
     # --- keeping
 
