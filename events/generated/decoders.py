@@ -32,6 +32,7 @@ from events.wire.values import (
 # record's class: a frozen class sets its fields four times slower, each by its name.
 _ContainerState = ('unknown', 'serving', 'frozen', 'draining', 'stopping')
 _Layer = ('unknown', 'base', 'provisioner', 'scaler', 'oncall')
+_SyncKind = ('unknown', 'simple', 'complex')
 
 
 class _ClockTicked(Body):
@@ -400,6 +401,59 @@ def shard_loads_reported(b: bytes, i: int) -> tuple[records.ShardLoadsReported, 
     return one, i
 
 
+class _SyncCommitted(Body):
+    __slots__ = records.SyncCommitted.__slots__
+
+
+def sync_committed(b: bytes, i: int) -> tuple[records.SyncCommitted, int]:
+    one: Any = new(_SyncCommitted)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.job = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.plan_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1 or n > 4: raise ValueError(NO_SYMBOL)
+    one.kind = _SyncKind[n >> 1]
+    one.versions, i = layer_versions(b, i)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.generation = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.running_json = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.state = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.tasks = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    n = b[i]; i += 1
+    if n == 0: one.change_id = None
+    elif n != 2: raise ValueError(NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = read_more(b, i, n)
+        if n & 1: raise ValueError(NEGATIVE)
+        e = i + (n >> 1); one.change_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 1: raise ValueError(NO_BOOLEAN)
+    one.held = n == 1
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.reset_json = b[i:e].decode(); i = e
+    one.__class__ = records.SyncCommitted
+    return one, i
+
+
 class _Generation(Structure):
     __slots__ = records.Generation.__slots__
 
@@ -582,11 +636,280 @@ def task_load_reported(b: bytes, i: int) -> tuple[records.TaskLoadReported, int]
     return one, i
 
 
+class _InputPartitions(Structure):
+    __slots__ = records.InputPartitions.__slots__
+
+
+def input_partitions(b: bytes, i: int) -> tuple[records.InputPartitions, int]:
+    one: Any = new(_InputPartitions)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.topic = b[i:e].decode(); i = e
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            n = b[i]; i += 1
+            if n > 127: n, i = read_more(b, i, n)
+            item = m = (n >> 1) ^ -(n & 1)
+            if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+            items.append(item)
+        count, i = read_count(b, i)
+    one.partitions = tuple(items)
+    one.__class__ = records.InputPartitions
+    return one, i
+
+
+class _StateSource(Structure):
+    __slots__ = records.StateSource.__slots__
+
+
+def state_source(b: bytes, i: int) -> tuple[records.StateSource, int]:
+    one: Any = new(_StateSource)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.task = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    one.generation, i = generation(b, i)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.path = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.partition = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    one.__class__ = records.StateSource
+    return one, i
+
+
+class _TaskSpec(Structure):
+    __slots__ = records.TaskSpec.__slots__
+
+
+def task_spec(b: bytes, i: int) -> tuple[records.TaskSpec, int]:
+    one: Any = new(_TaskSpec)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.task = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            n = b[i]; i += 1
+            if n > 127: n, i = read_more(b, i, n)
+            if n & 1: raise ValueError(NEGATIVE)
+            e = i + (n >> 1); item = b[i:e].decode(); i = e
+            items.append(item)
+        count, i = read_count(b, i)
+    one.argv = tuple(items)
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = input_partitions(b, i)
+            items.append(item)
+        count, i = read_count(b, i)
+    one.inputs = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.checkpoint = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n == 0: one.cpu_cores = None
+    elif n != 2: raise ValueError(NO_BRANCH)
+    else:
+        one.cpu_cores = d = double(b, i)[0]; i += 8
+        if not isfinite(d): raise ValueError(NOT_FINITE)
+    n = b[i]; i += 1
+    if n == 0: one.memory_bytes = None
+    elif n != 2: raise ValueError(NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 127: n, i = read_more(b, i, n)
+        one.memory_bytes = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.threads = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = state_source(b, i)
+            items.append(item)
+        count, i = read_count(b, i)
+    one.take_over = tuple(items)
+    one.__class__ = records.TaskSpec
+    return one, i
+
+
+class _TaskSpecsPublished(Body):
+    __slots__ = records.TaskSpecsPublished.__slots__
+
+
+def task_specs_published(b: bytes, i: int) -> tuple[records.TaskSpecsPublished, int]:
+    one: Any = new(_TaskSpecsPublished)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.job = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.plan_id = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.generation = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.part = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.parts = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.tasks = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    one.versions, i = layer_versions(b, i)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.tier = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.operator = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.guarantee = b[i:e].decode(); i = e
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = task_spec(b, i)
+            items.append(item)
+        count, i = read_count(b, i)
+    one.specs = tuple(items)
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            n = b[i]; i += 1
+            if n > 127: n, i = read_more(b, i, n)
+            if n & 1: raise ValueError(NEGATIVE)
+            e = i + (n >> 1); item = b[i:e].decode(); i = e
+            items.append(item)
+        count, i = read_count(b, i)
+    one.regions = tuple(items)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.priority = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.package = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.package_version = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.config_json = b[i:e].decode(); i = e
+    one.__class__ = records.TaskSpecsPublished
+    return one, i
+
+
+class _InputOffset(Structure):
+    __slots__ = records.InputOffset.__slots__
+
+
+def input_offset(b: bytes, i: int) -> tuple[records.InputOffset, int]:
+    one: Any = new(_InputOffset)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.topic = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.partition = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.offset = (n >> 1) ^ -(n & 1)
+    one.__class__ = records.InputOffset
+    return one, i
+
+
+class _TaskStarted(Body):
+    __slots__ = records.TaskStarted.__slots__
+
+
+def task_started(b: bytes, i: int) -> tuple[records.TaskStarted, int]:
+    one: Any = new(_TaskStarted)
+    items: list[Any]; item: Any
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.job = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.task = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    one.generation, i = generation(b, i)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    if n & 1: raise ValueError(NEGATIVE)
+    e = i + (n >> 1); one.container = b[i:e].decode(); i = e
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.epoch = (n >> 1) ^ -(n & 1)
+    n = b[i]; i += 1
+    if n == 0: one.versions = None
+    elif n != 2: raise ValueError(NO_BRANCH)
+    else:
+        one.versions, i = layer_versions(b, i)
+    n = b[i]; i += 1
+    if n > 127: n, i = read_more(b, i, n)
+    one.attempt = m = (n >> 1) ^ -(n & 1)
+    if not -INT_MAX <= m < INT_MAX: raise ValueError(TOO_WIDE)
+    items = []
+    count, i = read_count(b, i)
+    while count:
+        for _ in range(count):
+            item, i = input_offset(b, i)
+            items.append(item)
+        count, i = read_count(b, i)
+    one.offsets = tuple(items)
+    n = b[i]; i += 1
+    if n == 0: one.keeps_state = None
+    elif n != 2: raise ValueError(NO_BRANCH)
+    else:
+        n = b[i]; i += 1
+        if n > 1: raise ValueError(NO_BOOLEAN)
+        one.keeps_state = n == 1
+    one.__class__ = records.TaskStarted
+    return one, i
+
+
 DECODERS: dict[str, Callable[[bytes, int], tuple[Body, int]]] = {
     "ClockTicked": clock_ticked,
     "ConfigChangeProposed": config_change_proposed,
     "ContainerHeartbeat": container_heartbeat,
     "JobConfigChanged": job_config_changed,
     "ShardLoadsReported": shard_loads_reported,
+    "SyncCommitted": sync_committed,
     "TaskLoadReported": task_load_reported,
+    "TaskSpecsPublished": task_specs_published,
+    "TaskStarted": task_started,
 }
