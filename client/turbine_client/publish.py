@@ -12,6 +12,7 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from turbine_client.bodies import Body
 from turbine_client.clients import partitions_of, producer
 from turbine_client.creating import makes_a_job, tier_of
 from turbine_client.emitter import Emitter, Refused
@@ -20,7 +21,6 @@ from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.identity import change_id as name_change
 from turbine_client.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
 from turbine_client.records import (
-    Body,
     ConfigChangeProposed,
     JobDeleteRequested,
     OffsetResetRequested,

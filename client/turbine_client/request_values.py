@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from turbine_client.bodies import Body
 from turbine_client.errors import Unreadable
-from turbine_client.records import Body
 from turbine_client.schemas import FRAMING
 from turbine_client.topics import REQUEST_BYTES
 

@@ -9,6 +9,7 @@ from components.runtime.core.component import places_of
 from components.runtime.core.step import Owner
 from events.topics import CLOCK, JOURNAL, LOADS, partition_of, place
 from events.wire.codec import read_message
+from events.wire.generate_decoders import HOT
 from projections.jobs import Job
 
 START_MS = 1_700_000_000_000
@@ -47,6 +48,11 @@ class Reader:
                 PARTITIONS,
             )
         )
+
+
+def test_what_is_one_in_a_hundred_records_has_a_decoder_of_its_own() -> None:
+    kinds = Counter(line.headers[2][1].decode().rpartition(".")[2] for line in recorded())
+    assert {kind for kind, n in kinds.items() if 100 * n >= kinds.total()} <= HOT.keys()
 
 
 def test_all_stands_and_nothing_more_is_called_for() -> None:
