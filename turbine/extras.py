@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from turbine_client.settings import BadSettings
+from turbine_client.errors import Unavailable
 
 EXTRAS = {
     "api": ("fastapi", "starlette", "uvicorn"),
@@ -18,7 +18,7 @@ EXTRAS = {
 """The modules of each, as they are imported."""
 
 
-class NotInstalled(BadSettings):
+class NotInstalled(Unavailable):
     """A package that this machine lacks; the sentence says which extra brings it."""
 
 

@@ -84,15 +84,12 @@ def _run(
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
-    from components.auditor.kept import Misfit, open_kept
+    from components.auditor.kept import open_kept
     from events.topics import JOURNAL
 
     kept, families = None, log.families()
     if resume is not None:
-        try:
-            kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
-        except Misfit as misfit:
-            raise Failed(Code.USAGE, str(misfit)) from None
+        kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
     return log.open_audit(families, kept=kept, since=since)
 
 

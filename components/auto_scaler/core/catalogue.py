@@ -16,6 +16,7 @@ from components.auto_scaler.core.policies.reactive import Reactive
 from components.auto_scaler.core.policies.streamops import StreamOps
 from components.auto_scaler.core.policy import Policy
 from events.job_config.policies.table import trouble_in
+from turbine_client.errors import BadRequest
 
 POLICIES: Mapping[str, type[Policy[Any]]] = {
     one.name: one
@@ -24,7 +25,7 @@ POLICIES: Mapping[str, type[Policy[Any]]] = {
 BASELINES = tuple(name for name in POLICIES if name != Ours.name)
 
 
-class BadPolicy(ValueError):
+class BadPolicy(BadRequest):
     """A name or a setting that no policy has; the sentence says which there are."""
 
 

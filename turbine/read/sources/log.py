@@ -39,8 +39,9 @@ from projections.syncs import Sync
 from turbine.read.logics import AUDITED, audited_with
 from turbine.read.sources.source import BrokerSource, Source
 from turbine_client.clients import cluster_of
+from turbine_client.errors import NoTopic
 from turbine_client.identity import is_job_id
-from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.settings import Settings, given_settings
 
 if TYPE_CHECKING:
     from turbine.read.state.view import View
@@ -90,7 +91,7 @@ class Log:
         self.source = source or BrokerSource(given_settings(settings, bootstrap))
         self.counts = self.source.counts()
         if JOURNAL not in self.counts:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(JOURNAL)};"
                 " create it with `turbine topics apply`"
             )
@@ -121,7 +122,7 @@ class Log:
         wanted = sorted(topics)
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(missing[0])};"
                 " see `turbine topics plan` for all that are missing"
             )

@@ -289,16 +289,16 @@ class LogFile:
         return Restored()
 
     def check(self, at_ms: int, what: str) -> None:
-        """BadSettings where the file tells nothing of that instant."""
-        from turbine.read.moments import show_time
+        """BadMoment where the file tells nothing of that instant."""
+        from turbine.read.moments import BadMoment, show_time
 
         if at_ms > self.tail.last_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} ends at {show_time(self.tail.last_ms)}, before"
                 f" {show_time(at_ms)}; name an instant that is in it"
             )
         if at_ms < self.since_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} begins at {show_time(self.since_ms)}, after"
                 f" {show_time(at_ms)}; name an instant that is in it, or export the log from"
                 " earlier on"

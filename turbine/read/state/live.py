@@ -27,7 +27,7 @@ from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
 from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Follower, Unreadably
+from turbine_client.reading import Follower, LogUnreadable
 from turbine_client.settings import BadSettings, Settings
 
 POLL_S = 0.2
@@ -142,7 +142,7 @@ class Live:
         while not self._stop.is_set():
             try:
                 self._follow()
-            except (BrokerUnreachable, Unreadably) as away:
+            except (BrokerUnreachable, LogUnreadable) as away:
                 self._told(str(away))
                 self._stop.wait(AGAIN_S)
 
@@ -222,7 +222,7 @@ class Live:
         due_s = time.monotonic() + ENDS_S
         while not self._stop.is_set():
             if self._replaced:
-                raise Unreadably(self._replaced)
+                raise LogUnreadable(self._replaced)
             if poll := follower.poll(POLL_S, MOST):
                 self._take(poll)
             if time.monotonic() >= due_s:
