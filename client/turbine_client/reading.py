@@ -390,10 +390,8 @@ class Follower:
             self._client.incremental_assign([spot(self._settings, at, one.offset + 1)])
             return [one]
         if not _beside(message) and (error.fatal() or error.code() in _FINAL):
-            lost = error.code() == KafkaError._AUTO_OFFSET_RESET
-            raise LogUnreadable(
-                f"{_where(message)}: {error.str()}{f'; see {RUNBOOK}' if lost else ''}"
-            )
+            remedy = f"; see {RUNBOOK}" if error.code() == KafkaError._AUTO_OFFSET_RESET else ""
+            raise LogUnreadable(f"{_where(message)}: {error.str()}{remedy}")
         return []
 
     def close(self) -> None:

@@ -98,7 +98,7 @@ class Log:
 
     @property
     def settings(self) -> Settings:
-        """Of the installation, for who writes or follows; BadSettings where the log is a file."""
+        """Of the installation, for who writes or follows; NoInstallation of a file."""
         return self.source.settings
 
     @property
@@ -185,7 +185,7 @@ class Log:
         return self.source.times(self.places(topics), at_ms + 1)
 
     def moment(self, at_ms: int, topics: Iterable[str], what: str) -> dict[str, int]:
-        """The same, where `what` named the time; BadSettings where the log does not tell of it."""
+        """The same, where `what` named the time; BadMoment where the log does not tell of it."""
         self.source.check(at_ms, what)
         return self.at(at_ms, topics)
 

@@ -37,8 +37,9 @@ from turbine.read.sources.log_lines import (
     read_lines,
     tail_of,
 )
+from turbine.read.sources.source import NoInstallation
 from turbine_client.reading import BATCH
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 
@@ -146,7 +147,7 @@ class LogFile:
     @property
     def settings(self) -> Settings:
         """There is no installation behind a file."""
-        raise BadSettings(
+        raise NoInstallation(
             f"{self.path} is a file, in which nothing runs that could be asked or followed;"
             " leave --log away to reach the installation that the settings name"
         )

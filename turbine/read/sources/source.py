@@ -13,6 +13,7 @@ from components.runtime.kafka.origin import Born, BrokerOrigin, Origin, Spans
 from components.runtime.kafka.slices import SLICE_MOST
 from components.runtime.tier.rows import Shelf
 from events.topics import BY_SHORT, USUAL_PREFIX, full_name
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
 from turbine_client.subscribe import BadTopic
 
@@ -145,6 +146,10 @@ class UpTo:
 
     def _at(self, place: str) -> int:
         return self._end.get(place, 0)
+
+
+class NoInstallation(Unavailable):
+    """A log in a file or in memory, behind which nothing runs that could be asked or followed."""
 
 
 def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:

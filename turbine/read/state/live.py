@@ -18,6 +18,7 @@ from components.runtime.kafka.intake import Message
 from components.runtime.kafka.surveying import Surveyor, Watch
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import Cache, Spoilt
 from turbine.read.state.decisions import Decisions
 from turbine.read.state.opening import check, open_cache
@@ -28,7 +29,7 @@ from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
 from turbine_client.clients import BrokerUnreachable
 from turbine_client.reading import Follower, LogUnreadable
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 
 POLL_S = 0.2
 MOST = 500
@@ -165,7 +166,7 @@ class Live:
         self._ready.set()
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file: nothing more comes
+        except NoInstallation:  # a log in a file: nothing more comes
             self._stop.wait()
             return
         seen = reader.folding.seen
@@ -207,7 +208,7 @@ class Live:
     def _topics_now(self) -> Mapping[str, str]:
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file stays what it is
+        except NoInstallation:  # a log in a file stays what it is
             return {}
         return Surveyor(settings).wait([], topics_of(self.log)).ids
 
