@@ -11,6 +11,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from turbine_client.errors import BadRequest, Unavailable
+
 COLUMNS = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP,"
     " timestampType INT, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
@@ -20,11 +22,11 @@ TEXT_CHARS = 500
 """Of another's sentence that is handed on."""
 
 
-class BadOperator(ValueError):
+class BadOperator(BadRequest, ValueError):
     """An operator that cannot run as its job asks; the sentence says what to correct."""
 
 
-class OperatorFailed(BadOperator):
+class OperatorFailed(Unavailable):
     """An operator that failed by something that may pass, such as a store that was away."""
 
 

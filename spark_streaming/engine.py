@@ -23,6 +23,7 @@ from spark_streaming.lag import CAUGHT_UP, UNKNOWN, Behind, Lags, together
 from spark_streaming.run import Place, Run, Work
 from spark_streaming.sink import LostCheckpoint, Seat
 from spark_streaming.source import At
+from turbine_client.errors import Unavailable
 
 TEXT_CHARS = 2_000
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -170,8 +171,8 @@ def judged(error: BaseException) -> Verdict:
     text = str(error)
     if isinstance(error, LostCheckpoint):  # it would come out the same, as the next would
         return Verdict("refused", "checkpoint-lost", text[:TEXT_CHARS])
-    if isinstance(error, BadOperator):
-        how = "failed" if isinstance(error, OperatorFailed) else "refused"
+    if isinstance(error, BadOperator | OperatorFailed):
+        how = "failed" if isinstance(error, Unavailable) else "refused"
         return Verdict(how, "operator-error", text[:TEXT_CHARS])
     if isinstance(error, PySparkException | Py4JError):
         condition = error.getCondition() if isinstance(error, PySparkException) else None

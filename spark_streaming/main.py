@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from components.runtime.process.local import LocalFailed, ask_spark
+from components.runtime.process.local import ask_spark
 from components.runtime.process.logs import configure_logs
 from components.runtime.process.secrets import secrets_of
 from spark_streaming.engine import Counts, Lag, Reads, SparkEngine, Verdict
@@ -36,6 +36,7 @@ from tasks.pipes import Orders, first_line, tell
 from tasks.process_tree import die_with, name_process
 from tasks.session import Seat
 from tasks.task_log import TaskLogs
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
 
 EXIT_NO_SPARK = 3
@@ -184,7 +185,7 @@ def main(arguments: list[str] | None = None) -> int:
         spark, java = start_session(
             options_of(settings.spark, scratch), partial(die_with, os.getpid()), kept
         )
-    except LocalFailed as failed:
+    except Unavailable as failed:
         sys.stderr.write(f"turbine: {failed}\n")
         return EXIT_NO_SPARK
     threading.Thread(target=_follow, args=(java.wait,), daemon=True).start()

@@ -16,6 +16,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 
 from spark_streaming.source import At
+from turbine_client.errors import Corrupt
 
 Record = tuple[bytes | None, bytes | None]
 """Key and value."""
@@ -67,7 +68,7 @@ class Seat(Protocol):
         ...
 
 
-class LostCheckpoint(RuntimeError):
+class LostCheckpoint(Corrupt):
     """The batches that a checkpoint counts are not those that were committed."""
 
 

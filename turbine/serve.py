@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from components.runtime.kafka.topics import TopicsError, verify_topics
+from components.runtime.kafka.topics import verify_topics
 from components.runtime.process.exits import leave
 from components.runtime.process.metrics import LOOPBACK
 from events.topics import JOURNAL, topics_under
 from turbine.extras import lacking
+from turbine.failures import end_process
 from turbine.installed import add_policies
+from turbine_client.errors import TurbineError
 from turbine_client.settings import BadSettings, Settings, settings_by, take_flags
 
 EXIT_ORPHANED = 76
@@ -187,18 +189,16 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from turbine_client.clients import BrokerUnreachable
 
     try:
         settings = settings_by(given)
         shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
         return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
-    except (BadSettings, BrokerUnreachable, TopicsError, ModuleNotFoundError) as error:
+    except (TurbineError, ModuleNotFoundError) as error:
         bad = lacking(error) or error
-        if isinstance(bad, ModuleNotFoundError):
-            raise  # a module of ours: a bug
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 2
+        if isinstance(bad, TurbineError):
+            return end_process(bad)
+        raise  # a module of ours: a bug
 
 
 if __name__ == "__main__":

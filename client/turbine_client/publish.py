@@ -15,8 +15,9 @@ from typing import Any
 from turbine_client.bodies import Body
 from turbine_client.clients import partitions_of, producer
 from turbine_client.creating import makes_a_job, tier_of
-from turbine_client.emitter import Emitter, Refused
+from turbine_client.emitter import Emitter, WriteRefused
 from turbine_client.envelope import headers_of
+from turbine_client.errors import NoTopic, Unavailable
 from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.identity import change_id as name_change
 from turbine_client.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
@@ -29,7 +30,7 @@ from turbine_client.records import (
     ResumeRequested,
 )
 from turbine_client.request_values import TooLarge, encoded
-from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.settings import Settings, given_settings
 from turbine_client.subscribe import Subscriber
 from turbine_client.topics import CHANGES, OPERATOR, partition_of
 from turbine_client.verdicts import (
@@ -51,7 +52,7 @@ EARLY_S = 3.0
 outcomes that does not run. Not sooner: it means to read a whole partition."""
 
 
-class Unheard(RuntimeError):
+class Unheard(Unavailable, RuntimeError):
     """No verdict can be heard any more: where and why, and what to do."""
 
 
@@ -106,7 +107,7 @@ class Publisher:
         self._author, self._tiers = author, Tiers(self._settings)
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker has no topic {self._settings.topic(CHANGES['base'])};"
                 " create it with `turbine topics apply`"
             )
@@ -299,7 +300,7 @@ class Publisher:
             try:
                 self._emitter.write(topic, partition, job.encode(), value, headers)
                 self._emitter.settle()
-            except Refused as refused:
+            except WriteRefused as refused:
                 self._answer(name, Unknown(name, job, f"{refused}; nothing is known of it"))
                 return Pending(name, job, future, str(refused))
         return Pending(name, job, future)

@@ -33,7 +33,7 @@ from turbine_client.clients import (
     cluster_of,
     producer,
 )
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span, starts_now
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span, starts_now
 from turbine_client.settings import Settings
 
 POLL_MOST = 5_000
@@ -79,7 +79,7 @@ class Auditor:
         places = [place(TIERS, 0), *(place(JOURNAL, p) for p in range(self._count))]
         ground = self._surveyor.wait(places, inputs | {CLOCK})
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         self._ids = ground.ids
         # A file is kept of one log: of this cluster, and of the topics that there are now.
         self._log = " ".join([cluster_of(self._settings), *sorted(self._ids.values())])

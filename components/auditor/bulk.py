@@ -17,7 +17,7 @@ from components.runtime.kafka.origin import Origin
 from events.generated.records import TierDefined
 from events.topics import BY_SHORT, CLOCK, TIERS, place
 from events.wire.codec import Read
-from turbine_client.reading import Unreadably
+from turbine_client.reading import LogUnreadable
 
 Families = Callable[[Iterable[str]], Sequence[Family]]
 """What is audited where the log has these tiers."""
@@ -74,7 +74,7 @@ class LogAudit:
         ends = self._origin.ends(seen) if seen else {}
         for at in sorted(seen):
             if seen[at] > ends[at]:
-                raise Unreadably(
+                raise LogUnreadable(
                     f"{at}: the audit had read up to {seen[at]}, and the log ends at {ends[at]}, so"
                     " it is another log; remove what was kept of the audit"
                 )

@@ -14,6 +14,7 @@ from components.runtime.core.audit.audit import Audit, Family
 from components.runtime.core.snapshots import Snapshot, restored, take
 from components.runtime.core.step import Held
 from components.runtime.faust.rows import build
+from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-audit/1"
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, UnicodeError, ValueError)
@@ -22,7 +23,7 @@ Counts = dict[str, dict[str, int]]
 """By component and verdict."""
 
 
-class Misfit(RuntimeError):
+class Misfit(Corrupt):
     """The file cannot be gone on from; the sentence says why, with the remedy."""
 
 

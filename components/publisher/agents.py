@@ -39,8 +39,8 @@ from turbine_client.clients import (
     consumer,
     spot,
 )
-from turbine_client.emitter import Refused
-from turbine_client.reading import Follower, Unreadably, committed_now, ends_now, read_span
+from turbine_client.emitter import WriteRefused
+from turbine_client.reading import Follower, LogUnreadable, committed_now, ends_now, read_span
 from turbine_client.settings import Settings
 
 GROUP = "publisher"
@@ -159,7 +159,7 @@ class Publisher:
             done[at] = max(done[at], chain.seen(at))
             if done[at] > self._ground.ends[at]:
                 why = outside(at, done[at], 0, self._ground.ends[at])
-                raise Unreadably(f"{why}; {REMEDY}")
+                raise LogUnreadable(f"{why}; {REMEDY}")
             spans[at] = (chain.seen(at), done[at])
         records = 0
         for poll in read_span(self._settings, spans):
@@ -262,7 +262,7 @@ class Publisher:
                 self._producer.poll(0)  # a refused login is raised here
             why = error.args[0]
             what = "another publisher has fenced this one" if why.code() in _FENCED else "it failed"
-            raise Refused(f"the publisher's transaction: {what}: {why.str()}") from error
+            raise WriteRefused(f"the publisher's transaction: {what}: {why.str()}") from error
 
 
 def serve(settings: Settings, stop: Stop) -> int:

@@ -26,7 +26,7 @@ from turbine_client.clients import (
     BrokerUnreachable,
     LoginRefused,
 )
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span
 from turbine_client.settings import Settings
 
 POLL_S, POLL_MOST = 0.1, 2_000
@@ -109,10 +109,10 @@ class Reader:
             self._chains.begin(partition, kept)
 
     def _stand(self) -> Ground:
-        """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
+        """LogUnreadable where nothing can stand; a watch sees from now on that it stays one."""
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         self._watch = Watch(
             self._settings,
             lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
@@ -123,7 +123,7 @@ class Reader:
         return ground
 
     def _fail(self, sentence: str) -> None:
-        self.failure = Unreadably(sentence)
+        self.failure = LogUnreadable(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -19,7 +19,7 @@ from events.generated.records import Body
 from events.topics import partition_of
 from events.wire.codec import Record, encode
 from turbine_client.clients import producer
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
 from turbine_client.settings import Settings
 
 AT_ONCE = 500
@@ -87,7 +87,7 @@ class Voice:
                     partition = partition_of(record.key, self._partitions)
                     self._emitter.say(topic, partition, record)
                 self._emitter.settle()
-            except Refused as refused:
+            except WriteRefused as refused:
                 why = refused
                 log.warning("a fact was not taken, and is said again", why=str(refused))
                 time.sleep(PAUSE_S)

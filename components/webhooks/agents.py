@@ -41,7 +41,7 @@ from turbine_client.reading import (
     PATIENCE_S,
     Asker,
     Follower,
-    Unreadably,
+    LogUnreadable,
     committed_at,
     ends_now,
     starts_now,
@@ -110,7 +110,7 @@ class GroupBookmark:
         return found
 
     def _stand(self, kept: Mapping[str, int]) -> None:
-        """Unreadably where what is kept is of another log than this."""
+        """LogUnreadable where what is kept is of another log than this."""
         known = {at: offset for at, offset in kept.items() if offset >= 0}
         with Asker(self._settings, **{"group.id": self._hook.group(self._settings)}) as asker:
             found = asker.committed([spot(self._settings, at) for at in known])
@@ -118,7 +118,7 @@ class GroupBookmark:
         for (at, offset), one in zip(known.items(), found, strict=True):
             ids = {at.partition("/")[0]: one.metadata} if one.metadata else {}
             if why := misfit(ids, {at: offset}, ground):
-                raise Unreadably(f"{why}; {remedy_of(self._hook)}")
+                raise LogUnreadable(f"{why}; {remedy_of(self._hook)}")
 
     def keep(self, positions: Mapping[str, int]) -> None:
         """Returns when the broker has them. One that is away for a while is waited for."""

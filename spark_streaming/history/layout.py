@@ -20,6 +20,8 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
+from turbine_client.errors import Corrupt
+
 DAY_MS = 24 * 3_600_000
 DONE = "_SUCCESS"
 """What Spark writes last, beside the files of a write that is complete."""
@@ -34,7 +36,7 @@ _DAY = re.compile(r"days/([0-9]{4}-[0-9]{2}-[0-9]{2})/([0-9]{6})-[^/]+")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class BadHistory(ValueError):
+class BadHistory(Corrupt):
     """Files that are no history of ours; the sentence says which, and what to do."""
 
 

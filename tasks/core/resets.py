@@ -11,11 +11,12 @@ from typing import Any, Protocol
 
 from events.job_config.reset import EARLIEST, LATEST, Reset, goal_of
 from tasks.core.protocol import REFUSED
+from turbine_client.errors import BadRequest
 
 At = tuple[str, int]
 
 
-class OutOfRange(ValueError):
+class OutOfRange(BadRequest):
     """An offset that the partition does not have; the sentence says which it has."""
 
     how, cause = REFUSED, "reset-out-of-range"

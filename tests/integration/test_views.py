@@ -27,7 +27,7 @@ from turbine.read.state.looking import look_up
 from turbine.read.state.start import JOBS
 from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
-from turbine_client.reading import Follower, Unreadably
+from turbine_client.reading import Follower, LogUnreadable
 
 pytestmark = pytest.mark.broker
 
@@ -163,7 +163,7 @@ def test_a_broker_that_is_away_is_told_of_and_waited_for(
 ) -> None:
     class Away(Follower):
         def poll(self, timeout_s: float, most: int = 1) -> list[Message]:
-            raise Unreadably("the broker is away")
+            raise LogUnreadable("the broker is away")
 
     monkeypatch.setattr(module, "Follower", Away)
     live = Live(fleet.settings, directory)

@@ -17,15 +17,14 @@ from events.topics import JOURNAL, TIERS
 from turbine.api.followed import Freshness
 from turbine.api.problems import Refusal
 from turbine.api.reading import Reading
-from turbine.failures import Failed
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import JobLine, Lines
 from turbine.read.filters import GRAMMAR
-from turbine.read.moments import Moment, now_ms, parse_moment
+from turbine.read.moments import BadMoment, Moment, now_ms, parse_moment
 from turbine.read.plain import plain
 from turbine.read.state.view import View
+from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
-from turbine_client.settings import BadSettings
 
 if TYPE_CHECKING:
     from turbine.api.annals import Annals
@@ -124,7 +123,7 @@ def moment_of(text: str | None, now: int, what: str = "at", where: str = "query"
         return None
     try:
         return parse_moment(text, now, what)
-    except Failed as bad:
+    except BadMoment as bad:
         raise Refusal(422, "invalid-request", str(bad), f"{where}.{what}") from None
 
 
@@ -163,7 +162,7 @@ def look(
     """What the log says at the moment that is asked about; `Known` where nothing is new."""
     try:
         view = desk.reading.view(moment_of(at, desk.now_ms()))
-    except (Failed, BadSettings) as bad:  # a position beyond the log, a time before a file's
+    except BadRequest as bad:  # a position beyond the log, a time before a file's
         if at is None:
             raise
         raise Refusal(422, "invalid-request", str(bad), "query.at") from None

@@ -20,11 +20,10 @@ from turbine.api.plans import Fingerprint
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import Change, Wish
-from turbine.failures import Failed
 from turbine.read.answers.scaling import flat
 from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
-from turbine.read.moments import now_ms, parse_span
+from turbine.read.moments import BadMoment, now_ms, parse_span
 from turbine.read.state.view import View
 from turbine_client.creating import (
     makes_a_job,
@@ -80,7 +79,7 @@ def change_of(asked: ChangeAsked) -> Change:
         raise invalid("the change is empty; say what to set or to clear", "body.set")
     try:
         span_ms = None if asked.expires is None else parse_span(asked.expires, "expires")
-    except Failed as bad:
+    except BadMoment as bad:
         raise invalid(str(bad), "body.expires") from None
     return Change(
         job=checked_job(asked.job, "body.job"),

@@ -23,7 +23,7 @@ from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
 from turbine.cli.terminal import Terminal, writing_to
 from turbine.read.moments import set_now
-from turbine_client.settings import BadSettings
+from turbine.read.sources.source import NoInstallation
 
 RUNNING_MAX = 4
 """At once: each may fold a part of the log, and pages are to be answered meanwhile."""
@@ -119,7 +119,7 @@ def _check(desk: Desk, given: Asked) -> None:
     try:
         settings = desk.reading.log.settings
         own, prefix = settings.bootstrap, settings.prefix
-    except BadSettings:
+    except NoInstallation:
         own, prefix = desk.reading.log.source.name, given.prefix
     if given.bootstrap not in ("", own) or given.prefix not in ("", prefix):
         there = f"{own} with the prefix {prefix}" if given.prefix != prefix else own

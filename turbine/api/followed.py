@@ -17,11 +17,11 @@ from turbine.api.problems import Refusal
 from turbine.api.reading import Views
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.view import View
 from turbine_client.clients import knock
 from turbine_client.identity import is_job_id
 from turbine_client.reading import Asker
-from turbine_client.settings import BadSettings
 
 WAIT_S = 1.5
 """Views that are followed are a poll behind; who has to wait longer folds the log sooner itself."""
@@ -93,7 +93,7 @@ class Freshness:
     def _ends(self) -> dict[str, int]:
         try:
             settings = self._log.settings
-        except BadSettings:  # a log in a file, or in memory
+        except NoInstallation:  # a log in a file, or in memory
             return self._log.source.ends(self._places)
         silent = knock(settings)
         if silent:

@@ -6,34 +6,19 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError, ResponseValidationError
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from events.job_config.strict_json import printable, shorten
-from turbine.failures import Code, Failed
-from turbine.ops.known_failures import known_failure
+from turbine.extras import lacking
+from turbine.failures import Failed, ending_of
 from turbine.read.filters import BadFilter
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.publish import TooLarge, Unheard
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings
+from turbine_client.errors import TurbineError
 
 PROBLEM = "application/problem+json"
 LISTED = "/docs lists all there is"
-OF_CODE = {
-    Code.USAGE: HTTPStatus.UNPROCESSABLE_ENTITY,
-    Code.NOT_FOUND: HTTPStatus.NOT_FOUND,
-    Code.CONFLICT: HTTPStatus.CONFLICT,
-    Code.TIMEOUT: HTTPStatus.GATEWAY_TIMEOUT,
-}
-"""What a command would end with, as a status; of any other the log cannot be read just now."""
-
-
-KNOWN = (BadFilter, BadSettings, BrokerUnreachable, Failed, TooLarge, Unheard, Unreadably)
-"""Errors of the layers below whose sentences are for whoever asks; of all others the server's log
-has the traceback, too."""
 
 
 class Problem(BaseModel):
@@ -86,8 +71,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Refusal, _refused)
     app.add_exception_handler(HTTPException, _of_framework)
     app.add_exception_handler(RequestValidationError, _invalid)
-    for known in KNOWN:
-        app.add_exception_handler(known, _known)
+    app.add_exception_handler(TurbineError, _known)
     app.add_exception_handler(Exception, _known)
 
 
@@ -131,7 +115,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 
 async def _known(request: Request, error: Exception) -> JSONResponse:
-    """What the layers below say in sentences of their own; the rest is a bug of ours, and the
+    """What the error tree says in sentences of its own; the rest is a bug of ours, and the
     server's log has its traceback."""
     return answer(request, refusal_of(error))
 
@@ -142,13 +126,13 @@ def refusal_of(error: Exception) -> Refusal:
         return error
     if isinstance(error, BadFilter):
         return Refusal(422, "invalid-request", f"q: {error}", "query.q")
-    failure = None if isinstance(error, ResponseValidationError) else known_failure(error)
-    if failure is None:
+    told = lacking(error) or error
+    # `Failed` is a command's own: an answer of the API cannot end by it.
+    if not isinstance(told, TurbineError) or isinstance(told, Failed):
         sentence = "this is a bug of Turbine's; its traceback is in what the server says"
         return Refusal(500, "bug", sentence)
-    status = OF_CODE.get(failure.code, HTTPStatus.SERVICE_UNAVAILABLE)
-    kind = {422: "invalid-request", 404: "not-found", 409: "conflict", 504: "no-verdict"}
-    return Refusal(status, kind.get(status, "log-unavailable"), str(failure))
+    ending = ending_of(told)
+    return Refusal(ending.status, ending.problem, str(told))
 
 
 def told(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -13,7 +13,8 @@ from turbine.api.changes import invalid, strict
 from turbine.api.jobs import meant
 from turbine.api.problems import Refusal, told
 from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
-from turbine.lab.whatif import BadWhatIf, what_if
+from turbine.lab.whatif import what_if
+from turbine_client.errors import BadRequest
 
 router = APIRouter(tags=["whatif"], responses=told(400, 403, 404, 411, 413, 415, 422, 503))
 
@@ -47,7 +48,7 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
         )
     try:
         return what_if(desk.reading.log, asked.job, asked.policy, settings, *span).to_plain()
-    except BadWhatIf as bad:
+    except BadRequest as bad:
         raise invalid(str(bad), "body") from None
     finally:
         _playing.release()

@@ -91,15 +91,12 @@ def _unjudged(component: str, sentence: str, count: int) -> Row:
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
-    from components.auditor.kept import Misfit, open_kept
+    from components.auditor.kept import open_kept
     from events.topics import JOURNAL
 
     kept, families = None, log.families()
     if resume is not None:
-        try:
-            kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
-        except Misfit as misfit:
-            raise Failed(Code.USAGE, str(misfit)) from None
+        kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
     return log.open_audit(families, kept=kept, since=since)
 
 

@@ -82,14 +82,11 @@ def backtest(
     from dataclasses import replace
 
     from turbine.cli.documents import parse_assignments
-    from turbine.lab.backtest import BadBackTest, chosen_policy, play, to_plain
+    from turbine.lab.backtest import chosen_policy, play, to_plain
 
     check_plot(plot)
-    try:
-        chosen = chosen_policy(policy, parse_assignments(set_ or ()))
-        case = replace(_case(trace, traces, scenario, days), seed=seed)
-    except BadBackTest as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    chosen = chosen_policy(policy, parse_assignments(set_ or ()))
+    case = replace(_case(trace, traces, scenario, days), seed=seed)
     played = play(case, chosen, with_optimum=optimum)
     row = {"trace": trace, "scenario": scenario, **to_plain(played, chosen, actions)}
     if plot is not None:

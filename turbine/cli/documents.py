@@ -11,7 +11,7 @@ from typing import Any
 
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
 from turbine.cli.yaml_reading import BYTES_MAX, Document, read_yaml
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 from turbine_client.identity import is_job_id
 
 Json = dict[str, Any]
@@ -89,21 +89,16 @@ def _wish(document: Document, name: str) -> Wish:
 
 def _strict(value: Json, where: str) -> Json:
     """The value as the components will read it, within the bounds of JSON in the log."""
-    try:
-        text = json.dumps(value)
-        return parse_json(text, what=f"{where}: the config")  # type: ignore[return-value]  # an object came in
-    except Malformed as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    text = json.dumps(value)
+    return parse_json(text, what=f"{where}: the config")  # type: ignore[return-value]  # an object came in
 
 
 def check_paths(paths: Iterable[str], what: str) -> tuple[str, ...]:
     """Dotted paths that can be read."""
     given = tuple(paths)
     for path in given:
-        try:
+        with named(what):
             split_path(path)
-        except Malformed as bad:
-            raise Failed(Code.USAGE, f"{what}: {bad}") from None
     return given
 
 
@@ -139,7 +134,7 @@ def _parse_value(path: str, text: str) -> Any:
         return parse_json(text, what=f"--set {path}")
     except Malformed as bad:
         if bad.reason_code != "not-json":
-            raise Failed(Code.USAGE, str(bad)) from None
+            raise
         quoted = json.dumps(text, ensure_ascii=False)
         raise Failed(
             Code.USAGE,

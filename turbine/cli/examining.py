@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from turbine.cli.options import Shown, chosen
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from turbine.contract.examine import Examined
@@ -70,12 +70,9 @@ def _topic(context: typer.Context, name: str) -> str:
     from events.topics import BY_SHORT
     from turbine.read.records import BYTES_ONLY
     from turbine.read.sources.source import topic_of
-    from turbine_client.reading import Unreadably
 
-    try:
+    with named("--topic"):
         short = topic_of(name, chosen(context).prefix)
-    except Unreadably as unknown:
-        raise Failed(Code.USAGE, f"--topic: {unknown}") from None
     if BY_SHORT[short].kind in BYTES_ONLY:
         raise Failed(Code.USAGE, f"--topic: {short} holds bytes, no records; name another")
     return short

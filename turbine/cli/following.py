@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.options import At, Streamed, check_job, chosen, open_log
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from components.runtime.kafka.intake import Message
@@ -65,14 +65,11 @@ def _topics(names: list[str] | None, prefix: str) -> list[str]:
     from events.topics import JOURNAL
     from projections.jobs import INGRESS_TOPICS
     from turbine.read.sources.source import topic_of
-    from turbine_client.reading import Unreadably
 
     if not names:
         return [*INGRESS_TOPICS, JOURNAL]
-    try:
+    with named("--topic"):
         return [topic_of(name, prefix) for name in names]
-    except Unreadably as unknown:
-        raise Failed(Code.USAGE, f"--topic: {unknown}") from None
 
 
 def _last(

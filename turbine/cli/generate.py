@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.options import Shown, chosen
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -173,12 +173,10 @@ def _schedule(
 
 def _played(trace: Path, speed: float, scale: float) -> Schedule:
     from turbine.ops.generate import open_trace
-    from turbine.ops.traffic import BadTrace, played
+    from turbine.ops.traffic import played
 
-    try:
+    with named("--trace"):
         schedule = played(open_trace(trace), speed=speed, scale=scale)
-    except BadTrace as bad:
-        raise Failed(Code.USAGE, f"--trace: {bad}") from None
     most = max(schedule.per_s)
     if most > PER_S_MAX:
         raise Failed(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from turbine.cli.options import Listed, Shown, check_job, chosen
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -216,22 +216,14 @@ def _partitions(settings: Settings) -> int:
 def _place(settings: Settings, directory: str | None) -> str:
     from turbine.ops import history
 
-    try:
+    with named("--directory"):
         return history.place_of(settings, directory)
-    except history.HistoryFailed as failed:
-        raise Failed(Code.USAGE, f"--directory: {failed}") from None
 
 
-@contextmanager
-def _spark(settings: Settings, master: str | None) -> Iterator[SparkSession]:
-    """A session; what goes wrong with it ends the command with its sentence."""
+def _spark(settings: Settings, master: str | None) -> AbstractContextManager[SparkSession]:
     from turbine.ops import history
 
-    try:
-        with history.spark_of(settings, master) as spark:
-            yield spark
-    except history.HistoryFailed as failed:
-        raise Failed(Code.FAILED, str(failed)) from None
+    return history.spark_of(settings, master)
 
 
 def _rows(

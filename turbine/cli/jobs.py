@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from projections.jobs import Job
@@ -36,7 +36,6 @@ def get_jobs(
     from turbine.cli.viewing import jobs_view
     from turbine.read.answers.jobs import jobs
     from turbine.read.answers.lines import lines_of, some_of
-    from turbine.read.filters import BadFilter
     from turbine.read.moments import given_moment
     from turbine.read.plain import plain
 
@@ -47,10 +46,8 @@ def get_jobs(
     for name in names or ():
         found = view.jobs.get(name)
         existing(None if found is None else found.job, name, at, lambda: _alive(view))
-    try:
+    with named("--filter"):
         lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
-    except BadFilter as bad:
-        raise Failed(Code.USAGE, f"--filter: {bad}") from None
     rows = plain(jobs(view, [line for line in lines if not names or line.job in names]))
     if not rows and output in ("table", "wide"):
         when, remedy = f" at {at}" if at else "", "; `turbine apply` makes one"

@@ -264,12 +264,8 @@ def serve(
     """
     from turbine.serve import Shown, check_names
     from turbine.serve import serve as run
-    from turbine_client.settings import BadSettings
 
-    try:
-        check_names(names)
-    except BadSettings as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    check_names(names)
     settings = chosen(context).settings()
     shown = Shown(metrics_port, metrics_host, jobs_max, tasks_per_job)
     return run(names, settings, instance=instance, shown=shown, tier=tier)

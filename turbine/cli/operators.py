@@ -17,7 +17,7 @@ from turbine.cli.options import (
     chosen,
     open_log,
 )
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from turbine.read.answers.trial import Request
@@ -139,15 +139,13 @@ def reset(
 
 def goal_text(to: str) -> str:
     """What the option says, as requests have it; times are by the clock of this machine."""
-    from events.job_config.reset import EARLIEST, LATEST, BadGoal, goal_of
+    from events.job_config.reset import EARLIEST, LATEST, goal_of
     from turbine.read.moments import now_ms, parse_moment
 
     plain = to.strip()
     if plain in (EARLIEST, LATEST) or plain.isdigit() or plain.startswith("{"):
-        try:
+        with named("--to"):
             goal_of(plain)
-        except BadGoal as bad:
-            raise Failed(Code.USAGE, f"--to: {bad}") from None
         return plain
     moment = parse_moment(plain, now_ms(), "--to")
     if isinstance(moment, int):

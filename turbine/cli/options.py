@@ -21,7 +21,7 @@ PATIENCE_S = (0.1, 600.0)
 
 def patience(text: str | float) -> float:
     """Seconds of a span such as 30s; a plain number is of seconds."""
-    from turbine.read.moments import parse_span
+    from turbine.read.moments import BadMoment, parse_span
 
     least_s, most_s = PATIENCE_S
     try:
@@ -29,7 +29,7 @@ def patience(text: str | float) -> float:
     except ValueError:
         try:
             seconds = parse_span(str(text)) / 1000
-        except Failed as bad:
+        except BadMoment as bad:
             raise typer.BadParameter(str(bad)) from None
     if not least_s <= seconds <= most_s:
         raise typer.BadParameter(f"{text} is not from {least_s:g}s to {most_s:g}s")
@@ -110,17 +110,14 @@ class Chosen:
         return Flags(self.bootstrap, self.config, self.fleet)
 
     def settings(self) -> Settings:
-        """The settings in force, or a sentence about the one that cannot be used."""
-        from turbine_client.settings import BadSettings, load_settings
+        """The settings in force; BadSettings names the one that cannot be used."""
+        from turbine_client.settings import load_settings
 
         if self.held is not None:
             raise NotElsewhere
-        try:
-            return load_settings(
-                {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
-            )
-        except BadSettings as bad:
-            raise Failed(Code.USAGE, str(bad)) from None
+        return load_settings(
+            {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
+        )
 
     @property
     def prefix(self) -> str:

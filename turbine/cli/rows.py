@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from turbine.cli.options import DryRun, chosen
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 
 
 def forget(
@@ -25,16 +25,12 @@ def forget(
     from turbine.cli.output import tell, write
     from turbine.ops.forgetting import forget as carry_out
     from turbine.ops.forgetting import kept_of
-    from turbine_client.settings import BadSettings
 
     settings = chosen(context).connected()
     verb = "would forget" if dry_run else "forgot"
-    try:
-        for kept in [kept_of(settings, name) for name in names]:
-            if not dry_run:
-                carry_out(settings, kept, tell)
-            groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
-            write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
-    except BadSettings as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    for kept in [kept_of(settings, name) for name in names]:
+        if not dry_run:
+            carry_out(settings, kept, tell)
+        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     return Code.OK

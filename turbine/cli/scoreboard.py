@@ -79,18 +79,14 @@ def scoreboard(
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
     """
-    from turbine.lab.backtest import BadBackTest
     from turbine.lab.scoreboard import answered, check_policies, questions, rows_of
     from turbine.lab.scoreboard_made import command_of, made_of
     from turbine.read.moments import now_ms
 
     typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
     typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
-    try:
-        policies = check_policies(policy or ())
-        cases = _cases(trace or (), traces, scenario or (), days)
-    except BadBackTest as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    policies = check_policies(policy or ())
+    cases = _cases(trace or (), traces, scenario or (), days)
     asked = questions(cases, policies, bounds=not no_optimum)
     if plots is not None:
         _draw_into(plots, asked)

@@ -14,7 +14,7 @@ import typer
 
 from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from turbine.read.moments import Moment
@@ -104,7 +104,8 @@ class _Progress:
     def keep(self) -> None:
         """Writes it down, where there is a file for it and it has changed."""
         if self.bookmark is not None and self.kept != self.done:
-            self.bookmark.keep(self.done)
+            with named("--resume"):
+                self.bookmark.keep(self.done)
             self.kept = dict(self.done)
 
     def tell(self) -> None:
@@ -121,23 +122,18 @@ class _Progress:
 def _follow(
     context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
-    from turbine_client.bookmark import BadBookmark
-
     if wish.job is not None:
         check_job(wish.job)
     command = None if execute is None else _command(execute)
+    subscriber, progress = _begin(context, wish)
     try:
-        subscriber, progress = _begin(context, wish)
-        try:
-            progress.keep()  # a file that cannot be written is told before anything is done
-            _deal(subscriber, progress, count, command, output)
-        except KeyboardInterrupt:
-            progress.tell()
-            raise
-        finally:
-            subscriber.close()
-    except BadBookmark as bad:
-        raise Failed(Code.USAGE, f"--resume: {bad}") from None
+        progress.keep()  # a file that cannot be written is told before anything is done
+        _deal(subscriber, progress, count, command, output)
+    except KeyboardInterrupt:
+        progress.tell()
+        raise
+    finally:
+        subscriber.close()
     return Code.OK
 
 
@@ -146,12 +142,11 @@ def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
     from turbine_client.subscribe import WORDS, Subscriber, check_kinds
 
     topic = WORDS[wish.topic]
-    try:
+    with named("--kind"):
         kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
-    except ValueError as bad:
-        raise Failed(Code.USAGE, f"--kind: {bad}") from None
     bookmark = None if wish.resume is None else Bookmark(wish.resume)
-    kept = None if bookmark is None else bookmark.read()
+    with named("--resume"):
+        kept = None if bookmark is None else bookmark.read()
     moment = _moment(wish.start) if kept is None else kept
     what = "--from" if kept is None else f"--resume {wish.resume}"
     settings = chosen(context).connected()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from turbine.cli.options import At, chosen, open_log
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -66,13 +66,11 @@ def top(
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
     from turbine.cli.top_keys import Look
-    from turbine.read.filters import BadFilter, filter_of
+    from turbine.read.filters import filter_of
     from turbine.read.moments import given_moment
 
-    try:
+    with named("--filter"):
         filter_of(filter_)
-    except BadFilter as bad:
-        raise Failed(Code.USAGE, f"--filter: {bad}") from None
     moment = given_moment(at)
     look = Look(sort=sort, query=filter_.strip())
     if once or at is not None:

@@ -100,7 +100,8 @@ def _answers(
     """One of each job; of all jobs those that have something to play."""
     from turbine.cli.jobs import existing, names_in
     from turbine.cli.output import tell
-    from turbine.lab.whatif import BadWhatIf, what_if
+    from turbine.lab.whatif import what_if
+    from turbine_client.errors import BadRequest
 
     found = list[Any]()
     names = sorted(set(jobs)) if jobs else _alive(log)
@@ -109,9 +110,9 @@ def _answers(
             existing(log.job(name), name, None, lambda: names_in(log))
         try:
             found.append(what_if(log, name, *asked, *span))
-        except BadWhatIf as bad:
+        except BadRequest as bad:
             if jobs or str(bad).startswith("--"):
-                raise Failed(Code.USAGE, str(bad)) from None
+                raise
             tell(f"left out: {bad}")
     if not found:
         raise Failed(

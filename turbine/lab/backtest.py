@@ -28,6 +28,7 @@ from turbine.lab.plant.optimum import optimum as least
 from turbine.lab.plot import Mark, Picture
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import MINUTE_S, TRACE_LINES_MAX, BadTrace
+from turbine_client.errors import BadRequest
 
 Row = dict[str, Any]
 
@@ -40,7 +41,7 @@ THREADS_MAX = 16_000_000
 ENDINGS = ("", ".csv", ".csv.gz")
 
 
-class BadBackTest(ValueError):
+class BadBackTest(BadRequest):
     """What cannot be played; the sentence says which option, and the remedy."""
 
 

@@ -16,14 +16,14 @@ from typing import Any
 from components.auto_scaler.core.catalogue import policy_of
 from components.auto_scaler.core.policy import Policy
 from tasks.process_tree import die_with
-from turbine.lab.backtest import BadBackTest, Played, case_of_trace, per_second, picture_of
+from turbine.lab.backtest import Played, case_of_trace, per_second, picture_of
 from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run, back_test
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.scoreboard import TRACE, Still, least, rows_of, to_plain
 from turbine.lab.plant.storm import storm_case, weathered
 from turbine.lab.plot import draw
 from turbine.ops.generate import open_trace
-from turbine.ops.traffic import BadTrace
+from turbine_client.errors import BadRequest
 
 Question = Mapping[str, Any]
 
@@ -85,7 +85,7 @@ def answer(asked: Question) -> Mapping[str, Any]:
     except OSError as error:
         sentence = f"{error.filename} cannot be written ({error.strerror}); name another directory"
         return {"failed": sentence}
-    except (BadTrace, BadBackTest) as bad:  # it was well when this was asked for
+    except BadRequest as bad:  # it was well when this was asked for
         return {"failed": str(bad)}
 
 

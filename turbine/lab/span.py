@@ -44,6 +44,7 @@ from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
 from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
+from turbine_client.errors import BadRequest
 
 STEPS_MOST = 200_000
 """Minutes of one what-if: four months, some ten minutes of work."""
@@ -66,7 +67,7 @@ def stretch(count: int, interval_ms: int) -> str:
     return f"{count:,} interval{plural} of {interval_ms / 1000:g} s"
 
 
-class BadSpan(ValueError):
+class BadWhatIf(BadRequest):
     """What cannot be played; the sentence says why, and the remedy."""
 
 
@@ -238,10 +239,10 @@ def _size_of(body: SyncCommitted) -> Size | None:
 
 
 def span_of(log: Reads, name: str, begin_ms: int | None, end_ms: int | None) -> Span:
-    """A job's span; BadSpan where there is nothing to play."""
+    """A job's span; BadWhatIf where there is nothing to play."""
     first = next(iter(log.read([LOADS], key=name)), None)
     if first is None:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{name} has no loads in the log: its tasks have reported nothing, so nobody knows what"
             " came in; a what-if needs some minutes of a job that ran"
         )
@@ -254,7 +255,7 @@ def span_of(log: Reads, name: str, begin_ms: int | None, end_ms: int | None) -> 
 def _begun(span: Span, first_ms: int) -> Span:
     """From the end of a minute on, with nothing under way."""
     if span.row.config.facts is None:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name} has no config at {_time(span.begin_ms)} that this build can use: it was"
             " deleted, or not created yet; name another span with --from and --to"
         )
@@ -263,7 +264,7 @@ def _begun(span: Span, first_ms: int) -> Span:
     span.begin_ms = ends[max(0, at - 1)] if ends else span.begin_ms
     count = len(span.steps()) if ends else 0
     if count < LEAST:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name} has {stretch(count, span.interval_ms)} of reports to play between"
             f" {_time(span.begin_ms)} and"
             f" {'the end of the log' if span.end_ms is None else _time(span.end_ms)}, and at least"
@@ -271,7 +272,7 @@ def _begun(span: Span, first_ms: int) -> Span:
             + (f" and end at {_time(ends[-1])}" if ends else "")
         )
     if count > STEPS_MOST:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name}: {stretch(count, span.interval_ms)} are to be played, and"
             f" {STEPS_MOST:,} can be; name a shorter span with --from and --to"
         )

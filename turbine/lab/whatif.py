@@ -20,13 +20,10 @@ from events.generated.records import (
     ScalingReverted,
 )
 from events.wire.codec import Read
-from projections.scaling.actions import (
-    REVERT,
-    Size,
-)
+from projections.scaling.actions import REVERT, Size
 from projections.scaling.facts import Facts
 from projections.scaling.seen import MINUTE_MS
-from turbine.lab.backtest import BadBackTest, chosen_policy, settings_of
+from turbine.lab.backtest import chosen_policy, settings_of
 from turbine.lab.honesty import hold
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.deeds import Deed, Layers, Played, Wish, sized
@@ -34,15 +31,11 @@ from turbine.lab.plant.learnt import Learnt, Unlearnt, learn, luck_of, places
 from turbine.lab.plant.plant import Plant
 from turbine.lab.plant.stage import Stage
 from turbine.lab.sides import OTHER, RECORDED, REPLAYED, Side, WhatIf
-from turbine.lab.span import BadSpan, Reads, Span, plain_settings, span_of, stretch
+from turbine.lab.span import BadWhatIf, Reads, Span, plain_settings, span_of, stretch
 
 __all__ = ["BadWhatIf", "WhatIf", "what_if"]
 
 Row = dict[str, Any]
-
-
-class BadWhatIf(ValueError):
-    """What cannot be asked; the sentence says why, and the remedy."""
 
 
 # --- asked
@@ -59,7 +52,7 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
     """A job's recorded input under another policy, or other settings of the one that ran.
 
     Without a policy it is the one that the job has, and its own settings are changed by those that
-    are named. BadWhatIf says in one sentence what cannot be played.
+    are named. BadWhatIf or BadBackTest says in one sentence what cannot be played.
     """
     if policy is not None:
         _checked(policy, settings or {})
@@ -68,8 +61,6 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
     try:
         span = span_of(log, job, begin_ms, end_ms)
         learnt = _learnt(span)
-    except BadSpan as bad:
-        raise BadWhatIf(str(bad)) from None
     except Unlearnt as bad:
         raise BadWhatIf(f"{job}: {bad}; a what-if needs a job that was busy") from None
     wish = _wished(span.facts, policy, settings or {})
@@ -78,10 +69,7 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
 
 def _checked(policy: str, settings: Mapping[str, Any]) -> Row:
     """All settings that are in force, or a sentence."""
-    try:
-        return settings_of(chosen_policy(policy, settings))
-    except BadBackTest as bad:
-        raise BadWhatIf(str(bad)) from None
+    return settings_of(chosen_policy(policy, settings))
 
 
 def _wished(facts: Facts, policy: str | None, settings: Mapping[str, Any]) -> Wish:

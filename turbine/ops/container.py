@@ -18,8 +18,10 @@ from components.task_manager.pulse import Member
 from events.generated.records import ResourceAmount
 from tasks.process_tree import die_with
 from turbine.extras import require
+from turbine.failures import end_process
 from turbine.ops.lines_door import OFF, open_door
 from turbine.ops.members import ENGINES
+from turbine_client.errors import TurbineError
 from turbine_client.settings import BadSettings, settings_by, take_flags
 
 ENGINE = "tasks.process_engine.engine"
@@ -91,7 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from components.runtime.process.logs import configure_logs
     from components.runtime.process.loop import Stop
     from components.runtime.process.metrics import serve as serve_metrics
-    from turbine_client.clients import BrokerUnreachable
 
     try:
         member = member_of(given.name, given.tier, given.region, given.capacity)
@@ -103,9 +104,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         door = open_door(given.logs_host, given.logs_port, place.directory)
         member = member._replace(logs_url=door.url, logs_key=door.key)
         return serve(settings, Stop().listen(), Options(member, place, given.engine))
-    except (BadSettings, BrokerUnreachable) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 2
+    except TurbineError as bad:
+        return end_process(bad)
 
 
 if __name__ == "__main__":

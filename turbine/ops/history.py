@@ -40,7 +40,8 @@ from spark_streaming.source import java_options
 from tasks.process_tree import die_with
 from turbine.read.sources.log import Log
 from turbine_client.clients import producer
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
+from turbine_client.errors import Unavailable
 from turbine_client.identity import decision_id
 from turbine_client.settings import Settings
 
@@ -60,7 +61,7 @@ _LOST = ("KAFKA_DATA_LOSS", "failOnDataLoss")
 """How Spark's sentences begin, or end, where what it is to read is gone."""
 
 
-class HistoryFailed(RuntimeError):
+class HistoryFailed(Unavailable):
     """Spark or its files did not do as asked; the sentence says what, and the remedy."""
 
 
@@ -84,10 +85,7 @@ class Written:
 def place_of(settings: Settings, directory: str | None) -> str:
     """Where a history lies; by default beside the logs of the installation."""
     usual = str((settings.directory / "history").absolute())
-    try:
-        return check_root(usual if directory is None else directory)
-    except BadHistory as bad:
-        raise HistoryFailed(str(bad)) from None
+    return check_root(usual if directory is None else directory)
 
 
 @contextmanager
@@ -106,7 +104,7 @@ def spark_of(settings: Settings, master: str | None = None) -> Iterator[SparkSes
         try:
             yield spark
             spark.stop()  # a cluster is told that its workers are free
-        except (BadHistory, BadOperator, Refused, PySparkException, Py4JError) as failed:
+        except (BadHistory, BadOperator, WriteRefused, PySparkException, Py4JError) as failed:
             raise HistoryFailed(sentence_of(failed)) from failed
         finally:
             java.kill()  # in order it would take seconds, and nothing of it is kept

@@ -22,11 +22,12 @@ from turbine.read.logics import NEWEST
 from turbine.read.sources.log import Log, Standing
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import Writing
+from turbine_client.errors import BadRequest
 
 Json = dict[str, Any]
 
 
-class NoIncident(LookupError):
+class NoIncident(BadRequest):
     """There is no such decision, or none that this build can make again; the sentence says why."""
 
 

@@ -18,6 +18,7 @@ from events.job_config.strict_json import shorten
 from tasks.task_log import Line
 from turbine.ops.lines_door import ANSWER_BYTES_MOST, OFF, TAIL_MOST, lines_told
 from turbine.ops.task_lines import places_in
+from turbine_client.errors import Unavailable
 
 PATIENCE_S = 3.0
 AT_ONCE_MOST = 8
@@ -29,7 +30,7 @@ _URL = re.compile(
 _turns = threading.BoundedSemaphore(AT_ONCE_MOST)
 
 
-class Unanswered(Exception):
+class Unanswered(Unavailable):
     """Nobody tells what the task printed; the sentence says why, and what helps."""
 
 

@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from math import inf, isfinite, sqrt
 
 from events.job_config.strict_json import shorten
+from turbine_client.errors import BadRequest
 
 MINUTE_S = 60.0
 ROUNDING = 1e-6
@@ -22,7 +23,7 @@ TRACE_LINES_MAX = 5_270_400
 """Ten years of minutes: some hundred MB of numbers, and nobody's recording of a load is longer."""
 
 
-class BadTrace(ValueError):
+class BadTrace(BadRequest):
     """A trace that cannot be played; the sentence says which line, and the remedy."""
 
 

@@ -10,6 +10,7 @@ from components.runtime.kafka.clients import partitions_of
 from components.webhooks.agents import GroupBookmark
 from components.webhooks.config import Hook
 from events.topics import place
+from turbine_client.errors import NoTopic
 from turbine_client.reading import ends_now, read_span, starts_now
 from turbine_client.settings import BadSettings, Settings
 
@@ -90,7 +91,7 @@ def _places(settings: Settings, hook: Hook) -> list[str]:
     counts = partitions_of(settings)
     missing = next((topic for topic in hook.topics if topic not in counts), None)
     if missing is not None:
-        raise BadSettings(
+        raise NoTopic(
             f"the broker has no topic {settings.topic(missing)}; create it with"
             " `turbine topics apply`"
         )

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from events.job_config.strict_json import shorten
+from turbine_client.errors import BadRequest
 
 if TYPE_CHECKING:
     from turbine.read.answers.lines import JobLine
@@ -19,7 +20,7 @@ OVERRIDE = "override"
 GRAMMAR = "words, !words, state=, tier=, policy=, mode=, override="
 
 
-class BadFilter(ValueError):
+class BadFilter(BadRequest):
     """A filter that asks for what there is not; the sentence says what there is."""
 
 

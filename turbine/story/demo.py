@@ -24,16 +24,15 @@ from components.runtime.process.local import (
     ask_topics,
     broker_directory,
 )
-from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, log_of
+from turbine.failures import end_process
+from turbine.ops.fleet import await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
 from turbine.ops.tiers import define, definition_of
-from turbine.ops.traffic import BadTrace
 from turbine.read.sources.log import Log
 from turbine.story import NotAsTold, Words, tell
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings, Settings, load_settings
+from turbine_client.errors import TurbineError
+from turbine_client.settings import Settings, load_settings
 
 SHARDS = 16
 ADDRESS_S = 120.0
@@ -61,8 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NotAsTold as other:
         say(f"\nThe story came otherwise: {other}.")
         say(f"The logs are in {directory / 'logs'}; `make demo-stop` ends what runs.")
-    except (BadSettings, BadTrace, BrokerUnreachable, FleetRuns, LocalFailed, Unreadably) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
+    except TurbineError as bad:
+        return end_process(bad)
     return 1
 
 

@@ -22,6 +22,7 @@ from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.auto_scaler.core.policy import Policy
 from events.job_config.policies.settings import Settings
 from events.job_config.policies.table import BUILT_IN, NAMES, SETTINGS, trouble_in
+from turbine_client.errors import BadRequest
 
 POLICIES: dict[str, type[Policy[Any]]] = {
     one.name: one
@@ -30,7 +31,7 @@ POLICIES: dict[str, type[Policy[Any]]] = {
 BASELINES = tuple(name for name in POLICIES if name != Turbine.name)
 
 
-class BadPolicy(ValueError):
+class BadPolicy(BadRequest):
     """A name or a setting that no policy has, or a policy that cannot be used; the sentence says
     which there are, or what is wrong."""
 

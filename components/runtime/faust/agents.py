@@ -23,8 +23,8 @@ from components.runtime.process.exits import (
 )
 from events.topics import CLOCK, rows_topic
 from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from turbine_client.emitter import WriteRefused
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 T = TypeVar("T")
@@ -51,10 +51,10 @@ class Hooks:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, function, *arguments)
-        except Refused as refused:
+        except WriteRefused as refused:
             fail(EXIT_REFUSED_WRITE, str(refused))
             raise
-        except (BrokerUnreachable, Unreadably) as unreadable:
+        except (BrokerUnreachable, LogUnreadable) as unreadable:
             fail(EXIT_UNREADABLE, str(unreadable))
             raise
 

@@ -23,7 +23,7 @@ from components.runtime.kafka.intake import Message
 from events.topics import Topic, place, rows_topic
 from events.wire.lock import read_lock
 from turbine_client.errors import Unreadable
-from turbine_client.reading import Unreadably, read_span, starts_now
+from turbine_client.reading import LogUnreadable, read_span, starts_now
 from turbine_client.settings import Settings
 
 R = TypeVar("R")
@@ -94,12 +94,12 @@ class Rows(Generic[R]):
         # The broker acknowledges a transaction a little before its readers get to see it.
         while hidden := {p for p in claims if _at(claims[p], entries[p]) is None}:
             if time.monotonic() > limit:
-                raise Unreadably(f"{self._place(min(hidden))}: our own claim is not there")
+                raise LogUnreadable(f"{self._place(min(hidden))}: our own claim is not there")
             entries |= self._read(hidden)
         now = self._starts(claims)
         moved = [p for p, one in claims.items() if now[p] != one.start]
         if moved:
-            raise Unreadably(f"{self._place(moved[0])}: records were deleted while it was read")
+            raise LogUnreadable(f"{self._place(moved[0])}: records were deleted while it was read")
         return {p: self._opened(p, claims[p], entries[p]) for p in claims}
 
     def _read(self, partitions: Iterable[int]) -> dict[int, list[Entry]]:
@@ -112,14 +112,14 @@ class Rows(Generic[R]):
         return Opened(at, _restored(self._component, entries, self.build, self._place(partition)))
 
     def stand(self, opened: Mapping[int, Opened[R]], ground: Ground, remedy: str) -> None:
-        """Unreadably where what was kept is not of this log; else the log is kept with it."""
+        """LogUnreadable where what was kept is not of this log; else the log is kept with it."""
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         for partition, one in sorted(opened.items()):
             kept = one.restored
             unread = {at: 0 for at in ground.starts if self._reads(at, partition)}
             if kept.seen and (why := misfit(kept.log, unread | kept.seen, ground)):
-                raise Unreadably(f"{why}; {remedy}")
+                raise LogUnreadable(f"{why}; {remedy}")
             value = json.dumps(dict(ground.ids), sort_keys=True).encode()
             self.write(partition, Entry(LOG, value, one.claim))
 

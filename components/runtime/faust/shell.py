@@ -39,7 +39,7 @@ from turbine_client.clients import (
     PACKED,
     producer,
 )
-from turbine_client.reading import Unreadably, committed_now, ends_now, read_span
+from turbine_client.reading import LogUnreadable, committed_now, ends_now, read_span
 from turbine_client.settings import Settings
 
 KEEP_S = 0.25
@@ -147,11 +147,11 @@ class Shell:
     def _stand(
         self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]
     ) -> Ground:
-        """Unreadably where what was kept is not of this log; what that is, is kept with it."""
+        """LogUnreadable where what was kept is not of this log; what that is, is kept with it."""
         every = frozenset(at for one in places.values() for at in one)
         ground = self._surveyor.wait(every)
         if why := misfit(self._ids, {}, ground):
-            raise Unreadably(f"{why}; {self.remedy}")
+            raise LogUnreadable(f"{why}; {self.remedy}")
         for rows, found in zip(self._rows, opened, strict=True):
             rows.stand(found, ground, self.remedy)
         self._ids = ground.ids

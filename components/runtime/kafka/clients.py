@@ -28,6 +28,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
+from turbine_client.errors import NoTopic
 from turbine_client.settings import BadSettings, Settings
 
 __all__ = [
@@ -71,7 +72,7 @@ def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
     needed = sorted(shorts)
     for short in needed:
         if short not in found:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker has no topic {settings.topic(short)}; create it with"
                 " `turbine topics apply`"
             )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from events.wire.codec import Record, headers_of
 from turbine_client.emitter import Emitter as Bytes
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
 
-__all__ = ["Emitter", "Refused"]
+__all__ = ["Emitter", "WriteRefused"]
 
 
 class Emitter(Bytes):

@@ -21,6 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
 )
 
 from events.topics import DEFAULT_PARTITIONS, Topic
+from turbine_client.errors import Unavailable
 
 # Creating 400 partitions takes a second or two on a laptop; a minute means it will not happen.
 CALL_MAX_S = 60.0
@@ -44,7 +45,7 @@ class Step:
         return f"{self.topic}: {self.what} should be {self.expected} and is {self.found}"
 
 
-class TopicsError(Exception):
+class TopicsError(Unavailable):
     """The topics cannot be had as they must be; the text is one sentence with the remedy."""
 
     def __init__(self, sentence: str, steps: Sequence[Step] = ()) -> None:

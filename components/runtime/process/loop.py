@@ -24,8 +24,8 @@ from components.runtime.process.exits import (
     too_late,
 )
 from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from turbine_client.emitter import WriteRefused
+from turbine_client.reading import LogUnreadable
 
 log = structlog.get_logger(__name__)
 
@@ -134,12 +134,12 @@ def turn_until_stopped(
                 process.turn()
             process.close()
         except BrokerUnreachable as gone:
-            raise Unreadably(str(gone)) from gone
+            raise LogUnreadable(str(gone)) from gone
         except KafkaException as error:  # a client that is lost says so in whichever call is next
             return _ended(stop, EXIT_UNREADABLE, error.args[0].str())
-    except Unreadably as unreadable:
+    except LogUnreadable as unreadable:
         return _ended(stop, EXIT_UNREADABLE, str(unreadable))
-    except Refused as refused:
+    except WriteRefused as refused:
         return _ended(stop, EXIT_REFUSED_WRITE, str(refused))
     finally:
         ended.set()

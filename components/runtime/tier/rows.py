@@ -24,7 +24,7 @@ from components.runtime.kafka.surveying import Surveyor
 from events.topics import place, rows_topic
 from turbine_client.clients import BrokerUnreachable
 from turbine_client.errors import Unreadable
-from turbine_client.reading import Unreadably, read_span
+from turbine_client.reading import LogUnreadable, read_span
 from turbine_client.settings import Settings
 
 R = TypeVar("R")
@@ -100,12 +100,12 @@ class Shelf(Generic[R]):
         return found if found.seen else None
 
     def check(self, kept: Restored[R], places: Iterable[str], ground: Ground | None = None) -> None:
-        """Unreadably where the log cannot be read on from what was kept."""
+        """LogUnreadable where the log cannot be read on from what was kept."""
         if kept.seen:
             asked = [*places]
             now = ground or Surveyor(self._settings).wait(asked, kept.log)
             if why := lost(kept, asked, now, self._component.name):
-                raise Unreadably(why)
+                raise LogUnreadable(why)
 
 
 class Snapshots(Generic[R]):
@@ -151,7 +151,7 @@ class Snapshots(Generic[R]):
         no snapshot, and one that is written unseen may lie where the only whole one did."""
         try:
             return self.shelf.look()
-        except (BrokerUnreachable, Unreadably) as away:
+        except (BrokerUnreachable, LogUnreadable) as away:
             log.warning("not kept", component=self._component.name, why=str(away))
             return None
 

@@ -26,7 +26,7 @@ from components.runtime.process.loop import Stop, turn_until_stopped
 from components.runtime.tier.rows import SNAPSHOT_EVERY_S, Snapshots
 from events.topics import BY_SHORT, CLOCK, DEAD_LETTERS, partition_of, place
 from turbine_client.clients import producer
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span, times_now
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span, times_now
 from turbine_client.settings import Settings
 
 POLL_MOST = 2_000
@@ -63,7 +63,7 @@ class TierWide:
         ends = ends_now(settings, places)
         ground = Surveyor(settings).wait(places)
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         self._snapshots.shelf.check(kept, places, ground)
         self._snapshots.log = ground.ids
         self._owner: Owner[Any] = Owner(

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.runtime.kafka.feed import BATCHING, Feed, NotTaken
-from turbine.failures import Code
-from turbine.ops.known_failures import known_failure
+from turbine.failures import Code, code_of
 from turbine_client.settings import Settings
 
 NOWHERE = Settings(bootstrap="127.0.0.1:1")
@@ -23,9 +22,7 @@ def test_a_record_that_is_not_taken_is_a_sentence() -> None:
     assert feed.offer("k", "v")
     with pytest.raises(NotTaken, match=r"does not take records for topic clicks \(") as lost:
         drain(feed)
-    failure = known_failure(lost.value)
-    assert failure is not None
-    assert failure.code is Code.FAILED
+    assert code_of(lost.value) is Code.FAILED
     with pytest.raises(NotTaken):
         feed.settle(0)
 

@@ -25,7 +25,7 @@ from components.runtime.process.exits import (
     EXIT_UNREADABLE,
 )
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, OUTCOMES, place
-from turbine_client.reading import Unreadably
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 AT, TICKS = place(JOURNAL, 0), place(CLOCK, 0)
@@ -94,10 +94,10 @@ def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late(
     rows.stand(kept, now, "do this")
     kept[1] = Opened(0, Restored(seen={place(CLOCK, 1): 1}, log=IDS))
     with pytest.raises(
-        Unreadably, match=f"^{late}: it had been read up to 0.* never read; do this$"
+        LogUnreadable, match=f"^{late}: it had been read up to 0.* never read; do this$"
     ):
         rows.stand(kept, now, "do this")
-    with pytest.raises(Unreadably, match="nothing stands without it"):
+    with pytest.raises(LogUnreadable, match="nothing stands without it"):
         rows.stand({0: kept[0]}, ground(1, 9), "do this")  # read beyond, and yet of no worth
 
 

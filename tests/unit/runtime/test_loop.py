@@ -14,8 +14,8 @@ from confluent_kafka import KafkaError, KafkaException
 
 from components.runtime.process.loop import Stop, turn_until_stopped
 from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from turbine_client.emitter import WriteRefused
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,8 +49,8 @@ def test_it_turns_until_it_is_told_to_stop_and_closes() -> None:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (Refused("refused"), 71),
-        (Unreadably("unreadable"), 74),
+        (WriteRefused("refused"), 71),
+        (LogUnreadable("unreadable"), 74),
         (BrokerUnreachable("unreachable"), 74),
         (KafkaException(KafkaError(KafkaError._FATAL, "lost")), 74),
     ],
@@ -64,7 +64,7 @@ def test_what_it_cannot_go_on_from_ends_it_with_a_code(error: Exception, code: i
 
 def test_a_refused_write_at_the_beginning_ends_it_with_a_code() -> None:
     def begin() -> Any:
-        raise Refused("fenced")
+        raise WriteRefused("fenced")
 
     assert turn_until_stopped(begin, Stop()) == 71
 

@@ -18,8 +18,9 @@ from turbine_client.creating import (
     not_meant,
     with_nearest,
 )
+from turbine_client.errors import NoTopic
 from turbine_client.known_jobs import hinted, unmeant
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 from turbine_client.verdicts import Rejected, Unknown
 
 
@@ -41,7 +42,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_right(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Settings) -> None:
-        raise BadSettings("you may not read it")
+        raise NoTopic("you may not read it")
 
     monkeypatch.setattr("turbine_client.known_jobs.Journal", refuse)
 
@@ -138,7 +139,7 @@ def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -
 
     def refuses(_: Settings) -> Held:
         looks.append(1)
-        raise BadSettings("no right to read")
+        raise NoTopic("no right to read")
 
     monkeypatch.setattr(known_jobs, "Journal", refuses)
     tiers = known_jobs.Tiers(Settings())

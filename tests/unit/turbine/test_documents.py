@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from turbine.cli.documents import Wish, check_paths, parse_assignments, read_wishes
-from turbine.failures import Code, Failed
+from turbine.failures import Code, code_of
+from turbine_client.errors import TurbineError
 
 
 @pytest.fixture(autouse=True)
@@ -23,9 +24,9 @@ def wishes(text: str) -> list[Wish]:
 
 
 def refusal(text: str) -> str:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         wishes(text)
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
     return str(failed.value)
 
 
@@ -89,7 +90,7 @@ def test_a_refusal_names_the_line(text: str, sentence: str) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         read_wishes("none.yaml")
     assert str(failed.value) == (
         "none.yaml cannot be read (No such file or directory); -f names a YAML file"
@@ -129,12 +130,12 @@ def test_assignments() -> None:
     ],
 )
 def test_an_assignment_that_cannot_be_read(given: list[str], sentence: str) -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         parse_assignments(given)
     assert str(failed.value) == sentence
 
 
 def test_paths() -> None:
     assert check_paths(["tasks", "a\\.b.c"], "--clear") == ("tasks", "a\\.b.c")
-    with pytest.raises(Failed, match=r"--clear: the path .* has a backslash"):
+    with pytest.raises(TurbineError, match=r"--clear: the path .* has a backslash"):
         check_paths(["a\\b"], "--clear")

@@ -20,7 +20,7 @@ from turbine.read.sources import log_lines
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import BadFile
-from turbine_client.settings import BadSettings
+from turbine.read.sources.source import NoInstallation
 
 AT = f"{JOURNAL}/0"
 
@@ -159,7 +159,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
 
 
 def test_nothing_runs_in_a_file(whole: Path) -> None:
-    with pytest.raises(BadSettings, match="is a file, in which nothing runs"):
+    with pytest.raises(NoInstallation, match="is a file, in which nothing runs"):
         _ = Log(source=LogFile(whole)).settings
 
 

@@ -23,8 +23,9 @@ from turbine.lab.honesty import hold, matched, near
 from turbine.lab.plant.deeds import Deed, Played
 from turbine.lab.plot import draw_beside
 from turbine.lab.sides import picture_of
-from turbine.lab.whatif import BadWhatIf, what_if
+from turbine.lab.whatif import what_if
 from turbine.read.answers.journal import body_of
+from turbine_client.errors import BadRequest
 
 MINUTE_MS = 60_000
 CALM = ("step", "spike", "ramp", "square", "dependency")
@@ -204,7 +205,7 @@ def test_decisions_of_the_recorded_side_are_those_of_the_log() -> None:
 
 
 def refused(log: Recorded, *asked: object, job: str = JOB) -> str:
-    with pytest.raises(BadWhatIf) as bad:
+    with pytest.raises(BadRequest) as bad:
         what_if(log, job, *asked)  # type: ignore[arg-type]  # as a caller may
     return str(bad.value)
 

@@ -17,6 +17,7 @@ from projections.scaling.facts import Facts
 from projections.scaling.seen import Minute
 from turbine.lab.plant.nature import STATEFUL_S, STATELESS_S, Nature
 from turbine.lab.plant.plant import MINUTE_S
+from turbine_client.errors import BadRequest
 
 BUSY_LEAST = 0.05
 """Below, what a thread could read is guessed; the scaler's own bound."""
@@ -68,7 +69,7 @@ class Learnt(NamedTuple):
     fit: Fit
 
 
-class Unlearnt(ValueError):
+class Unlearnt(BadRequest):
     """What the log would have to tell, and does not; one sentence."""
 
 

@@ -39,8 +39,9 @@ from projections.syncs import Sync
 from turbine.read.logics import AUDITED, audited_with
 from turbine.read.sources.source import BrokerSource, Source
 from turbine_client.clients import cluster_of
+from turbine_client.errors import NoTopic
 from turbine_client.identity import is_job_id
-from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.settings import Settings, given_settings
 
 if TYPE_CHECKING:
     from turbine.read.state.view import View
@@ -90,14 +91,14 @@ class Log:
         self.source = source or BrokerSource(given_settings(settings, bootstrap))
         self.counts = self.source.counts()
         if JOURNAL not in self.counts:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(JOURNAL)};"
                 " create it with `turbine topics apply`"
             )
 
     @property
     def settings(self) -> Settings:
-        """Of the installation, for who writes or follows; BadSettings where the log is a file."""
+        """Of the installation, for who writes or follows; NoInstallation of a file."""
         return self.source.settings
 
     @property
@@ -121,7 +122,7 @@ class Log:
         wanted = sorted(topics)
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(missing[0])};"
                 " see `turbine topics plan` for all that are missing"
             )
@@ -184,7 +185,7 @@ class Log:
         return self.source.times(self.places(topics), at_ms + 1)
 
     def moment(self, at_ms: int, topics: Iterable[str], what: str) -> dict[str, int]:
-        """The same, where `what` named the time; BadSettings where the log does not tell of it."""
+        """The same, where `what` named the time; BadMoment where the log does not tell of it."""
         self.source.check(at_ms, what)
         return self.at(at_ms, topics)
 

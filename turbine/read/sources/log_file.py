@@ -37,8 +37,9 @@ from turbine.read.sources.log_lines import (
     read_lines,
     tail_of,
 )
+from turbine.read.sources.source import NoInstallation
 from turbine_client.reading import BATCH
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 
@@ -146,7 +147,7 @@ class LogFile:
     @property
     def settings(self) -> Settings:
         """There is no installation behind a file."""
-        raise BadSettings(
+        raise NoInstallation(
             f"{self.path} is a file, in which nothing runs that could be asked or followed;"
             " leave --log away to reach the installation that the settings name"
         )
@@ -289,16 +290,16 @@ class LogFile:
         return Restored()
 
     def check(self, at_ms: int, what: str) -> None:
-        """BadSettings where the file tells nothing of that instant."""
-        from turbine.read.moments import show_time
+        """BadMoment where the file tells nothing of that instant."""
+        from turbine.read.moments import BadMoment, show_time
 
         if at_ms > self.tail.last_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} ends at {show_time(self.tail.last_ms)}, before"
                 f" {show_time(at_ms)}; name an instant that is in it"
             )
         if at_ms < self.since_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} begins at {show_time(self.since_ms)}, after"
                 f" {show_time(at_ms)}; name an instant that is in it, or export the log from"
                 " earlier on"

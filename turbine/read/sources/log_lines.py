@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
+from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-log/2"
 PLAIN = ".jsonl"
@@ -43,7 +44,7 @@ ABOUT = "the log of a Turbine installation: `turbine open FILE` says what is in 
 Json = dict[str, Any]
 
 
-class BadFile(ValueError):
+class BadFile(Corrupt):
     """What is no log, or not as it was written; the sentence says where, and the remedy."""
 
 

@@ -37,6 +37,7 @@ from turbine.read.state.start import (
     pack_held,
     unpack_held,
 )
+from turbine_client.errors import Corrupt
 
 BYTES_MAX = 4 * 1024**3
 """Of rows on disk: of some ten million records. From there on no more frames are kept, and what is
@@ -48,7 +49,7 @@ _STRIDE = 3  # of an index of versions: frame, offset, length
 log = structlog.get_logger(__name__)
 
 
-class Spoilt(Exception):
+class Spoilt(Corrupt):
     """What lies there does not fit; the sentence says why."""
 
 

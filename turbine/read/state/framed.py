@@ -10,11 +10,11 @@ from typing import TypeVar
 from components.runtime.core.component import Component
 from components.runtime.core.store import Restored
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import IDENTITY, Cache, Frame, Framed, Spoilt
 from turbine.read.state.opening import DIRECTORY, check, identity_of
 from turbine.read.state.past import view_at
 from turbine.read.state.view import JobView, View
-from turbine_client.settings import BadSettings
 
 R = TypeVar("R")
 
@@ -76,7 +76,7 @@ def _frame(
 def _kept(log: Log) -> Cache | None:
     try:
         directory = log.settings.directory / DIRECTORY
-    except BadSettings:  # a log in a file
+    except NoInstallation:  # a log in a file
         return None
     if not (directory / IDENTITY).exists():
         return None

@@ -18,6 +18,7 @@ from components.runtime.kafka.intake import Message
 from components.runtime.kafka.surveying import Surveyor, Watch
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import Cache, Spoilt
 from turbine.read.state.decisions import Decisions
 from turbine.read.state.opening import check, open_cache
@@ -27,8 +28,8 @@ from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
 from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Follower, Unreadably
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.reading import Follower, LogUnreadable
+from turbine_client.settings import Settings
 
 POLL_S = 0.2
 MOST = 500
@@ -142,7 +143,7 @@ class Live:
         while not self._stop.is_set():
             try:
                 self._follow()
-            except (BrokerUnreachable, Unreadably) as away:
+            except (BrokerUnreachable, LogUnreadable) as away:
                 self._told(str(away))
                 self._stop.wait(AGAIN_S)
 
@@ -165,7 +166,7 @@ class Live:
         self._ready.set()
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file: nothing more comes
+        except NoInstallation:  # a log in a file: nothing more comes
             self._stop.wait()
             return
         seen = reader.folding.seen
@@ -207,7 +208,7 @@ class Live:
     def _topics_now(self) -> Mapping[str, str]:
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file stays what it is
+        except NoInstallation:  # a log in a file stays what it is
             return {}
         return Surveyor(settings).wait([], topics_of(self.log)).ids
 
@@ -222,7 +223,7 @@ class Live:
         due_s = time.monotonic() + ENDS_S
         while not self._stop.is_set():
             if self._replaced:
-                raise Unreadably(self._replaced)
+                raise LogUnreadable(self._replaced)
             if poll := follower.poll(POLL_S, MOST):
                 self._take(poll)
             if time.monotonic() >= due_s:
