@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from components.auditor.bulk import LogAudit
+from components.auditor.kept import Misfit, keep, open_kept
+from components.runtime.core.audit.judging import VERDICTS, Finding
+from events.topics import JOURNAL
 from turbine.cli.options import At, open_log
+from turbine.cli.output import Column, show_value, table_text, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from components.auditor.bulk import LogAudit
-    from components.runtime.core.audit.judging import Finding
-    from turbine.read.sources.log import Log
+from turbine.read.logics import AUDITED
+from turbine.read.moments import given_moment
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import log_at, position_at
 
 Row = dict[str, Any]
 
@@ -52,9 +55,6 @@ def audit(
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
     """
-    from turbine.read.logics import AUDITED
-    from turbine.read.moments import given_moment, log_at, position_at
-
     moment, until = given_moment(start, "--from"), given_moment(at)
     log = log_at(open_log(context), until)
     topics = log.audited()
@@ -69,8 +69,6 @@ def _run(
     log: Log, resume: Path | None, since: dict[str, int]
 ) -> tuple[dict[str, Counter[str]], list[Row]]:
     """The verdicts of this time, and the differences among them."""
-    from collections import Counter, defaultdict
-
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     found: list[Row] = []
     with _opened(log, resume, since) as audit:
@@ -84,9 +82,6 @@ def _run(
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
-    from components.auditor.kept import Misfit, open_kept
-    from events.topics import JOURNAL
-
     kept, families = None, log.families()
     if resume is not None:
         try:
@@ -97,8 +92,6 @@ def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
 
 
 def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
-    from components.auditor.kept import keep
-
     try:
         keep(path, audit.audit, audit.counts, cluster)
     except OSError as error:
@@ -110,8 +103,6 @@ def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
 
 
 def _row(name: str, counts: Counter[str] | None) -> Row:
-    from components.runtime.core.audit.judging import VERDICTS
-
     return {
         "component": name,
         **{one.replace(" ", "_"): counts[one] if counts else 0 for one in VERDICTS},
@@ -134,8 +125,6 @@ def _difference(finding: Finding) -> Row:
 
 
 def _show(rows: list[Row], found: list[Row], output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, write
-
     if output != "table":
         show_value({"components": rows, "differences": found}, output)
         return

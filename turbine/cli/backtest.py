@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from components.auto_scaler.core.verdict import Size
+from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Shown
+from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.lab.backtest import Played
-    from turbine.lab.plant.backtest import Case
+from turbine.lab.backtest import (
+    BadBackTest,
+    Played,
+    case_of_scenario,
+    case_of_trace,
+    chosen_policy,
+    find_trace,
+    picture_of,
+    play,
+    size_text,
+    to_plain,
+)
+from turbine.lab.plant.backtest import Case
+from turbine.lab.plot import draw, moment
 
 Row = dict[str, Any]
 
@@ -79,11 +93,6 @@ def backtest(
 
     No broker takes part: the job is a model of one that fits the load.
     """
-    from dataclasses import replace
-
-    from turbine.cli.documents import parse_assignments
-    from turbine.lab.backtest import BadBackTest, chosen_policy, play, to_plain
-
     check_plot(plot)
     try:
         chosen = chosen_policy(policy, parse_assignments(set_ or ()))
@@ -102,8 +111,6 @@ def backtest(
 
 
 def _case(trace: str | None, traces: Path | None, scenario: str | None, days: int | None) -> Case:
-    from turbine.lab.backtest import case_of_scenario, case_of_trace, find_trace
-
     if trace is not None and scenario is not None:
         raise Failed(
             Code.USAGE, "--trace and --scenario both say what is played; leave one of them out"
@@ -134,10 +141,6 @@ def check_plot(path: Path | None) -> None:
 
 
 def _draw(played: Played, title: str, path: Path) -> None:
-    from turbine.cli.output import tell
-    from turbine.lab.backtest import picture_of
-    from turbine.lab.plot import draw
-
     try:
         path.write_text(draw(picture_of(played, title)), encoding="utf-8")
     except OSError as error:
@@ -152,8 +155,6 @@ def _draw(played: Played, title: str, path: Path) -> None:
 
 def show(row: Row, output: str) -> None:
     """The score and the last actions, in the form that was asked for."""
-    from turbine.cli.output import facts, show_value, tell, write
-
     if output != "table":
         show_value(row, output)
         return
@@ -169,8 +170,6 @@ def show(row: Row, output: str) -> None:
 
 def _scores(scores: dict[str, Row]) -> str:
     """A line for each field, beside each other the whole and its parts."""
-    from turbine.cli.output import Column, table_text
-
     rows = [
         {"score": name, **{part: one[name] for part, one in scores.items()}}
         for name in scores["whole"]
@@ -198,11 +197,6 @@ def _number(value: float) -> str:
 
 
 def _actions(actions: list[Row]) -> str:
-    from components.auto_scaler.core.verdict import Size
-    from turbine.cli.output import Column, table_text
-    from turbine.lab.backtest import size_text
-    from turbine.lab.plot import moment
-
     columns = [
         Column("MINUTE", lambda row: row["minute"]),
         Column("AT", lambda row: moment(row["minute"])),

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import typer
 
+from events.topics import TIERS
 from turbine.cli.hosted import SHORT, amount, percent
 from turbine.cli.options import At, Listed, open_log
+from turbine.cli.output import Column, show_rows, tell
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from turbine.cli.output import Column
+from turbine.read.answers.capacity import tiers_in
+from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
 
@@ -23,12 +25,6 @@ def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table"
 
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
     """
-    from events.topics import TIERS
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.capacity import tiers_in
-    from turbine.read.moments import given_moment, position_at
-    from turbine.read.plain import plain
-
     moment = given_moment(at)
     log = open_log(context)
     end = None if moment is None else position_at(log, moment, [TIERS])
@@ -69,9 +65,6 @@ def _with_share(row: Row, name: str) -> str:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
     def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
         return lambda row: cell(row) if row["first"] else ""
 

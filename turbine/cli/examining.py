@@ -7,15 +7,20 @@ import binascii
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from events.topics import BY_SHORT
 from turbine.cli.options import Shown, chosen
+from turbine.cli.output import facts, indented, show_value, to_line, write
+from turbine.contract.examine import Examined, examine
+from turbine.contract.finding import Sent
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.contract.examine import Examined
+from turbine.read.moments import now_ms
+from turbine.read.records import BYTES_ONLY
+from turbine.read.sources.source import topic_of
+from turbine_client.reading import Unreadably
 
 Form = Literal["hex", "base64", "file"]
 
@@ -53,10 +58,6 @@ def check_message(
 
     Sends nothing and asks no broker. Exit code 5 where it would not be read as a request.
     """
-    from turbine.contract.examine import examine
-    from turbine.contract.finding import Sent
-    from turbine.read.moments import now_ms
-
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
     sent = Sent(_topic(context, topic), key_bytes, _value(message, form), headers, partition)
@@ -67,11 +68,6 @@ def check_message(
 
 
 def _topic(context: typer.Context, name: str) -> str:
-    from events.topics import BY_SHORT
-    from turbine.read.records import BYTES_ONLY
-    from turbine.read.sources.source import topic_of
-    from turbine_client.reading import Unreadably
-
     try:
         short = topic_of(name, chosen(context).prefix)
     except Unreadably as unknown:
@@ -134,8 +130,6 @@ def _bytes(text: str, what: str) -> bytes:
 
 
 def _show(examined: Examined, output: str) -> None:
-    from turbine.cli.output import facts, indented, show_value, to_line, write
-
     body = None if examined.body is None else examined.body.to_plain()
     if output != "table":
         row: dict[str, Any] = {

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 
 import typer
 
-from turbine.cli import FLAGS, LOCAL, VALUED, WATCH
 from turbine.cli.commands import app
 from turbine.cli.options import Chosen
 from turbine.cli.output import tell
+from turbine.cli.words import FLAGS, LOCAL, VALUED, WATCH
 from turbine.failures import Code, Failed
 from turbine.ops.known_failures import known_failure
 from turbine.read.moments import shown_in

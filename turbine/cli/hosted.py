@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from turbine.cli.output import Column
+from turbine.cli.output import Column, table_text
+from turbine.read.moments import show_time
 
 Row = dict[str, Any]
 
@@ -23,15 +22,11 @@ SHORT = {
 
 def list_text(rows: list[Row], columns: list[Column]) -> str:
     """A list within something larger: without what only a wide one has room for."""
-    from turbine.cli.output import table_text
-
     return table_text(rows, [column for column in columns if not column.wide])
 
 
 def container_columns() -> list[Column]:
     """Of a list of containers."""
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
 
     def share(resource: str) -> Callable[[Row], object]:
         return lambda row: percent(row["load"].get(resource, {}).get("share"))
@@ -55,8 +50,6 @@ def container_columns() -> list[Column]:
 
 def shard_columns() -> list[Column]:
     """Of a list of shards."""
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
 
     def load(resource: str) -> Callable[[Row], object]:
         return lambda row: amount(resource, (row["load"] or {}).get(resource))
@@ -79,9 +72,6 @@ def shard_columns() -> list[Column]:
 
 def move_columns() -> list[Column]:
     """Of a list of moves."""
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
     return [
         Column("ASKED", lambda row: show_time(row.get("asked_ms"))),
         Column("SHARD", lambda row: row["shard"]),

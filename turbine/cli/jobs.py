@@ -2,20 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.job_config.strict_json import split_path
+from events.topics import JOURNAL
+from turbine.cli import scaled
+from turbine.cli.hosted import rate, span
+from turbine.cli.job_rows import existing, living, versions_text
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
+from turbine.cli.output import (
+    Column,
+    facts,
+    indented,
+    show_rows,
+    show_value,
+    table_text,
+    tell,
+    write,
+)
+from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from projections.jobs import Job
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
-    from turbine.read.state.view import View
+from turbine.read.answers.alerts import open_alerts
+from turbine.read.answers.jobs import DECISIONS_SHOWN, jobs, layers_row
+from turbine.read.answers.journal import line_of
+from turbine.read.answers.lines import line_in, lines_of, some_of
+from turbine.read.answers.scaling import policy_of, scaling_of
+from turbine.read.answers.syncs import syncs
+from turbine.read.differences import Difference, differences
+from turbine.read.filters import BadFilter
+from turbine.read.moments import Moment, given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import position_at
+from turbine.read.state.view import View
 
 Row = dict[str, Any]
 
@@ -32,14 +55,6 @@ def get_jobs(
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.jobs import jobs
-    from turbine.read.answers.lines import lines_of, some_of
-    from turbine.read.filters import BadFilter
-    from turbine.read.moments import given_moment
-    from turbine.read.plain import plain
-
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
@@ -67,17 +82,6 @@ def describe_job(
     output: Shown = "table",
 ) -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
-    from turbine.cli.output import show_value, write
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.alerts import open_alerts
-    from turbine.read.answers.jobs import DECISIONS_SHOWN, layers_row
-    from turbine.read.answers.journal import line_of
-    from turbine.read.answers.lines import line_in
-    from turbine.read.answers.scaling import scaling_of
-    from turbine.read.answers.syncs import syncs
-    from turbine.read.moments import given_moment
-    from turbine.read.plain import plain
-
     check_job(name)
     moment = given_moment(at)
     log = open_log(context)
@@ -105,51 +109,14 @@ def _names(log: Log, end: dict[str, int] | None) -> list[str]:
 
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
-    from events.topics import JOURNAL
-    from turbine.read.moments import position_at
-
     return None if moment is None else position_at(log, moment, [JOURNAL])
-
-
-def existed(job: Job) -> bool:
-    """Was it ever created? A rejected request leaves a row too."""
-    return job.versions.base > 0
-
-
-def existing(
-    job: Job | None, name: str, at: str | None, names: Callable[[], Iterable[str]] = tuple
-) -> Job:
-    """The job; Failed where there never was one, with the nearest of the `names` there are."""
-    from turbine_client.creating import LISTS, with_nearest
-
-    if job is not None and existed(job):
-        return job
-    when = f" at {at}" if at else ""
-    remedy = LISTS
-    if job is not None:
-        remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
-    sentence = f"there is no job {name}{when}; {remedy}"
-    raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
 
 
 def _alive(view: View) -> list[str]:
     return living(seen.job for seen in view.jobs.values())
 
 
-def living(jobs: Iterable[Job]) -> list[str]:
-    """The names of those that there are."""
-    return [job.name for job in jobs if job.alive]
-
-
-def names_in(log: Log) -> list[str]:
-    """The same of a log, which is folded for it: only to tell whoever mistyped one."""
-    return living(log.jobs().values())
-
-
 def _columns() -> list[Any]:
-    from turbine.cli.hosted import rate
-    from turbine.cli.output import Column
-
     def expected(*path: str) -> Any:
         def cell(row: Row) -> object:
             inner = row["expected"]
@@ -179,8 +146,6 @@ def _columns() -> list[Any]:
 
 
 def _lag(seconds: float | None) -> str:
-    from turbine.cli.hosted import span
-
     return span(None if seconds is None else round(1000 * seconds))
 
 
@@ -199,8 +164,6 @@ def _package(row: Row) -> str:
 
 def _policy(row: Row) -> str:
     """Who decides about its size, and what comes of it."""
-    from turbine.read.answers.scaling import policy_of
-
     found = policy_of(row["expected"])
     return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
 
@@ -212,12 +175,6 @@ def _overridden(row: Row) -> str:
 
 
 def _description(row: Row) -> str:
-    from events.job_config.strict_json import split_path
-    from turbine.cli import scaled
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.cli.syncs import section
-    from turbine.read.moments import show_time
-
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
     columns = [
         Column("LAYER", lambda one: one["layer"]),
@@ -255,9 +212,6 @@ def _description(row: Row) -> str:
 
 def _ends(layers: Iterable[Row]) -> str:
     """What is taken back, and when."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.differences import Difference
-    from turbine.read.moments import show_time
 
     def then(one: Row) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
@@ -277,3 +231,39 @@ def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
         value = value[key]
     return value
+
+
+def section(row: Row) -> str:
+    """What `describe job` says of running, plan, quarantine and failures."""
+    sync = row["sync"]
+    pairs: list[tuple[str, object]] = [
+        ("running", sync["in_effect"]),
+        ("condition", sync["condition"]),
+        ("versions", versions_text(sync["running_versions"])),
+        ("tasks", f"{sync['tasks_running']} of {sync['tasks']} run"),
+    ]
+    if plan := sync["plan"]:
+        waits = ", ".join(f"{one['task']} ({one['why']})" for one in plan["missing"][:10])
+        more = f" and {len(plan['missing']) - 10} more" if len(plan["missing"]) > 10 else ""
+        pairs += [
+            ("plan", f"{plan['intent']} to {versions_text(plan['versions'])}"),
+            ("step", f"{plan['step'] or '-'} of {', '.join(plan['steps'])}"),
+            ("deadline", show_time(plan["deadline_ms"])),
+            ("waits for", f"tasks {waits}{more}" if waits else "-"),
+        ]
+    if held := sync["quarantine"]:
+        pairs.append(("quarantine", f"{held['step']}: {held['cause']}: {held['explanation']}"))
+    parts = [facts(pairs)]
+    found = differences(sync["running"], row["expected"])
+    if found:
+        lines = "\n".join(map(str, found))
+        parts.append("running to expected\n" + indented(lines))
+    if sync["last_failures"]:
+        columns = [
+            Column("FAILED", lambda one: show_time(one["at_ms"])),
+            Column("STEP", lambda one: one["step"]),
+            Column("CAUSE", lambda one: one["cause"]),
+            Column("EXPLANATION", lambda one: one["explanation"]),
+        ]
+        parts.append(table_text(sync["last_failures"], columns))
+    return "\n\n".join(parts)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import PlacementApplyRequested, PlacementRejected
+from events.job_config.strict_json import printable
+from events.topics import TIERS
+from events.wire.codec import Read
+from projections.fleet import Fleet
+from projections.plans import read_request, write_moves
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
 from turbine.cli.hosted import list_text, move_columns
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
+from turbine.cli.output import Column, facts, show_value, table_text, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.generated.records import PlacementApplyRequested
-    from events.wire.codec import Read
-    from projections.fleet import Fleet
-    from turbine.ops.tiers import Answer
-    from turbine.read.sources.log import Log
+from turbine.ops.tiers import Answer, answer_to, ask, new_id
+from turbine.read.answers.ids import LEAST
+from turbine.read.answers.move_history import plans_of
+from turbine.read.answers.moves import plan_to_plain
+from turbine.read.answers.placing import draft_of, draft_to_plain
+from turbine.read.moments import show_time
+from turbine.read.sources.log import Log
+from turbine_client.publish import TooLarge
 
 Row = dict[str, Any]
 PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
@@ -54,9 +62,6 @@ def plan_placement(
 
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
     """
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.placing import draft_of, draft_to_plain
-
     del dry_run
     _, row, _ = read_fleet(context, tier, at)
     plain = draft_to_plain(row, draft_of(row, moves))
@@ -69,8 +74,6 @@ def plan_placement(
 
 
 def _plan_text(row: Row, most: int | None) -> str:
-    from turbine.cli.output import Column, facts, table_text
-
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -107,8 +110,6 @@ def _spread(row: Row) -> list[Row]:
 
 
 def _spread_columns() -> list[Any]:
-    from turbine.cli.output import Column
-
     def cell(when: str, which: str) -> Any:
         return lambda one: f"{one[when][which] / 1000:.2f}"
 
@@ -131,8 +132,6 @@ CAUSES = {
 
 
 def _out_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
     if not row["out_of_band"]:
         return ""
     columns = [
@@ -145,8 +144,6 @@ def _out_text(row: Row) -> str:
 
 
 def _unplaced_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
     counts = Counter(one["why"] for one in row["unplaced_shards"])
     firsts: Row = {}
     for one in row["unplaced_shards"]:
@@ -178,10 +175,6 @@ def apply_placement(
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
     """
-    from events.generated.records import PlacementApplyRequested
-    from events.topics import TIERS
-    from turbine.ops.tiers import answer_to, new_id
-
     tier, shown = _tier_of(plan)
     who = author_or_user(author)
     log = open_log(context)
@@ -218,18 +211,12 @@ def _tier_of(plan: str) -> tuple[str, bool]:
 
 def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
     """The id of today's plan where it begins so, with six characters at least."""
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.placing import draft_of
-
     found = draft_of(row, most).plan_id
     enough = len(plan.rpartition("!")[2]) >= LEAST
     return found if enough and found.startswith(plan) else plan
 
 
 def _show_trial(plan: str, moves_json: str, output: str) -> int:
-    from projections.plans import read_request
-    from turbine.cli.output import show_value, write
-
     count = len(read_request(moves_json))
     if output == "table":
         moves = f"with its {count} moves" if count else "which says that what is silent is gone"
@@ -241,9 +228,6 @@ def _show_trial(plan: str, moves_json: str, output: str) -> int:
 
 def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
     """The moves of the plan, if it comes out as it was shown."""
-    from projections.plans import write_moves
-    from turbine.read.answers.placing import draft_of
-
     draft = draft_of(row, most)
     if not draft.moves:
         raise Failed(
@@ -274,9 +258,6 @@ def _held(row: Fleet, plan: str) -> str:
 
 
 def _send(log: Log, body: PlacementApplyRequested) -> None:
-    from turbine.ops.tiers import ask
-    from turbine_client.publish import TooLarge
-
     try:
         ask(log, body.tier, body)
     except TooLarge:
@@ -288,9 +269,6 @@ def _send(log: Log, body: PlacementApplyRequested) -> None:
 
 
 def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
-    from events.generated.records import PlacementRejected
-    from turbine.cli.output import show_value, write
-
     rejected = isinstance(answer, PlacementRejected)
     if output == "table":
         write(answer_text(answer, asked.plan_id))
@@ -307,8 +285,6 @@ def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, out
 
 
 def _code_of(answer: Answer) -> Code:
-    from events.generated.records import PlacementRejected
-
     if not isinstance(answer, PlacementRejected):
         return Code.OK
     return Code.CONFLICT if answer.reason in STALE else Code.FAILED
@@ -316,9 +292,6 @@ def _code_of(answer: Answer) -> Code:
 
 def answer_text(body: Answer, plan: str) -> str:
     """What the shard manager answered, for people."""
-    from events.generated.records import PlacementRejected
-    from events.job_config.strict_json import printable
-
     if isinstance(body, PlacementRejected):
         return printable(f"{plan}: rejected, {body.reason}: {body.explanation}")
     if not body.moves:
@@ -339,11 +312,6 @@ def show_placement(
     context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.move_history import plans_of
-    from turbine.read.answers.moves import plan_to_plain
-
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)
     plans = plans_of(looked.chain)
@@ -367,9 +335,6 @@ def show_placement(
 
 
 def _shown_text(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

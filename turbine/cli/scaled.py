@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
+from events.sentences.scaling import outline
+from turbine.cli.job_rows import existed
+from turbine.cli.output import Column, cell_text, facts, show_value, table_text, write
+from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turbine.read.answers.decision import DecisionDetail
-    from turbine.read.answers.journal import DecisionHead
-    from turbine.read.answers.scaling import Consequence
-    from turbine.read.sources.log import Log
+from turbine.read.answers.decision import DecisionDetail, detail_of, find_request
+from turbine.read.answers.hindrance import hindrance
+from turbine.read.answers.journal import DecisionHead, line_of, parsed
+from turbine.read.answers.scaling import (
+    ACTIONS,
+    SHOWN,
+    Consequence,
+    flat,
+    scaling_of,
+    size_of,
+    words_of,
+)
+from turbine.read.moments import show_time
+from turbine.read.plain import plain
+from turbine.read.state.framed import FramedLog
 
 Row = dict[str, Any]
 
@@ -48,9 +61,6 @@ def text_of(word: DecisionDetail) -> str:
 
 
 def _decided(body: Row, before: Row) -> list[str]:
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.read.answers.scaling import size_of
-
     pairs: list[tuple[str, object]] = [
         ("action", body["action"]),
         ("of", size_of(before)),
@@ -76,8 +86,6 @@ def _decided(body: Row, before: Row) -> list[str]:
 
 def _constraints(body: Row) -> list[str]:
     """What each made of the number, in order."""
-    from turbine.cli.output import Column, table_text
-
     columns = [
         Column("CONSTRAINT", lambda one: one["name"]),
         Column("BEFORE", lambda one: _number(one["before"])),
@@ -89,16 +97,12 @@ def _constraints(body: Row) -> list[str]:
 
 def _tasks(body: Row) -> str:
     """Those of another size are not so many of the size before."""
-    from turbine.read.answers.journal import parsed
-
     resized = "threads_per_task" in parsed(body["set_json"])
     more = " of the size before" if resized else ""
     return f"{body['raw_tasks']}{more} wanted, {body['final_tasks']} decided"
 
 
 def _expected(body: Row) -> str:
-    from turbine.read.moments import show_time
-
     rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
     if body["mode"] != "act":
         by_ms = None  # what is only shown is held against nothing
@@ -108,10 +112,6 @@ def _expected(body: Row) -> str:
 
 
 def _declined(body: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.answers.scaling import ACTIONS
-    from turbine.read.moments import show_time
-
     return facts(
         [
             *([("action", f"{body['action']}, not taken")] if body["action"] in ACTIONS else []),
@@ -127,11 +127,6 @@ def _declined(body: Row) -> str:
 
 
 def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
-    from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
-    from events.sentences.scaling import outline
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     record = from_plain(RECORDS[kind], body)
     assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
     outcome = outline(record)
@@ -151,9 +146,6 @@ def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
 
 def _measured(measures: Row) -> list[str]:
     """Before and after side by side, where it has both and they are objects."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.answers.scaling import flat
-
     before, after = measures.get("before"), measures.get("after")
     if not isinstance(before, dict) or not isinstance(after, dict):
         return _values("MEASURED", measures)
@@ -169,9 +161,6 @@ def _measured(measures: Row) -> list[str]:
 
 
 def _values(title: str, values: Row) -> list[str]:
-    from turbine.cli.output import Column, table_text
-    from turbine.read.answers.scaling import flat
-
     rows = [{"name": name, "value": value} for name, value in flat(values)]
     if not rows:
         return []
@@ -186,16 +175,12 @@ def _values(title: str, values: Row) -> list[str]:
 
 def _value(name: str, value: object) -> object:
     """An instant as one; whatever else as it is."""
-    from turbine.read.moments import show_time
-
     instant = isinstance(value, int) and name.endswith("_ms") and value >= INSTANT_MS
     return show_time(value) if instant and isinstance(value, int) else _number(value)
 
 
 def _number(value: object) -> object:
     """Numbers short; unknown is a dash; lists cut."""
-    from turbine.cli.output import cell_text
-
     if isinstance(value, float):
         return f"{value:,.6g}"
     if value is None or isinstance(value, bool | int | str):
@@ -205,9 +190,6 @@ def _number(value: object) -> object:
 
 
 def _became(events: Sequence[Consequence]) -> str:
-    from turbine.cli.output import Column, table_text
-    from turbine.read.moments import show_time
-
     columns = [
         Column("THEN", lambda one: show_time(one.at_ms)),
         Column("KIND", lambda one: one.kind),
@@ -226,18 +208,9 @@ def _nothing_yet(body: Row) -> str:
 # --- a job
 
 
-def why_job(log: Log, name: str, output: str) -> int | None:
+def why_job(log: FramedLog, name: str, output: str) -> int | None:
     """Why a job does not run as it should, then the last words about its size, the newest in full;
     None where there is no such job."""
-    from turbine.cli.jobs import existed
-    from turbine.cli.output import show_value, write
-    from turbine.cli.viewing import jobs_view, lines_of
-    from turbine.read.answers.decision import detail_of, find_request
-    from turbine.read.answers.hindrance import hindrance
-    from turbine.read.answers.journal import line_of
-    from turbine.read.answers.scaling import SHOWN, scaling_of, words_of
-    from turbine.read.plain import plain
-
     job = log.job(name)
     if job is None or not existed(job):
         return None
@@ -266,10 +239,6 @@ def why_job(log: Log, name: str, output: str) -> int | None:
 
 
 def _job_text(row: Row, last: DecisionDetail | None) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.answers.scaling import size_of
-    from turbine.read.moments import show_time
-
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
@@ -289,8 +258,6 @@ def _job_text(row: Row, last: DecisionDetail | None) -> str:
 
 def _standing(row: Row) -> list[tuple[str, object]]:
     """How it is and why, ahead of all that is about its size."""
-    from turbine.read.moments import show_time
-
     tasks = f"{row['running']} of {row['tasks']} tasks run"
     pairs: list[tuple[str, object]] = [("state", f"{row['state']}, {tasks}")]
     if row["because"]:
@@ -315,9 +282,6 @@ def silence(*, alive: bool, mode: str) -> str:
 
 def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.moments import show_time
-
     columns = [
         Column("DECIDED", lambda one: show_time(one["at_ms"])),
         Column("KIND", lambda one: one["kind"]),
@@ -329,9 +293,6 @@ def decisions_text(decisions: list[Row]) -> str:
 
 def section(row: Row) -> str:
     """What `describe job` says of scaling."""
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
     if last is not None:

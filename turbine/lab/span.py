@@ -44,6 +44,7 @@ from projections.jobs import apply as apply_to_job
 from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
 from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
+from turbine.read.moments import show_time
 
 STEPS_MOST = 200_000
 """Minutes of one what-if: four months, some ten minutes of work."""
@@ -290,8 +291,6 @@ def _begun(span: Span, first_ms: int) -> Span:
 
 
 def _time(at_ms: int) -> str:
-    from turbine.read.moments import show_time
-
     return show_time(at_ms)
 
 

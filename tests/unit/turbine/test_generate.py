@@ -260,7 +260,7 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
         topics[name] = partitions
         return True
 
-    monkeypatch.setattr("components.runtime.kafka.clients.knock", lambda _: "")
+    monkeypatch.setattr("turbine_client.clients.knock", lambda _: "")
     monkeypatch.setattr(generating, "counts_of", lambda _: dict(topics))
     monkeypatch.setattr(generating, "create_topic", create)
     monkeypatch.setattr(generating, "Feed", lambda *_: World())

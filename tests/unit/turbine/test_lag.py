@@ -27,7 +27,8 @@ from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.failures import Code
 from turbine.read.answers import lag
-from turbine.read.answers.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.answers.lag import Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.state.notes import FRESH_MS
 from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
@@ -139,7 +140,7 @@ class FakeLog:
             return View({}, jobs=seen)
 
         monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.viewing.jobs_view", view)
+        monkeypatch.setattr("turbine.cli.lag.jobs_view", view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)

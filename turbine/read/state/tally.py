@@ -39,7 +39,7 @@ from events.generated.records import (
 )
 from events.topics import JOURNAL, TIERS
 from events.wire.codec import SKIPPED, Read
-from turbine.read.answers.move_reasons import reason_of
+from turbine.read.state.move_reasons import reason_of
 
 OTHER = "other"
 """The label of what this build has no name for: values of labels are bounded."""
