@@ -12,8 +12,9 @@ from components.auditor.bulk import LogAudit
 from components.auditor.kept import Misfit, keep, open_kept
 from components.runtime.core.audit.judging import VERDICTS, Finding
 from events.topics import JOURNAL
+from turbine.cli.columns import listed
 from turbine.cli.options import At, open_log
-from turbine.cli.output import Column, show_value, table_text, write
+from turbine.cli.output import show_value, write
 from turbine.failures import Code, Failed
 from turbine.read.logics import AUDITED
 from turbine.read.moments import given_moment
@@ -133,11 +134,4 @@ def _show(rows: list[Row], found: list[Row], output: str) -> None:
     left = sum(row["differs"] for row in rows) - len(found)
     if left:
         write(f"and {left} more")
-    columns = [
-        Column("COMPONENT", lambda row: row["component"]),
-        Column("SAME", lambda row: row["same"]),
-        Column("DIFFERS", lambda row: row["differs"]),
-        Column("IMPOSSIBLE", lambda row: row["impossible"]),
-        Column("NOT CHECKABLE", lambda row: row["not_checkable"]),
-    ]
-    write(table_text(rows, columns))
+    write(listed(rows, "COMPONENT, SAME, DIFFERS, IMPOSSIBLE, NOT CHECKABLE"))

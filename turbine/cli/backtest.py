@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from components.auto_scaler.core.verdict import Size
+from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Shown
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
@@ -197,13 +198,11 @@ def _number(value: float) -> str:
 
 
 def _actions(actions: list[Row]) -> str:
-    columns = [
-        Column("MINUTE", lambda row: row["minute"]),
-        Column("AT", lambda row: moment(row["minute"])),
-        Column("ACTION", lambda row: row["action"]),
-        Column("SIZE", lambda row: size_text(Size(**row["before"]), Size(**row["after"]))),
-        Column("SYMPTOM", lambda row: row["symptom"]),
-        Column("CAUSE", lambda row: row["diagnosis"]),
-        Column("EXPLANATION", lambda row: row["explanation"]),
-    ]
-    return table_text(actions, columns)
+    return listed(
+        actions,
+        "MINUTE, AT, ACTION, SIZE, SYMPTOM, CAUSE=diagnosis, EXPLANATION",
+        {
+            "AT": lambda row: moment(row["minute"]),
+            "SIZE": lambda row: size_text(Size(**row["before"]), Size(**row["after"])),
+        },
+    )

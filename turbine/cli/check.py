@@ -11,7 +11,7 @@ import typer
 from events.job_config.strict_json import printable
 from turbine.cli.documents import Wish, read_wishes
 from turbine.cli.options import Shown, chosen
-from turbine.cli.output import show_value, write
+from turbine.cli.output import show
 from turbine.extras import require
 from turbine.failures import Code, Failed
 from turbine.ops.checked import Trial, Wrong, trial_of, try_all
@@ -66,10 +66,7 @@ def _rows(
 
 
 def _show(rows: Sequence[Row], output: str) -> int:
-    if output == "table":
-        write("\n".join(_sentence(row) for row in rows))
-    else:
-        show_value(list(rows), output)
+    show(list(rows), output, lambda: "\n".join(_sentence(row) for row in rows))
     return Code.OK if all(row["verdict"] == "ok" for row in rows) else Code.FAILED
 
 

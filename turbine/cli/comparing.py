@@ -13,7 +13,7 @@ import typer
 from events.topics import JOURNAL, LAYERS
 from turbine.cli.job_rows import existing, names_in, read_sync, running_config
 from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.output import indented, show_value, write
+from turbine.cli.output import indented, show, show_value, write
 from turbine.cli.syncs import Name
 from turbine.failures import Code, Failed
 from turbine.read.answers.blame import Hands, hands_of
@@ -144,10 +144,11 @@ def diff_job(
         found, same = _jobs(context, job, other, at), f"the same is expected of {other}"
     else:
         found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
-    if output == "table":
-        write("\n".join(map(str, found)) or f"{job}: {same}")
-    else:
-        show_value([one.to_plain() for one in found], output)
+    show(
+        [one.to_plain() for one in found],
+        output,
+        lambda: "\n".join(map(str, found)) or f"{job}: {same}",
+    )
     return Code.FINDINGS if found and exit_code else Code.OK
 
 

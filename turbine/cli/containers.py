@@ -10,19 +10,17 @@ import typer
 
 from events.topics import CONTAINERS, OPERATOR, TIERS
 from projections.fleet import Fleet
+from turbine.cli.columns import amount, columns, listed, span
 from turbine.cli.hosted import (
     SHORT,
-    amount,
     container_columns,
     list_text,
     move_columns,
-    percent,
     said_state,
     shard_columns,
-    span,
 )
 from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
-from turbine.cli.output import Column, facts, show_rows, show_value, table_text, tell, write
+from turbine.cli.output import Column, facts, show, show_rows, table_text, tell
 from turbine.failures import Code, Failed
 from turbine.read.answers.move_history import Move, fail_overs_of, moves_of, timed, windows
 from turbine.read.answers.moves import move_line
@@ -230,10 +228,7 @@ def describe_container(
     found["fail_overs"] = fail_overs_of(looked.chain, row, name)
     found["last_moves"] = [plain(move_line(tier, move)) for move in moves]
     found["holds"] = plain(shards(row, container=name))
-    if output == "table":
-        write(_description(found))
-    else:
-        show_value(found, output)
+    show(found, output, lambda: _description(found))
     return Code.OK
 
 
@@ -254,13 +249,7 @@ def _description(row: Row) -> str:
     rows = _resources(row)
     parts += [table_text(rows, _resource_columns())] if rows else []
     if row["fail_overs"]:
-        columns = [
-            Column("FAIL-OVER", lambda one: show_time(one["at_ms"])),
-            Column("EPOCH", lambda one: one["epoch"]),
-            Column("OUTCOME", lambda one: one["outcome"]),
-            Column("WHY", lambda one: one["why"]),
-        ]
-        parts.append(table_text(row["fail_overs"], columns))
+        parts.append(listed(row["fail_overs"], "FAIL-OVER=at_ms:time, EPOCH, OUTCOME, WHY"))
     parts += [list_text(row["last_moves"], move_columns())] if row["last_moves"] else []
     parts += [list_text(row["holds"], shard_columns())] if row["holds"] else []
     return "\n\n".join(parts)
@@ -288,12 +277,13 @@ def _resource_columns() -> list[Column]:
             return "in band"
         return "over" if one["of_mean"] > one["high"] else "under"
 
-    return [
-        Column("RESOURCE", lambda one: one["resource"]),
-        Column("USED", lambda one: amount(one["resource"], one.get("used"))),
-        Column("CAPACITY", lambda one: amount(one["resource"], one.get("capacity"))),
-        Column("SHARE", lambda one: percent(one.get("share"))),
-        Column("OF THE MEAN", lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else ""),
-        Column("WINDOW", window),
-        Column("BAND", judged),
-    ]
+    return columns(
+        "RESOURCE, USED, CAPACITY, SHARE=share?:percent, OF THE MEAN, WINDOW, BAND",
+        {
+            "USED": lambda one: amount(one["resource"], one.get("used")),
+            "CAPACITY": lambda one: amount(one["resource"], one.get("capacity")),
+            "OF THE MEAN": lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else "",
+            "WINDOW": window,
+            "BAND": judged,
+        },
+    )

@@ -11,7 +11,7 @@ from events.job_config.strict_json import printable
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
 from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.output import show_value, write
+from turbine.cli.output import show
 from turbine.cli.viewing import viewed
 from turbine.failures import Code, Failed
 from turbine.read.answers import digest_tiers
@@ -65,10 +65,7 @@ def digest(
         "whole": True,
         "totals": _totals(log, job, end),
     }
-    if output == "table":
-        write("\n".join(text_of(row)))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: "\n".join(text_of(row)))
     return Code.OK
 
 

@@ -11,7 +11,7 @@ import typer
 
 from turbine.cli.job_rows import existed, existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
-from turbine.cli.output import facts, show_value, tell, write
+from turbine.cli.output import facts, show, tell
 from turbine.failures import Code, Failed
 from turbine.ops.exporting import Asked, Export, exported_topics, places_of
 from turbine.ops.incident import NoIncident, write_test
@@ -201,10 +201,7 @@ def open_file(
     found = LogFile(file)
     log = Log(source=found)
     row = _opened(found, log)
-    if output == "table":
-        write(_opened_text(row))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _opened_text(row))
     return Code.OK
 
 

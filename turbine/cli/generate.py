@@ -14,9 +14,9 @@ import typer
 from components.runtime.process.loop import Stop
 from events.job_config.reserved import is_reserved_topic
 from events.job_config.strict_json import shorten
-from turbine.cli.hosted import span
+from turbine.cli.columns import listed, span
 from turbine.cli.options import Shown, chosen
-from turbine.cli.output import Column, show_value, table_text, tell, write
+from turbine.cli.output import show, tell
 from turbine.failures import Code, Failed
 from turbine.ops.generate import Progress, open_trace, prepare_topic
 from turbine.ops.generate import generate as play
@@ -265,16 +265,18 @@ def to_plain(topic: str, run: Progress) -> Row:
 
 def _show(topic: str, run: Progress, output: str) -> None:
     row = to_plain(topic, run)
-    if output == "table":
-        columns = [
-            Column("TOPIC", lambda one: one["topic"]),
-            Column("SENT", lambda one: one["sent"]),
-            Column("SECONDS", lambda one: f"{one['seconds']:.1f}"),
-            Column("PER SECOND", lambda one: f"{one['sent_per_s']:.1f}"),
-            Column("BEHIND", lambda one: f"{one['behind_ms']} ms"),
-        ]
-        write(table_text([row], columns))
-    else:
-        show_value(row, output)
+    show(
+        row,
+        output,
+        lambda: listed(
+            [row],
+            "TOPIC, SENT, SECONDS, PER SECOND, BEHIND",
+            {
+                "SECONDS": lambda one: f"{one['seconds']:.1f}",
+                "PER SECOND": lambda one: f"{one['sent_per_s']:.1f}",
+                "BEHIND": lambda one: f"{one['behind_ms']} ms",
+            },
+        ),
+    )
     if row["behind_ms"] > SLOW_MS:
         tell("the records came later than they were due: that rate is too high for this broker")

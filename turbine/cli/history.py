@@ -11,8 +11,9 @@ import typer
 from components.runtime.process.loop import Stop
 from events.generated.records import WorkloadProfiled
 from events.wire.codec import Record
+from turbine.cli.columns import columns
 from turbine.cli.options import Listed, Shown, check_job, chosen
-from turbine.cli.output import Column, facts, show_rows, show_value, tell, to_line
+from turbine.cli.output import facts, show, show_rows, tell, to_line
 from turbine.cli.output import write as put
 from turbine.failures import Code, Failed
 from turbine.read.moments import now_ms, parse_moment, parse_span
@@ -104,10 +105,8 @@ def show_written(place: str, found: Written, output: str) -> None:
         "unreadable": found.unreadable,
         "why": found.why or None,
     }
-    if output == "table":
-        put(facts((name, value) for name, value in row.items() if value is not None))
-    else:
-        show_value(row, output)
+    pairs = [(name, value) for name, value in row.items() if value is not None]
+    show(row, output, lambda: facts(pairs))
 
 
 def compact(
@@ -130,12 +129,13 @@ def compact(
     if not done and output in ("table", "wide"):
         tell(f"no day of {place} that is over has anything to compact")
         return Code.OK
-    columns = [
-        Column("DAY", lambda row: row["day"]),
-        Column("REPORTS", lambda row: f"{row['reports']:,}"),
-    ]
     rows = ({"day": day, "reports": reports} for day, reports in done)
-    show_rows(rows, output, columns, name="day")
+    show_rows(
+        rows,
+        output,
+        columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"}),
+        name="day",
+    )
     return Code.OK
 
 
@@ -259,15 +259,17 @@ def _columns(*, publish: bool) -> list[Any]:
         means = of("records_in_per_s_mean", row)
         return f"{sum(means) / len(means):,.1f}"
 
-    columns = [
-        Column("JOB", lambda row: row["job"]),
-        Column("SLOTS", lambda row: len(row["slots"])),
-        Column("DAYS", lambda row: max(of("days", row))),
-        Column("MEAN IN", mean),
-        Column("PEAK IN", most("records_in_per_s_peak")),
-        Column("PEAK CORES", most("cpu_cores_peak")),
-        Column("ID", lambda row: row["id"], wide=True),
-    ]
+    found = columns(
+        "JOB, SLOTS=slots:count, DAYS, MEAN IN, PEAK IN, PEAK CORES, *ID",
+        {
+            "DAYS": lambda row: max(of("days", row)),
+            "MEAN IN": mean,
+            "PEAK IN": most("records_in_per_s_peak"),
+            "PEAK CORES": most("cpu_cores_peak"),
+        },
+    )
     if publish:
-        columns.append(Column("PUBLISHED", lambda row: "new" if row["published"] else "known"))
-    return columns
+        found += columns(
+            "PUBLISHED", {"PUBLISHED": lambda row: "new" if row["published"] else "known"}
+        )
+    return found

@@ -11,18 +11,15 @@ import typer
 from events.job_config.strict_json import split_path
 from events.topics import JOURNAL
 from turbine.cli import scaled
-from turbine.cli.hosted import rate, span
+from turbine.cli.columns import columns, listed, part, span
 from turbine.cli.job_rows import existing, living, versions_text
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
 from turbine.cli.output import (
-    Column,
     facts,
     indented,
+    show,
     show_rows,
-    show_value,
-    table_text,
     tell,
-    write,
 )
 from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
@@ -97,10 +94,7 @@ def describe_job(
     row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [plain(line_of(one)) for one in decisions[-DECISIONS_SHOWN:]]
-    if output == "table":
-        write(_description(row))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _description(row))
     return Code.OK
 
 
@@ -126,23 +120,22 @@ def _columns() -> list[Any]:
 
         return cell
 
-    return [
-        Column("JOB", lambda row: row["job"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
-        Column("LAG", lambda row: _lag(row["lag_seconds"])),
-        Column("BEHIND", lambda row: row["lag_records"]),
-        Column("INPUT", lambda row: rate(row["rate_in"])),
-        Column("ALERT", _alert),
-        Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values())), wide=True),
-        Column("PACKAGE", _package, wide=True),
-        Column("OVERRIDDEN", _overridden, wide=True),
-        Column("POLICY", _policy, wide=True),
-        Column("TIER", expected("tier"), wide=True),
-        Column("OPERATOR", expected("operator"), wide=True),
-        Column("AUTHOR", lambda row: row["layers"]["base"]["author"], wide=True),
-        Column("REASON", lambda row: row["layers"]["base"]["reason"], wide=True),
-    ]
+    return columns(
+        "JOB, STATE, TASKS, LAG, BEHIND=lag_records, INPUT=rate_in:rate, ALERT,"
+        " *VERSIONS, *PACKAGE, *OVERRIDDEN, *POLICY, *TIER, *OPERATOR,"
+        " *AUTHOR=layers.base.author, *REASON=layers.base.reason",
+        {
+            "TASKS": lambda row: f"{row['running']}/{row['tasks']}",
+            "LAG": lambda row: _lag(row["lag_seconds"]),
+            "ALERT": _alert,
+            "VERSIONS": lambda row: "/".join(map(str, row["versions"].values())),
+            "PACKAGE": _package,
+            "OVERRIDDEN": _overridden,
+            "POLICY": _policy,
+            "TIER": expected("tier"),
+            "OPERATOR": expected("operator"),
+        },
+    )
 
 
 def _lag(seconds: float | None) -> str:
@@ -176,37 +169,18 @@ def _overridden(row: Row) -> str:
 
 def _description(row: Row) -> str:
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
-    columns = [
-        Column("LAYER", lambda one: one["layer"]),
-        Column("VERSION", lambda one: one["version"]),
-        Column("AUTHOR", lambda one: one["author"]),
-        Column("REASON", lambda one: one["reason"]),
-        Column("EXPIRES", lambda one: show_time(one["expires_ms"])),
-        Column("CHANGE", lambda one: one["change_id"]),
-    ]
     keys = [
         {"path": path, "value": _value_at(row["expected"], split_path(path)), "from": layer}
         for path, layer in row["origins"].items()
     ]
-    paths = [
-        Column("EXPECTED", lambda one: one["path"]),
-        Column("VALUE", lambda one: one["value"]),
-        Column("FROM", lambda one: one["from"]),
-    ]
-    decided = [
-        Column("DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("KIND", lambda one: one["kind"]),
-        Column("STANDS", lambda one: one["stands"]),
-        Column("SAYS", lambda one: one["summary"]),
-        Column("ID", lambda one: one["id"]),
-    ]
     head = facts([("job", row["job"]), ("state", row["line"]["state"])])
-    parts = [head, table_text(layers, columns)]
+    titles = "LAYER, VERSION, AUTHOR, REASON, EXPIRES=expires_ms:time, CHANGE=change_id"
+    parts = [head, listed(layers, titles)]
     parts += [_ends(layers)] if any(one["ends"] for one in layers) else []
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
-    parts += [table_text(keys, paths)] if keys else []
-    parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
+    parts += part(keys, "EXPECTED=path, VALUE, FROM")
+    parts += part(row["decisions"], "DECIDED=at_ms:time, KIND, STANDS, SAYS=summary, ID")
     return "\n\n".join(parts)
 
 
@@ -216,15 +190,10 @@ def _ends(layers: Iterable[Row]) -> str:
     def then(one: Row) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
 
-    columns = [
-        Column("ENDS", lambda one: show_time(one["expires_ms"])),
-        Column("OF", lambda one: one["layer"]),
-        Column("BY", lambda one: one["author"]),
-        Column("THEN", then),
-        Column("CHANGE", lambda one: one["change_id"]),
-    ]
     rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
-    return table_text(rows, columns)
+    return listed(
+        rows, "ENDS=expires_ms:time, OF=layer, BY=author, THEN, CHANGE=change_id", {"THEN": then}
+    )
 
 
 def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
@@ -258,12 +227,5 @@ def section(row: Row) -> str:
     if found:
         lines = "\n".join(map(str, found))
         parts.append("running to expected\n" + indented(lines))
-    if sync["last_failures"]:
-        columns = [
-            Column("FAILED", lambda one: show_time(one["at_ms"])),
-            Column("STEP", lambda one: one["step"]),
-            Column("CAUSE", lambda one: one["cause"]),
-            Column("EXPLANATION", lambda one: one["explanation"]),
-        ]
-        parts.append(table_text(sync["last_failures"], columns))
+    parts += part(sync["last_failures"], "FAILED=at_ms:time, STEP, CAUSE, EXPLANATION")
     return "\n\n".join(parts)

@@ -6,14 +6,14 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from turbine.cli.hosted import amount, percent, rate, span
+from turbine.cli.columns import amount, columns, rate
 from turbine.cli.job_rows import existing_sync, jobs_then, names_in
 from turbine.cli.options import At, Listed, check_job, open_log
 from turbine.cli.output import Column, show_rows, tell
 from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
 from turbine.read.answers.lag import behind_then, look, look_back, to_plain
-from turbine.read.moments import Moment, given_moment, now_ms, show_time
+from turbine.read.moments import Moment, given_moment, now_ms
 from turbine.read.state.framed import FramedLog
 from turbine.read.state.instants import log_at
 
@@ -74,36 +74,30 @@ def _standing(rows: list[Row], log: FramedLog, moment: Moment | None) -> list[Ro
 
 
 def _columns(by: str) -> list[Column]:
-    lag = [
-        Column("LAG", lambda row: row["lag_records"]),
-        Column("BYTES", lambda row: amount("lag_bytes", row["lag_bytes"])),
-        Column("TIME", lambda row: span(row["lag_ms"])),
-    ]
+    lag = columns(
+        "LAG=lag_records, BYTES, TIME=lag_ms:span",
+        {"BYTES": lambda row: amount("lag_bytes", row["lag_bytes"])},
+    )
     if by == "partition":
         return [
-            Column("JOB", lambda row: row["job"]),
-            Column("PARTITION", lambda row: f"{row['topic']}/{row['partition']}"),
-            Column("TASK", lambda row: row["task"]),
-            Column("COMMITTED", lambda row: row["committed"]),
-            Column("END", lambda row: row["end"]),
+            *columns(
+                "JOB, PARTITION, TASK, COMMITTED, END",
+                {"PARTITION": lambda row: f"{row['topic']}/{row['partition']}"},
+            ),
             *lag,
             Column("IN", lambda row: rate(row["records_in_per_s"])),
         ]
-    ahead = [Column("TASK", lambda row: row["name"])]
+    ahead = columns("TASK=name")
     if by == "job":
-        ahead = [
-            Column("JOB", lambda row: row["job"]),
-            Column("STATE", lambda row: row["state"]),
-            Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
-        ]
+        ahead = columns(
+            "JOB, STATE, TASKS", {"TASKS": lambda row: f"{row['running']}/{row['tasks']}"}
+        )
     return [
         *ahead,
         *lag,
-        Column("IN", lambda row: rate(row["records_in_per_s"])),
-        Column("BUSY", lambda row: percent(row["busy_share"])),
-        Column("PARTITIONS", lambda row: row["partitions"]),
-        Column("UNKNOWN", lambda row: row["unknown_partitions"] or ""),
-        Column("AT LEAST", lambda row: row["lag_records_min"], wide=True),
-        Column("CHECKPOINT", lambda row: span(row["checkpoint_age_ms"]), wide=True),
-        Column("REPORTED", lambda row: show_time(row["reported_ms"]), wide=True),
+        *columns(
+            "IN=records_in_per_s:rate, BUSY=busy_share:percent, PARTITIONS,"
+            " UNKNOWN=unknown_partitions:some, *AT LEAST=lag_records_min,"
+            " *CHECKPOINT=checkpoint_age_ms:span, *REPORTED=reported_ms:time"
+        ),
     ]

@@ -13,8 +13,9 @@ import typer
 from components.runtime.process.local import ask_broker, ask_topics, broker_directory, port_here
 from components.runtime.process.secrets import HIDDEN, is_secret
 from events.job_config.reserved import is_reserved_topic
+from turbine.cli.columns import columns, listed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
-from turbine.cli.output import Column, facts, show_rows, show_value, table_text, tell, write
+from turbine.cli.output import facts, show, show_rows, show_value, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
 from turbine.serve import Shown as Figures
@@ -105,10 +106,7 @@ def _same_port(bootstrap: str, settings: Settings) -> bool:
 
 
 def _show_broker(row: Row, output: str) -> None:
-    if output == "table":
-        write(facts((name.replace("_", " "), value) for name, value in row.items()))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: facts((name.replace("_", " "), value) for name, value in row.items()))
 
 
 def _no_broker(directory: Path) -> Failed:
@@ -185,14 +183,7 @@ def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
 
 
 def _show_steps(steps: list[Row], output: Any) -> None:
-    columns = [
-        Column("STEP", lambda row: row["kind"]),
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("WHAT", lambda row: row["what"]),
-        Column("EXPECTED", lambda row: row["expected"]),
-        Column("FOUND", lambda row: row["found"]),
-    ]
-    show_rows(steps, output, columns, name="topic")
+    show_rows(steps, output, columns("STEP=kind, TOPIC, WHAT, EXPECTED, FOUND"), name="topic")
 
 
 # --- components
@@ -276,9 +267,7 @@ def view_config(
         plain = rows if show_origin else values
         show_value(plain, output)
         return Code.OK
-    columns = [Column("SETTING", lambda row: row["setting"]), Column("VALUE", lambda r: r["value"])]
-    columns += [Column("ORIGIN", lambda row: row["origin"])] if show_origin else []
-    write(table_text(rows, columns))
+    write(listed(rows, "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"))
     return Code.OK
 
 

@@ -16,10 +16,11 @@ from events.topics import BY_SHORT, JOURNAL
 from events.wire.avsc import read_schemas
 from events.wire.codec import Read
 from events.wire.lock import Version, newest_of, read_lock, update
+from turbine.cli.columns import columns
 from turbine.cli.options import At, Listed, open_log
-from turbine.cli.output import Column, show_rows, write
+from turbine.cli.output import show_rows, write
 from turbine.failures import Code, Failed
-from turbine.read.moments import given_moment, show_time
+from turbine.read.moments import given_moment
 from turbine.read.records import read_or_letter
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
@@ -97,16 +98,11 @@ def _columns() -> list[Any]:
     def kinds(row: Row) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())
 
-    return [
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("PARTITIONS", lambda row: row["partitions"]),
-        Column("RECORDS", lambda row: row["records"]),
-        Column("STANDING", lambda row: row.get("standing")),
-        Column("VOID", lambda row: row.get("void")),
-        Column("FIRST", lambda row: show_time(row["first_ms"])),
-        Column("LAST", lambda row: show_time(row["last_ms"])),
-        Column("KINDS", kinds),
-    ]
+    return columns(
+        "TOPIC, PARTITIONS, RECORDS, STANDING=standing?, VOID=void?,"
+        " FIRST=first_ms:time, LAST=last_ms:time, KINDS",
+        {"KINDS": kinds},
+    )
 
 
 # --- schema
@@ -119,13 +115,7 @@ def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
         {"id": one.id, "name": one.name, "released": one.released, "urn": one.urn}
         for one in read_lock()
     ]
-    columns = [
-        Column("ID", lambda row: row["id"]),
-        Column("NAME", lambda row: row["name"]),
-        Column("RELEASED", lambda row: row["released"]),
-        Column("URN", lambda row: row["urn"], wide=True),
-    ]
-    show_rows(rows, output, columns)
+    show_rows(rows, output, columns("ID, NAME, RELEASED, *URN"))
     return Code.OK
 
 

@@ -13,10 +13,11 @@ from events.topics import TIERS
 from events.wire.codec import Read
 from projections.fleet import Fleet
 from projections.plans import read_request, write_moves
+from turbine.cli.columns import listed
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
 from turbine.cli.hosted import list_text, move_columns
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
-from turbine.cli.output import Column, facts, show_value, table_text, write
+from turbine.cli.output import Column, facts, show, show_value, table_text, write
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import Answer, answer_to, ask, new_id
 from turbine.read.answers.ids import LEAST
@@ -87,13 +88,7 @@ def _plan_text(row: Row, most: int | None) -> str:
         parts.append(table_text(_spread(row), _spread_columns()))
     parts += [text for text in (_out_text(row), _unplaced_text(row)) if text]
     if count:
-        columns = [
-            Column("SHARD", lambda one: one["shard"]),
-            Column("FROM", lambda one: one["from"]),
-            Column("TO", lambda one: one["to"]),
-            Column("REASON", lambda one: one["reason"]),
-        ]
-        parts.append(table_text(row["moves"][:MOVES_SHOWN], columns) + _more(count))
+        parts.append(listed(row["moves"][:MOVES_SHOWN], "SHARD, FROM, TO, REASON") + _more(count))
         further = f" --moves {most}" if most is not None else ""
         parts.append(
             f"to have it done: turbine placement apply '{row['plan']}'{further} --reason R"
@@ -134,13 +129,14 @@ CAUSES = {
 def _out_text(row: Row) -> str:
     if not row["out_of_band"]:
         return ""
-    columns = [
-        Column("OUT OF BAND", lambda one: one["container"]),
-        Column("IN", lambda one: one["resource"]),
-        Column("BY", lambda one: f"{one['beyond'] / 10:g} % of the mean"),
-        Column("AND STAYS SO BECAUSE", lambda one: CAUSES.get(one["cause"], one["cause"])),
-    ]
-    return table_text(row["out_of_band"], columns)
+    return listed(
+        row["out_of_band"],
+        "OUT OF BAND=container, IN=resource, BY, AND STAYS SO BECAUSE",
+        {
+            "BY": lambda one: f"{one['beyond'] / 10:g} % of the mean",
+            "AND STAYS SO BECAUSE": lambda one: CAUSES.get(one["cause"], one["cause"]),
+        },
+    )
 
 
 def _unplaced_text(row: Row) -> str:
@@ -149,12 +145,7 @@ def _unplaced_text(row: Row) -> str:
     for one in row["unplaced_shards"]:
         firsts.setdefault(one["why"], one["shard"])
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
-    columns = [
-        Column("UNPLACED", lambda one: one["count"]),
-        Column("FIRST", lambda one: one["first"]),
-        Column("BECAUSE", lambda one: one["why"]),
-    ]
-    return table_text(rows[:REASONS_SHOWN], columns) if rows else ""
+    return listed(rows[:REASONS_SHOWN], "UNPLACED=count, FIRST, BECAUSE=why") if rows else ""
 
 
 # --- apply
@@ -327,10 +318,7 @@ def show_placement(
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
     moves = moves_in(looked, lambda one: one.plan == plan)
     plain = plan_to_plain(found, moves, looked.row)
-    if output == "table":
-        write(_shown_text(plain))
-    else:
-        show_value(plain, output)
+    show(plain, output, lambda: _shown_text(plain))
     return Code.OK
 
 

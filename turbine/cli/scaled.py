@@ -8,8 +8,9 @@ from typing import Any
 
 from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
 from events.sentences.scaling import outline
+from turbine.cli.columns import listed, part
 from turbine.cli.job_rows import existed
-from turbine.cli.output import Column, cell_text, facts, show_value, table_text, write
+from turbine.cli.output import Column, cell_text, facts, show, table_text
 from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
 from turbine.read.answers.decision import DecisionDetail, detail_of, find_request
@@ -76,23 +77,17 @@ def _decided(body: Row, before: Row) -> list[str]:
     ]
     parts = [facts(pairs), *_constraints(body)]
     if body["alternatives"]:
-        columns = [
-            Column("NOT TAKEN", lambda one: one["action"]),
-            Column("BECAUSE", lambda one: one["reason"]),
-        ]
-        parts.append(table_text(body["alternatives"], columns))
+        parts.append(listed(body["alternatives"], "NOT TAKEN=action, BECAUSE=reason"))
     return parts
 
 
 def _constraints(body: Row) -> list[str]:
     """What each made of the number, in order."""
-    columns = [
-        Column("CONSTRAINT", lambda one: one["name"]),
-        Column("BEFORE", lambda one: _number(one["before"])),
-        Column("AFTER", lambda one: _number(one["after"])),
-        Column("NOTE", lambda one: one["note"]),
-    ]
-    return [table_text(body["constraints"], columns)] if body["constraints"] else []
+    numbers = {
+        "BEFORE": lambda one: _number(one["before"]),
+        "AFTER": lambda one: _number(one["after"]),
+    }
+    return part(body["constraints"], "CONSTRAINT=name, BEFORE, AFTER, NOTE", numbers)
 
 
 def _tasks(body: Row) -> str:
@@ -151,13 +146,12 @@ def _measured(measures: Row) -> list[str]:
         return _values("MEASURED", measures)
     sides = dict(flat(before)), dict(flat(after))
     rows = [{"name": name} for name in dict.fromkeys([*sides[0], *sides[1]])]
-    columns = [
-        Column("MEASURED", lambda one: one["name"]),
-        Column("BEFORE", lambda one: _number(sides[0].get(one["name"]))),
-        Column("AFTER", lambda one: _number(sides[1].get(one["name"]))),
-    ]
     rest = {name: value for name, value in measures.items() if name not in ("before", "after")}
-    return [*([table_text(rows, columns)] if rows else []), *_values("MEASURED", rest)]
+    numbers = {
+        "BEFORE": lambda one: _number(sides[0].get(one["name"])),
+        "AFTER": lambda one: _number(sides[1].get(one["name"])),
+    }
+    return [*part(rows, "MEASURED=name, BEFORE, AFTER", numbers), *_values("MEASURED", rest)]
 
 
 def _values(title: str, values: Row) -> list[str]:
@@ -190,13 +184,7 @@ def _number(value: object) -> object:
 
 
 def _became(events: Sequence[Consequence]) -> str:
-    columns = [
-        Column("THEN", lambda one: show_time(one.at_ms)),
-        Column("KIND", lambda one: one.kind),
-        Column("WHAT", lambda one: one.text),
-        Column("ID", lambda one: one.id),
-    ]
-    return table_text(events, columns)
+    return listed(events, "THEN=at_ms:time, KIND, WHAT=text, ID")
 
 
 def _nothing_yet(body: Row) -> str:
@@ -231,10 +219,7 @@ def why_job(log: FramedLog, name: str, output: str) -> int | None:
     row["decisions"] = [plain(line_of(one)) for one in words[-SHOWN:]]
     last = detail_of(log, decisions, words[-1]) if words else None
     row["last"] = plain(last)
-    if output == "table":
-        write(_job_text(row, last))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _job_text(row, last))
     return Code.OK
 
 
@@ -282,13 +267,7 @@ def silence(*, alive: bool, mode: str) -> str:
 
 def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
-    columns = [
-        Column("DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("KIND", lambda one: one["kind"]),
-        Column("SAYS", lambda one: one["summary"]),
-        Column("ID", lambda one: one["id"]),
-    ]
-    return table_text(decisions, columns)
+    return listed(decisions, "DECIDED=at_ms:time, KIND, SAYS=summary, ID")
 
 
 def section(row: Row) -> str:

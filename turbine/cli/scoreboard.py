@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from turbine.cli.backtest import DAYS_MAX, AsJson
+from turbine.cli.columns import columns
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
 from turbine.lab.backtest import BadBackTest, find_trace
@@ -221,9 +222,10 @@ def _columns() -> list[Column]:
         return Column(title or name.replace("_", " ").upper(), cell, wide)
 
     return [
-        Column("CASE", lambda row: "all traces" if row["kind"] == "all" else row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("POLICY", lambda row: row["policy"]),
+        *columns(
+            "CASE, PART, POLICY",
+            {"CASE": lambda row: "all traces" if row["kind"] == "all" else row["case"]},
+        ),
         number("minutes", wide=True),
         number("violation_s"),
         number("lag_seconds"),
@@ -252,13 +254,14 @@ def _standing_columns() -> list[Column]:
     def names(field: str) -> Any:
         return lambda row: ", ".join(row[field])
 
-    return [
-        Column("CASE", lambda row: row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("BETTER THAN", names("better_than")),
-        Column("NOT BETTER THAN", names("not_better_than")),
-        Column("WORST IN", names("worst_in")),
-    ]
+    return columns(
+        "CASE, PART, BETTER THAN, NOT BETTER THAN, WORST IN",
+        {
+            "BETTER THAN": names("better_than"),
+            "NOT BETTER THAN": names("not_better_than"),
+            "WORST IN": names("worst_in"),
+        },
+    )
 
 
 def _rounded(value: Any) -> Any:

@@ -7,9 +7,10 @@ from typing import Any
 
 import typer
 
+from turbine.cli.columns import columns
 from turbine.cli.containers import Looked, look
 from turbine.cli.hosted import SHORT
-from turbine.cli.output import Column, facts, show_value, table_text, write
+from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
 from turbine.read.answers import tiers
 from turbine.read.answers.journal import line_of
@@ -57,10 +58,7 @@ def why_shard(
         "judged": judged(row, shard),
         "placement": row.placing.mode,
     }
-    if output == "table":
-        write(_shard_text(found, every=every))
-    else:
-        show_value(found, output)
+    show(found, output, lambda: _shard_text(found, every=every))
     return Code.OK
 
 
@@ -136,9 +134,7 @@ def _columns(judged: list[Row]) -> list[Any]:
         return lambda one: f"{one['of_mean'][resource]:.2f}"
 
     return [
-        Column("CONTAINER", lambda one: one["container"]),
-        Column("VERDICT", _verdict),
-        Column("RANK", lambda one: one["rank"]),
+        *columns("CONTAINER, VERDICT, RANK", {"VERDICT": _verdict}),
         *(Column(f"{SHORT.get(name, name)} WITH IT", ratio(name)) for name in judged[0]["of_mean"]),
         Column("IN BAND", lambda one: one["in_band"]),
     ]

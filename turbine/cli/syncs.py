@@ -8,9 +8,10 @@ from typing import Annotated, Any, Literal
 import typer
 
 from projections.syncs import Sync
+from turbine.cli.columns import columns
 from turbine.cli.job_rows import existing_sync, names_in, reached, told, versions_text
 from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
-from turbine.cli.output import Column, show_rows, show_value, write
+from turbine.cli.output import show_rows, show_value, write
 from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code, Failed
 from turbine.read.answers.syncs import sync_line, syncs
@@ -114,31 +115,24 @@ def _sync_columns() -> list[Any]:
     def of_plan(name: str) -> Any:
         return lambda row: row["plan"][name] if row["plan"] else None
 
-    return [
-        Column("JOB", lambda row: row["job"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("TASKS", lambda row: f"{row['tasks_running']}/{row['tasks']}"),
-        Column("CONFIG", lambda row: row["condition"]),
-        Column("EXPECTED", lambda row: versions_text(row["expected_versions"])),
-        Column("IN EFFECT", lambda row: versions_text(row["running_versions"])),
-        Column("PLAN", of_plan("intent")),
-        Column("STEP", of_plan("step")),
-        Column("MISSING", lambda row: len(row["plan"]["missing"]) if row["plan"] else None),
-        Column("DEADLINE", lambda row: show_time(row["plan"]["deadline_ms"] if row["plan"] else 0)),
-        Column("FAILURES", lambda row: row["failures"]),
-        Column("CAUSE", lambda row: (row["quarantine"] or {}).get("explanation"), wide=True),
-    ]
+    return columns(
+        "JOB, STATE, TASKS, CONFIG=condition, EXPECTED, IN EFFECT, PLAN, STEP, MISSING,"
+        " DEADLINE, FAILURES, *CAUSE",
+        {
+            "TASKS": lambda row: f"{row['tasks_running']}/{row['tasks']}",
+            "EXPECTED": lambda row: versions_text(row["expected_versions"]),
+            "IN EFFECT": lambda row: versions_text(row["running_versions"]),
+            "PLAN": of_plan("intent"),
+            "STEP": of_plan("step"),
+            "MISSING": lambda row: len(row["plan"]["missing"]) if row["plan"] else None,
+            "DEADLINE": lambda row: show_time(row["plan"]["deadline_ms"] if row["plan"] else 0),
+            "CAUSE": lambda row: (row["quarantine"] or {}).get("explanation"),
+        },
+    )
 
 
 def _task_columns() -> list[Any]:
-    return [
-        Column("TASK", lambda row: row["name"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("SINCE", lambda row: show_time(row["since_ms"])),
-        Column("CONTAINER", lambda row: row["container"]),
-        Column("GENERATION", lambda row: row["generation"]),
-        Column("ATTEMPT", lambda row: row["attempt"]),
-        Column("CAUSE", lambda row: row["cause"]),
-        Column("SHARD GENERATION", lambda row: row["shard_generation"], wide=True),
-        Column("EXPLANATION", lambda row: row["explanation"], wide=True),
-    ]
+    return columns(
+        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, GENERATION, ATTEMPT, CAUSE,"
+        " *SHARD GENERATION, *EXPLANATION"
+    )

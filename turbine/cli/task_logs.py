@@ -17,6 +17,7 @@ from events.job_config.strict_json import printable
 from events.topics import JOURNAL, TASKS
 from projections.fleet import Fleet
 from projections.syncs import Sync
+from turbine.cli.columns import columns
 from turbine.cli.job_rows import existing_sync, names_in
 from turbine.cli.options import check_job, chosen, open_log
 from turbine.cli.output import Column, facts, table_text, tell, to_line, write
@@ -318,16 +319,10 @@ def _shard(row: Row) -> str:
 
 
 def _columns() -> list[Column]:
-    return [
-        Column("TASK", lambda row: row["name"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("SINCE", lambda row: show_time(row["since_ms"])),
-        Column("CONTAINER", lambda row: row["container"]),
-        Column("SHARD", lambda row: row["shard"]),
-        Column("GENERATION", lambda row: row["generation"]),
-        Column("ATTEMPT", lambda row: row["attempt"]),
-        Column("LAST ERROR", _error),
-    ]
+    return columns(
+        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR",
+        {"LAST ERROR": _error},
+    )
 
 
 def _error(row: Row) -> str | None:

@@ -17,7 +17,7 @@ from projections.shards import REGIONS_MAX
 from turbine.cli.containers import existing_tier, known_container
 from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
-from turbine.cli.output import show_value, tell, write
+from turbine.cli.output import show, show_value, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
 from turbine.read.moments import parse_span, show_time
@@ -292,10 +292,7 @@ def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
 
 
 def _show_trial(known: Row, said: str, output: str) -> int:
-    if output == "table":
-        write(f"{known['container']}: {said}")
-    else:
-        show_value(known | {"would": said}, output)
+    show(known | {"would": said}, output, lambda: f"{known['container']}: {said}")
     return Code.OK
 
 

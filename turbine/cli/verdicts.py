@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from events.job_config.strict_json import printable
-from turbine.cli.output import show_value, write
+from turbine.cli.output import show
 from turbine.failures import Code, code_of_rejection
 from turbine.read.answers.costs import sentences
 from turbine.read.differences import ABSENT, Difference
@@ -39,10 +39,7 @@ def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
 
 def show_verdicts(rows: Sequence[Row], output: str, *, dry_run: bool = False) -> int:
     """Each job's verdict; the exit code is that of the failures if they agree on one."""
-    if output == "table":
-        write("\n".join(_text(row, dry_run=dry_run) for row in rows))
-    else:
-        show_value(list(rows), output)
+    show(list(rows), output, lambda: "\n".join(_text(row, dry_run=dry_run) for row in rows))
     codes = {_code(row) for row in rows} - {Code.OK}
     return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
 

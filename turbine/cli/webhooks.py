@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 
 from components.webhooks.config import Hook, hooks_of, keys_in
+from turbine.cli.columns import columns
 from turbine.cli.options import DryRun, Listed, chosen
-from turbine.cli.output import Column, show_rows, tell, write
+from turbine.cli.output import show_rows, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.webhooks import ends_of, move, starts_of, state_of
 from turbine.read.moments import now_ms, parse_moment, parse_span
@@ -34,16 +35,17 @@ def list_hooks(context: typer.Context, *, output: Listed = "table") -> int:
     if not rows:
         tell("there are no webhooks; write [webhooks.NAME] into the settings")
         return Code.OK
-    columns = [
-        Column("NAME", lambda row: row["name"]),
-        Column("AT", lambda row: row["at"]),
-        Column("TOPICS", lambda row: ",".join(row["topics"])),
-        Column("JOBS", lambda row: ",".join(row["jobs"]) or "all"),
-        Column("KINDS", lambda row: ",".join(row["kinds"]) or "all"),
-        Column("BEHIND", lambda row: row["behind"]),
-        Column("GROUP", lambda row: row["group"], wide=True),
-    ]
-    show_rows(rows, output, columns)
+    show_rows(
+        rows,
+        output,
+        columns(
+            "NAME, AT, TOPICS=topics:list, JOBS, KINDS, BEHIND, *GROUP",
+            {
+                "JOBS": lambda row: ",".join(row["jobs"]) or "all",
+                "KINDS": lambda row: ",".join(row["kinds"]) or "all",
+            },
+        ),
+    )
     return Code.OK
 
 

@@ -9,6 +9,7 @@ import typer
 
 from components.auto_scaler.core.verdict import Size
 from turbine.cli.backtest import check_plot
+from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
 from turbine.cli.job_rows import existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
@@ -221,22 +222,19 @@ def _share(value: float | None) -> str:
 
 
 def _nature(told: list[Row]) -> str:
-    columns = [
-        Column("THE JOB AS LEARNT", lambda one: one["name"]),
-        Column("VALUE", lambda one: _number(one["value"]) if one["known"] else "unknown"),
-        Column("FROM", lambda one: one["source"]),
-    ]
-    return table_text(told, columns)
+    return listed(
+        told,
+        "THE JOB AS LEARNT=name, VALUE, FROM=source",
+        {"VALUE": lambda one: _number(one["value"]) if one["known"] else "unknown"},
+    )
 
 
 def _decisions(decisions: list[Row]) -> str:
-    columns = [
-        Column("IT WOULD HAVE DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("ACTION", lambda one: one["action"]),
-        Column("SIZE", lambda one: size_text(Size(**one["before"]), Size(**one["after"]))),
-        Column("BECAUSE", lambda one: one["explanation"]),
-    ]
-    text = table_text(decisions[:DECISIONS], columns)
+    text = listed(
+        decisions[:DECISIONS],
+        "IT WOULD HAVE DECIDED=at_ms:time, ACTION, SIZE, BECAUSE=explanation",
+        {"SIZE": lambda one: size_text(Size(**one["before"]), Size(**one["after"]))},
+    )
     hidden = len(decisions) - DECISIONS
     return text + (f"\nand {hidden} more; -o json has all" if hidden > 0 else "")
 

@@ -8,9 +8,10 @@ import typer
 
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
+from turbine.cli.columns import listed
 from turbine.cli.job_rows import existing
 from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.output import Column, show_value, table_text, write
+from turbine.cli.output import show
 from turbine.cli.scaled import silence
 from turbine.failures import Code, Failed
 from turbine.read.answers.scaling import ACTIONS, SHOWN
@@ -44,10 +45,7 @@ def why_not(
     end = None if moment is None else position_at(log, moment, [JOURNAL])
     job = existing(log.job(name, end=end), name, at)
     answer = answer_to(log, job, log.decisions(job=name, end=end), action)
-    if output == "table":
-        write(_text(answer))
-    else:
-        show_value(plain(answer), output)
+    show(plain(answer), output, lambda: _text(answer))
     return Code.OK
 
 
@@ -68,14 +66,13 @@ def _text(answer: WhyNot) -> str:
         return f"{head}\n{silence(alive=answer.alive, mode=answer.mode)}"
     newest = answer.reasons[0]
     verdict = "it was taken" if newest.taken else f"no {answer.action}"
-    columns = [
-        Column("WHEN", lambda one: show_time(one.at_ms)),
-        Column("WHY", lambda one: one.text),
-        Column("UNTIL", lambda one: show_time(one.until_ms)),
-        Column("ID", lambda one: one.id),
-    ]
     told = f"{verdict}, {show_time(newest.at_ms)}: {newest.text}"
-    parts = [head, told, "", table_text(answer.reasons, columns)]
+    parts = [
+        head,
+        told,
+        "",
+        listed(answer.reasons, "WHEN=at_ms:time, WHY=text, UNTIL=until_ms:time, ID"),
+    ]
     return "\n".join([*parts, *_asked_again(answer.asked, answer.action)])
 
 
