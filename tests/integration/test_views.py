@@ -21,7 +21,7 @@ from turbine.read.sources.log import Log, journal_view
 from turbine.read.state import framed
 from turbine.read.state import live as module
 from turbine.read.state.decisions import Wanted
-from turbine.read.state.framed import jobs_before, rows_before, view_before
+from turbine.read.state.framed import FramedLog, jobs_before, rows_before, view_before
 from turbine.read.state.live import Live
 from turbine.read.state.looking import look_up
 from turbine.read.state.start import JOBS
@@ -117,7 +117,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     assert plain["views-past"].versions.base == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(framed.rows_before, "__defaults__", (0,))
-        assert Log(settings).jobs(end=end) == plain
+        assert FramedLog(settings).jobs(end=end) == plain
     (tmp_path / "views" / "rows").write_bytes(b"")
     assert rows_before(Log(settings), JOBS, journal_view, end, worth=0) == Restored()
 

@@ -18,6 +18,7 @@ from turbine.api.reading import Views
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
 from turbine.read.sources.source import NoInstallation
+from turbine.read.state.framed import FramedLog
 from turbine.read.state.view import View
 from turbine_client.clients import knock
 from turbine_client.identity import is_job_id
@@ -29,7 +30,7 @@ LULL_S = 0.5
 """After it, it is looked whether anything lies between what was read and the end at all."""
 
 
-class Followed(Log):
+class Followed(FramedLog):
     """A log with a view of it, which has read as far as the log went when it was asked for."""
 
     def __init__(self, log: Log, view: View) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from components.auditor.bulk import LogAudit
+from components.auditor.kept import keep, open_kept
+from components.runtime.core.audit.judging import VERDICTS, Finding
+from events.topics import JOURNAL
+from turbine.cli.columns import listed
 from turbine.cli.options import At, open_log
+from turbine.cli.output import show_value, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from components.auditor.bulk import LogAudit
-    from components.runtime.core.audit.judging import Finding
-    from turbine.read.sources.log import Log
+from turbine.read.logics import AUDITED
+from turbine.read.moments import given_moment
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import log_at, position_at
 
 Row = dict[str, Any]
 
@@ -52,9 +56,6 @@ def audit(
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
     """
-    from turbine.read.logics import AUDITED
-    from turbine.read.moments import given_moment, log_at, position_at
-
     moment, until = given_moment(start, "--from"), given_moment(at)
     log = log_at(open_log(context), until)
     topics = log.audited()
@@ -69,8 +70,6 @@ def _run(
     log: Log, resume: Path | None, since: dict[str, int]
 ) -> tuple[dict[str, Counter[str]], list[Row], list[Row]]:
     """The verdicts of this time, the differences among them, and why others are not checkable."""
-    from collections import Counter, defaultdict
-
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     found: list[Row] = []
     unjudged: Counter[tuple[str, str]] = Counter()
@@ -91,9 +90,6 @@ def _unjudged(component: str, sentence: str, count: int) -> Row:
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
-    from components.auditor.kept import open_kept
-    from events.topics import JOURNAL
-
     kept, families = None, log.families()
     if resume is not None:
         kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
@@ -101,8 +97,6 @@ def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
 
 
 def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
-    from components.auditor.kept import keep
-
     try:
         keep(path, audit.audit, audit.counts, cluster)
     except OSError as error:
@@ -114,8 +108,6 @@ def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
 
 
 def _row(name: str, counts: Counter[str] | None) -> Row:
-    from components.runtime.core.audit.judging import VERDICTS
-
     return {
         "component": name,
         **{one.replace(" ", "_"): counts[one] if counts else 0 for one in VERDICTS},
@@ -138,8 +130,6 @@ def _difference(finding: Finding) -> Row:
 
 
 def _show(rows: list[Row], found: list[Row], unjudged: list[Row], output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, write
-
     if output != "table":
         show_value({"components": rows, "differences": found, "not_checkable": unjudged}, output)
         return
@@ -150,11 +140,4 @@ def _show(rows: list[Row], found: list[Row], unjudged: list[Row], output: str) -
         write(f"and {left} more")
     for one in unjudged:
         write(f"{one['count']} of {one['component']} not checkable: {one['sentence']}")
-    columns = [
-        Column("COMPONENT", lambda row: row["component"]),
-        Column("SAME", lambda row: row["same"]),
-        Column("DIFFERS", lambda row: row["differs"]),
-        Column("IMPOSSIBLE", lambda row: row["impossible"]),
-        Column("NOT CHECKABLE", lambda row: row["not_checkable"]),
-    ]
-    write(table_text(rows, columns))
+    write(listed(rows, "COMPONENT, SAME, DIFFERS, IMPOSSIBLE, NOT CHECKABLE"))

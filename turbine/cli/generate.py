@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from components.runtime.process.loop import Stop
+from events.job_config.reserved import is_reserved_topic
+from events.job_config.strict_json import shorten
+from turbine.cli.columns import listed, span
 from turbine.cli.options import Shown, chosen
+from turbine.cli.output import show, tell
 from turbine.failures import Code, Failed, named
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from turbine.ops.generate import Progress
-    from turbine.ops.traffic import Schedule, Shape
-    from turbine_client.settings import Settings
+from turbine.ops.generate import Progress, open_trace, prepare_topic
+from turbine.ops.generate import generate as play
+from turbine.ops.traffic import Schedule, Shape, played, steady
+from turbine.read.moments import parse_span
+from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -106,9 +110,6 @@ def generate(
 
     Until --for, --records or the trace ends it, or Ctrl-C.
     """
-    from components.runtime.process.loop import Stop
-    from turbine.ops.generate import generate as play
-
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
     shape = _shape(keys, skew, size, late, late_by)
@@ -130,9 +131,6 @@ def generate(
 
 def check_topic(name: str, ours: str) -> None:
     """Refuses what cannot be a topic, and what is one of the log's."""
-    from events.job_config.reserved import is_reserved_topic
-    from events.job_config.strict_json import shorten
-
     if not _TOPIC.fullmatch(name):
         raise Failed(
             Code.USAGE,
@@ -152,9 +150,6 @@ def _schedule(
     scale: float | None,
     for_: str | None,
 ) -> Schedule:
-    from turbine.ops.traffic import steady
-    from turbine.read.moments import parse_span
-
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
             if given is not None:
@@ -172,9 +167,6 @@ def _schedule(
 
 
 def _played(trace: Path, speed: float, scale: float) -> Schedule:
-    from turbine.ops.generate import open_trace
-    from turbine.ops.traffic import played
-
     with named("--trace"):
         schedule = played(open_trace(trace), speed=speed, scale=scale)
     most = max(schedule.per_s)
@@ -188,8 +180,6 @@ def _played(trace: Path, speed: float, scale: float) -> Schedule:
 
 
 def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
-    from turbine.ops.traffic import Shape
-
     if (late is None) != (late_by is None):
         given, other = (
             ("--late", "--late-by MS") if late_by is None else ("--late-by", "--late SHARE")
@@ -216,9 +206,6 @@ def _within(value: float, option: str, most: float, *, zero: bool = False) -> fl
 
 def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
     """Makes the topic where it is missing; it must not be another than was asked for."""
-    from turbine.cli.output import tell
-    from turbine.ops.generate import prepare_topic
-
     count, created = prepare_topic(settings, topic, partitions)
     if created:
         tell(f"topic {topic} is created, with {count} partitions")
@@ -258,8 +245,6 @@ def clear_line() -> None:
 
 def progress_text(run: Progress, per_s: float) -> str:
     """One line for people, with the rate of the last second."""
-    from turbine.cli.hosted import span
-
     late = span(int(1000 * run.behind_s), SLOW_MS)
     behind = f", {late} behind" if late else ""
     return f"{span(int(1000 * run.seconds))}: {run.sent:,} sent, {per_s:,.0f} a second{behind}"
@@ -277,19 +262,19 @@ def to_plain(topic: str, run: Progress) -> Row:
 
 
 def _show(topic: str, run: Progress, output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, tell, write
-
     row = to_plain(topic, run)
-    if output == "table":
-        columns = [
-            Column("TOPIC", lambda one: one["topic"]),
-            Column("SENT", lambda one: one["sent"]),
-            Column("SECONDS", lambda one: f"{one['seconds']:.1f}"),
-            Column("PER SECOND", lambda one: f"{one['sent_per_s']:.1f}"),
-            Column("BEHIND", lambda one: f"{one['behind_ms']} ms"),
-        ]
-        write(table_text([row], columns))
-    else:
-        show_value(row, output)
+    show(
+        row,
+        output,
+        lambda: listed(
+            [row],
+            "TOPIC, SENT, SECONDS, PER SECOND, BEHIND",
+            {
+                "SECONDS": lambda one: f"{one['seconds']:.1f}",
+                "PER SECOND": lambda one: f"{one['sent_per_s']:.1f}",
+                "BEHIND": lambda one: f"{one['behind_ms']} ms",
+            },
+        ),
+    )
     if row["behind_ms"] > SLOW_MS:
         tell("the records came later than they were due: that rate is too high for this broker")

@@ -8,10 +8,10 @@ from difflib import get_close_matches
 
 import typer
 
-from turbine.cli import FLAGS, LOCAL, VALUED, WATCH
 from turbine.cli.commands import app
 from turbine.cli.options import Chosen
 from turbine.cli.output import tell
+from turbine.cli.words import FLAGS, LOCAL, VALUED, WATCH
 from turbine.extras import lacking
 from turbine.failures import Code, Failed, code_of
 from turbine.installed import add_policies

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import (
+    OffsetResetRequested,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+)
+from events.job_config.reset import EARLIEST, LATEST, goal_of
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -17,11 +24,14 @@ from turbine.cli.options import (
     chosen,
     open_log,
 )
+from turbine.cli.plans import dry_id
+from turbine.cli.trials import try_asking
+from turbine.cli.verdicts import asked_row, show_verdicts
 from turbine.failures import Code, Failed, named
-
-if TYPE_CHECKING:
-    from turbine.read.answers.trial import Request
-    from turbine_client.verdicts import Verdict
+from turbine.read.answers.trial import Request
+from turbine.read.moments import now_ms, parse_moment
+from turbine_client.publish import Publisher
+from turbine_client.verdicts import Verdict
 
 Job = Annotated[str, typer.Argument(metavar="JOB")]
 Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the job reads it.")]
@@ -39,14 +49,6 @@ class Asked:
 
     def request(self, author: str) -> Request:
         """The record that would be sent."""
-        from events.generated.records import (
-            OffsetResetRequested,
-            PauseRequested,
-            ReleaseRequested,
-            ResumeRequested,
-        )
-        from turbine.cli.changes import dry_id
-
         if self.to is not None:
             return OffsetResetRequested(
                 change_id=dry_id(), job=self.job, to=self.to, author=author, reason=self.reason
@@ -139,9 +141,6 @@ def reset(
 
 def goal_text(to: str) -> str:
     """What the option says, as requests have it; times are by the clock of this machine."""
-    from events.job_config.reset import EARLIEST, LATEST, goal_of
-    from turbine.read.moments import now_ms, parse_moment
-
     plain = to.strip()
     if plain in (EARLIEST, LATEST) or plain.isdigit() or plain.startswith("{"):
         with named("--to"):
@@ -158,17 +157,12 @@ def goal_text(to: str) -> str:
 
 
 def _ask(context: typer.Context, asked: Asked, *, dry_run: bool, wait_s: float, output: str) -> int:
-    from turbine.cli.verdicts import asked_row, show_verdicts
-
     check_job(asked.job)
     who = author_or_user(asked.author)
     if dry_run:
-        from turbine.cli.trials import try_asking
-
         row = try_asking(open_log(context), asked.request(who), asked.verb, output)
         return show_verdicts([row], output, dry_run=True)
     settings = chosen(context).connected()
-    from turbine_client.publish import Publisher
 
     more = {} if asked.to is None else {"to": asked.to}
     with Publisher(settings, author=who) as publisher:

@@ -12,8 +12,8 @@ from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.process.local import Flags
-    from turbine.read.sources.log import Log
     from turbine.read.sources.log_file import LogFile
+    from turbine.read.state.framed import FramedLog
     from turbine_client.settings import Settings
 
 PATIENCE_S = (0.1, 600.0)
@@ -101,7 +101,7 @@ class Chosen:
     config: Path | None = None
     fleet: Path | None = None
     log: LogFile | None = None
-    held: Log | None = None  # where an API answers in a command's stead: what its views hold
+    held: FramedLog | None = None  # where an API answers in a command's stead: what its views hold
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
@@ -175,14 +175,14 @@ def chosen(context: typer.Context) -> Chosen:
     return context.obj
 
 
-def open_log(context: typer.Context) -> Log:
+def open_log(context: typer.Context) -> FramedLog:
     """The log that the settings name, or the file."""
-    from turbine.read.sources.log import Log
+    from turbine.read.state.framed import FramedLog
 
     found = chosen(context)
     if found.held is not None:
         return found.held
-    return Log(source=found.log) if found.log is not None else Log(found.connected())
+    return FramedLog(found.connected() if found.log is None else None, source=found.log)
 
 
 def check_job(name: str) -> str:

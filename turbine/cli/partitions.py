@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from events.job_config.strict_json import printable
-
-if TYPE_CHECKING:
-    from turbine.cli.documents import Wish
+from turbine.cli.documents import Wish
 
 NAMED = 3
 """Jobs that a note names; more of them are counted."""

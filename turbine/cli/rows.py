@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 from turbine.cli.options import DryRun, chosen
+from turbine.cli.output import tell, write
 from turbine.failures import Code
+from turbine.ops.forgetting import forget as carry_out
+from turbine.ops.forgetting import kept_of
 
 
 def forget(
@@ -22,10 +25,6 @@ def forget(
 
     They begin with what the log has, from its beginning. Nothing of the log is changed.
     """
-    from turbine.cli.output import tell, write
-    from turbine.ops.forgetting import forget as carry_out
-    from turbine.ops.forgetting import kept_of
-
     settings = chosen(context).connected()
     verb = "would forget" if dry_run else "forgot"
     for kept in [kept_of(settings, name) for name in names]:

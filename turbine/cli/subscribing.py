@@ -8,18 +8,20 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
+from turbine.cli.output import tell
 from turbine.failures import Code, Failed, named
-
-if TYPE_CHECKING:
-    from turbine.read.moments import Moment
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import Outcome, Subscriber
+from turbine.read.answers.outcomes import with_summary
+from turbine.read.moments import Moment, now_ms, parse_moment
+from turbine.read.state.instants import position_at
+from turbine_client.bookmark import Bookmark
+from turbine_client.positions import format_vector
+from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
 JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
 Kinds = Annotated[
@@ -110,9 +112,6 @@ class _Progress:
 
     def tell(self) -> None:
         """How to go on."""
-        from turbine.cli.output import tell
-        from turbine_client.positions import format_vector
-
         if self.bookmark is None:
             tell(f"go on with --from {format_vector(self.done)}")
         else:
@@ -138,9 +137,6 @@ def _follow(
 
 
 def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import WORDS, Subscriber, check_kinds
-
     topic = WORDS[wish.topic]
     with named("--kind"):
         kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
@@ -163,8 +159,6 @@ def _deal(
     output: str,
 ) -> None:
     """Deals with what comes, and keeps the position after each command or each batch."""
-    from turbine.read.answers.outcomes import with_summary
-
     while left is None or left > 0:
         batch = subscriber.poll(0.5)
         for outcome in batch[:left]:
@@ -182,15 +176,11 @@ def _deal(
 
 
 def _moment(text: str) -> Moment | str:
-    from turbine.read.moments import now_ms, parse_moment
-
     return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
 
 
 def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
     """A position is compared with the log; a time is for the subscriber to find."""
-    from turbine.read.moments import position_at
-
     if not isinstance(moment, dict):
         return moment
     strange = next((place for place in sorted(moment) if place.partition("/")[0] != topic), None)
@@ -217,8 +207,6 @@ def _command(text: str) -> list[str]:
 
 
 def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
-    from turbine.read.answers.outcomes import with_summary
-
     line = json.dumps(with_summary(outcome), ensure_ascii=False) + "\n"
     ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell
     if ended.returncode != 0:

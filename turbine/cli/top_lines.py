@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from events.job_config.strict_json import printable
-from turbine.cli.hosted import percent, span
+from turbine.cli.columns import percent, span
 from turbine.cli.top_keys import Look
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.fleet import Fleet

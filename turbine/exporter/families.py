@@ -23,8 +23,8 @@ from turbine.exporter.catalogue import OF_FLEET, Family
 from turbine.read.answers.alert_kinds import BY_NAME, OTHER
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import JOB_STATES, JobLine, lines_of
-from turbine.read.answers.move_reasons import REASONS
 from turbine.read.answers.tiers import Container, containers, uses_of
+from turbine.read.state.move_reasons import REASONS
 from turbine.read.state.shards import stage_of
 from turbine.read.state.tally import BOUNDS_S, DECISIONS, DIRECTIONS, READ, RESULTS, Tally
 from turbine.read.state.view import View

@@ -44,6 +44,7 @@ from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
 from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
+from turbine.read.moments import show_time
 from turbine_client.errors import BadRequest
 
 STEPS_MOST = 200_000
@@ -291,8 +292,6 @@ def _begun(span: Span, first_ms: int) -> Span:
 
 
 def _time(at_ms: int) -> str:
-    from turbine.read.moments import show_time
-
     return show_time(at_ms)
 
 

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from components.runtime.process.logs import configure_logs
+from components.runtime.process.loop import Stop
 from components.runtime.process.metrics import LOOPBACK
+from components.runtime.process.metrics import serve as serve_metrics
 from components.task_manager.agents import Options, serve
 from components.task_manager.place import hold
 from components.task_manager.pulse import Member
@@ -90,9 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     if given.die_with is not None:
         die_with(given.die_with)
-    from components.runtime.process.logs import configure_logs
-    from components.runtime.process.loop import Stop
-    from components.runtime.process.metrics import serve as serve_metrics
 
     try:
         member = member_of(given.name, given.tier, given.region, given.capacity)

@@ -19,6 +19,7 @@ from events.topics import JOURNAL
 from events.wire.codec import SKIPPED, Record
 from turbine.ops.exporting import Asked, Export
 from turbine.read.logics import NEWEST
+from turbine.read.moments import show_time
 from turbine.read.sources.log import Log, Standing
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import Writing
@@ -123,8 +124,6 @@ def _told(record: Record) -> Json:
 
 
 def _text(chosen: Standing, incident: Incident, told: Json, number: int) -> str:
-    from turbine.read.moments import show_time
-
     record = chosen.read.record
     words = re.sub(r"(?<!^)(?=[A-Z])", "_", record.kind).lower()
     name = re.sub(r"\W", "_", incident.job)

@@ -8,14 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
 
 from turbine_client.errors import BadRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from turbine.read.sources.log import Log
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SPAN = re.compile(r"(?:[0-9]{1,9}(?:ms|s|m|h|d|w))+")
@@ -121,40 +115,3 @@ def show_time(at_ms: int | None) -> str:
 def given_moment(text: str | None, what: str = "--at") -> Moment | None:
     """What an option says, by the clock of this machine; asked before anything is read."""
     return None if text is None else parse_moment(text, now_ms(), what)
-
-
-def log_at(log: Log, moment: Moment | None, what: str = "--at") -> Log:
-    """The log as it was then: what came later is not there. The log itself where nobody asked."""
-    from events.topics import CLOCK
-    from turbine.read.sources.log import Log as Cut
-    from turbine.read.sources.source import UpTo
-
-    if moment is None:
-        return log
-    end = position_at(log, moment, log.counts, what)
-    if not isinstance(moment, int) and CLOCK in log.counts:
-        # A position that names no clock means no log without one: ticks decide nothing.
-        end = log.ends(log.places([CLOCK])) | end
-    return Cut(source=UpTo(log.source, end))
-
-
-def position_at(
-    log: Log, moment: Moment, topics: Iterable[str], what: str = "--at"
-) -> dict[str, int]:
-    """The position vector that a time or a position means in this log."""
-    if isinstance(moment, int):
-        return log.moment(moment, topics, what)
-    known = set(log.places(log.counts))
-    for place in sorted(moment):
-        if place not in known:
-            raise BadMoment(
-                f"{what}: this log has no place {place}; `turbine log stats` lists its topics",
-            )
-    ends = log.ends(moment)
-    for place, offset in sorted(moment.items()):
-        if offset > ends[place]:
-            raise BadMoment(
-                f"{what}: {place} ends at {ends[place]}, before the position {offset};"
-                " name one that is in the log",
-            )
-    return moment

@@ -12,8 +12,8 @@ from simulation.world import World
 from tests.kit.played import played_once
 from turbine.read.records import to_export
 from turbine.read.sources.held import HeldSource
-from turbine.read.sources.log import Log
 from turbine.read.sources.log_lines import Head, Writing
+from turbine.read.state.framed import FramedLog
 
 SEED = 53
 """Of jobs with an auto scaler, whose usual bounds hold."""
@@ -48,7 +48,7 @@ def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
     return tuple(sorted(found, key=lambda one: one.at_ms))
 
 
-def log_of_reads(reads: Iterable[Read]) -> Log:
+def log_of_reads(reads: Iterable[Read]) -> FramedLog:
     """A log in memory of what was read, one partition a topic."""
     messages = [
         Message(
@@ -62,7 +62,7 @@ def log_of_reads(reads: Iterable[Read]) -> Log:
         )
         for one in reads
     ]
-    return Log(source=HeldSource(messages, dict.fromkeys(BY_SHORT, 1)))
+    return FramedLog(source=HeldSource(messages, dict.fromkeys(BY_SHORT, 1)))
 
 
 def write(path: Path, messages: Iterable[Message]) -> Path:

@@ -138,7 +138,7 @@ class Shelf:
 def apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(changes, "open_log", lambda _: Shelf())
-    monkeypatch.setattr("turbine_client.clients.counts_of", lambda _: {"clicks": 4})
+    monkeypatch.setattr("turbine.cli.applying.counts_of", lambda _: {"clicks": 4})
     (tmp_path / "job.yaml").write_text(FILE)
     return lambda *more: run("apply", "-f", "job.yaml", *more)
 
@@ -149,7 +149,7 @@ def test_nothing_of_a_file_is_sent_of_which_anything_is_wrong(
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a publisher was made")
 
-    monkeypatch.setattr("turbine_client.publish.Publisher", refuse)
+    monkeypatch.setattr("turbine.cli.applying.Publisher", refuse)
     ended = apply()
     assert (ended.code, ended.err) == (Code.FAILED, "")
     assert ended.out == (

@@ -10,8 +10,8 @@ import pytest
 from events.generated.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from turbine.cli.changes import Plan, Terms, plan_of
 from turbine.cli.documents import Wish
+from turbine.cli.plans import Plan, Terms, plan_of
 from turbine.cli.verdicts import show_verdicts
 from turbine.failures import Code
 from turbine.read.answers.trial import Trial, try_change

@@ -39,7 +39,7 @@ from turbine.exporter.catalogue import OF_FLEET, OF_PROCESS
 from turbine.exporter.families import TIERS_MOST, Asked, Beside
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import badness, lines_of
-from turbine.read.answers.move_reasons import REASONS, reason_of
+from turbine.read.state.move_reasons import REASONS, reason_of
 from turbine.read.state.tally import REASONS_MOST, Tally
 from turbine.read.state.view import View
 

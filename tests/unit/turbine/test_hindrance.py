@@ -347,7 +347,7 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> None:
         alerts={one.key: one for one in found},
     )  # fmt: skip
     monkeypatch.setattr("turbine.cli.jobs.open_log", lambda _: None)
-    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
+    monkeypatch.setattr("turbine.cli.jobs.jobs_view", lambda *_: view)
 
 
 @pytest.mark.usefixtures("fleet")

@@ -27,7 +27,7 @@ from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.failures import Code
 from turbine.read.answers import lag
-from turbine.read.answers.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.answers.lag import Behind, Listings, Loads, Share, shares_of, to_plain
 from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
@@ -139,7 +139,7 @@ class FakeLog:
             return View({}, jobs=seen)
 
         monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.viewing.jobs_view", view)
+        monkeypatch.setattr("turbine.cli.lag.jobs_view", view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)
@@ -309,7 +309,7 @@ def test_who_has_caught_up_since_the_report_has_no_bytes_and_no_time_left(log: F
 
 def test_an_old_report_says_nothing_about_now(log: FakeLog) -> None:
     now = lag_now()
-    log.load(report(0), at_ms=now - 2 * FRESH_MS)
+    log.load(report(0), at_ms=now - 2 * lag.FRESH_MS)
     log.load(report(1), at_ms=now)
     by_task = {row["task"]: row["lag_ms"] for row in told("--by", "task")}
     assert by_task == {0: None, 1: 40}

@@ -8,9 +8,9 @@ from events.generated.records import PartitionLag
 from projections import lists
 from projections.jobs import Job, Layer
 from tests.unit.turbine.test_lag import FakeLog, read_of, report, specs
-from turbine.read.answers.lag import FRESH_MS, behind_then, look_back, to_plain
+from turbine.read.answers.lag import behind_then, look_back, to_plain
 from turbine.read.sources.log import Log
-from turbine.read.state.notes import UNLOADED, Notes, loaded
+from turbine.read.state.notes import FRESH_MS, UNLOADED, Notes, loaded
 from turbine.read.state.view import JobView
 
 NOW = 10**15

@@ -9,14 +9,8 @@ import pytest
 
 from events.topics import JOURNAL, place
 from turbine.failures import Code, code_of
-from turbine.read.moments import (
-    SPAN_MAX_MS,
-    BadMoment,
-    parse_moment,
-    parse_span,
-    position_at,
-    show_time,
-)
+from turbine.read.moments import SPAN_MAX_MS, BadMoment, parse_moment, parse_span, show_time
+from turbine.read.state.instants import position_at
 
 NOW = 1_800_000_000_000
 

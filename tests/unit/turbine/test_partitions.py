@@ -12,12 +12,11 @@ import pytest
 
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli import changes
+from turbine.cli import applying, changes
 from turbine.cli.applying import Topics
 from turbine.cli.documents import Wish
 from turbine.cli.partitions import fill, gaps, notes
 from turbine.failures import Code
-from turbine_client import clients
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 8, "views": 3}
@@ -131,7 +130,7 @@ class Broker:
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     found = Broker(COUNTS)
-    monkeypatch.setattr(clients, "counts_of", found)
+    monkeypatch.setattr(applying, "counts_of", found)
     return found
 
 
@@ -171,7 +170,7 @@ def test_what_is_not_there_is_made_where_that_is_asked_for(
         made.append((topic, partitions))
         return partitions or 16, True
 
-    monkeypatch.setattr("turbine.ops.generate.prepare_topic", prepare)
+    monkeypatch.setattr("turbine.cli.applying.prepare_topic", prepare)
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}, {"topic": "far", "partitions": 4}])]
     tried = look(given, create=True, dry_run=True)
     assert made == []
@@ -250,8 +249,8 @@ def test_a_change_is_sent_with_what_was_filled_in(
 
     monkeypatch.setattr(changes.Terms, "propose", propose)
     sent_row = {"job": "a", "verdict": "sent"}
-    monkeypatch.setattr(changes, "await_verdicts", lambda *_: [sent_row])
-    monkeypatch.setattr("turbine_client.publish.Publisher", Idle)
+    monkeypatch.setattr(applying, "await_verdicts", lambda *_: [sent_row])
+    monkeypatch.setattr("turbine.cli.applying.Publisher", Idle)
     ended = apply()
     assert ended.code == Code.OK
     assert "a: 1 task starts; how long it takes is unknown" in ended.err

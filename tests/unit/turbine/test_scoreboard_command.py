@@ -117,7 +117,7 @@ def test_without_a_trace_all_scenarios_are_played_and_it_says_so(
         asked.extend(given)
         return [[] for _ in given]
 
-    monkeypatch.setattr("turbine.lab.scoreboard.answered", keep)
+    monkeypatch.setattr("turbine.cli.scoreboard.answered", keep)
     ended = run("scoreboard")
     assert (
         "no trace is named, so scenarios alone are played; --traces DIR adds all of DIR\n"

@@ -335,7 +335,7 @@ def test_what_comes_is_followed_until_the_time_is_over(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follows = Follows(desk)
-    monkeypatch.setattr("turbine_client.reading.Follower", follows)
+    monkeypatch.setattr("turbine.cli.task_logs.Follower", follows)
     desk.job.began(0)
     printed(container(desk.directory, "c1"), 0, line(0, "before"))
     now, before, began, *came = desk.rows("orders/0", "-f", "--timeout", "500ms")

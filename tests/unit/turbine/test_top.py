@@ -257,7 +257,7 @@ def test_figures_that_do_not_move_say_why(trouble: str, tick_ms: int, told: str)
 
 def served(monkeypatch: pytest.MonkeyPatch, view: View) -> None:
     monkeypatch.setattr(command, "open_log", lambda _: None)
-    monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
+    monkeypatch.setattr("turbine.cli.top.viewed", lambda *_: nullcontext(view))
 
 
 def test_one_frame_goes_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

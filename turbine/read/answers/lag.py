@@ -20,15 +20,13 @@ from projections import lists
 from projections.lists import Lists
 from projections.syncs import DELETED, Sync
 from turbine.read.sources.log import Log
+from turbine.read.state.notes import FRESH_MS
 from turbine.read.state.running import state_of
 from turbine.read.state.view import JobView
 from turbine_client.clients import counts_of
 
 Row = dict[str, Any]
 By = Literal["job", "task", "partition"]
-
-FRESH_MS = 300_000
-"""Tasks report every minute: who has not for five says nothing about now."""
 
 
 class Listings:

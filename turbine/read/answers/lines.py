@@ -22,7 +22,6 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import DELETED, RUNNING, Sync
 from turbine.read.answers.alert_kinds import gravest
-from turbine.read.answers.lag import FRESH_MS
 from turbine.read.answers.overrides import until, until_by_path
 from turbine.read.filters import filter_of
 from turbine.read.plain import made, means
@@ -38,6 +37,7 @@ from turbine.read.state.headline import (
     lives_of,
     tasks_of,
 )
+from turbine.read.state.notes import FRESH_MS
 from turbine.read.state.running import condition, standing
 from turbine.read.state.view import AlertView, JobView, View
 

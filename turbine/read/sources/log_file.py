@@ -25,6 +25,8 @@ from components.runtime.kafka.intake import Message
 from components.runtime.kafka.origin import Spans
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, CLOCK, JOURNAL
+from events.wire.lock import read_lock
+from turbine.read.moments import BadMoment, show_time
 from turbine.read.sources.log_lines import (
     BadFile,
     Head,
@@ -291,8 +293,6 @@ class LogFile:
 
     def check(self, at_ms: int, what: str) -> None:
         """BadMoment where the file tells nothing of that instant."""
-        from turbine.read.moments import BadMoment, show_time
-
         if at_ms > self.tail.last_ms:
             raise BadMoment(
                 f"{what}: {self.path} ends at {show_time(self.tail.last_ms)}, before"
@@ -307,8 +307,6 @@ class LogFile:
 
     def strange(self) -> list[str]:
         """Schemas of the file that this build does not know, or knows as others."""
-        from events.wire.lock import read_lock
-
         known = {one.id: one.schema for one in read_lock()}
         return [
             printable(str(one.get("name", "?"))[:80])

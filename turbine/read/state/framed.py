@@ -56,6 +56,17 @@ def view_before(log: Log, end: Mapping[str, int], worth: int = WORTH) -> View | 
         return replace(view, jobs=dict(view.jobs))  # they are fetched while the cache is open
 
 
+class FramedLog(Log):
+    """A log whose past begins from the frames that somebody keeps who follows it."""
+
+    def held(self) -> View | None:
+        """What somebody holds who has folded all of it to the end now; None: nobody does here."""
+        return None
+
+    def _framed(self, name: str, view: Component[R], end: Mapping[str, int] | None) -> Restored[R]:
+        return Restored() if end is None else rows_before(self, name, view, end)
+
+
 @contextmanager
 def _frame(
     log: Log, end: Mapping[str, int], topics: frozenset[str] | None, worth: int

@@ -27,6 +27,9 @@ from projections.lists import Lists
 from projections.reports import Report, report_of
 from turbine.read.state.running import FAILURES_KEPT
 
+FRESH_MS = 300_000
+"""Tasks report every minute: who has not for five says nothing about now."""
+
 Rank = tuple[int, int, int, int]
 Loads = Map[int, tuple[Rank, TaskLoadReported, int]]
 """Of each task the report with the greatest rank, whichever comes last, and its instant. Apart from

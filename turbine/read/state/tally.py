@@ -39,7 +39,7 @@ from projections.scaling.actions import (
     SCALE_DOWN,
     SCALE_UP,
 )
-from turbine.read.answers.move_reasons import reason_of
+from turbine.read.state.move_reasons import reason_of
 
 OTHER = "other"
 """The label of what this build has no name for: values of labels are bounded."""
