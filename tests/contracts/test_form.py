@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client"])
+ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client", "examples"])
 GENERATED = {
     "client/turbine_client/records.py",
     "events/generated/records.py",

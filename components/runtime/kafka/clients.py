@@ -67,9 +67,10 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
-    """P, as the log has it: these per-job topics must be there, and agree on it."""
-    found = partitions_of(settings)
-    needed = sorted(shorts)
+    """P, as the log has it: these per-job topics must be there, and agree on it. Rows of one who
+    is not of this tree lie on a topic beside those of the table."""
+    counts, needed = counts_of(settings), sorted(shorts)
+    found = {short: counts[name] for short in needed if (name := settings.topic(short)) in counts}
     for short in needed:
         if short not in found:
             raise NoTopic(
