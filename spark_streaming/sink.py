@@ -24,7 +24,7 @@ Offsets = Callable[[int], Mapping[At, int]]
 """How far the input goes that a batch is made of."""
 
 
-class Seat(Protocol):
+class OutputSession(Protocol):
     """A task's place at the broker: whoever takes it fences who had it."""
 
     @property
@@ -84,7 +84,7 @@ class Sink:
 
     def __init__(
         self,
-        seat: Seat,
+        seat: OutputSession,
         lineage: str,
         offsets: Offsets,
         topic: str | None,

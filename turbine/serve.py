@@ -27,55 +27,55 @@ PR_SET_PDEATHSIG = 1
 
 def _clock(settings: Settings, _: str) -> int:
     from components.clock.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 def _publisher(settings: Settings, _: str) -> int:
     from components.publisher.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 def _auditor(settings: Settings, _: str) -> int:
     from components.auditor.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.read.logics import audited_with
 
-    return serve(settings, Stop().listen(), audited_with)
+    return serve(settings, StopSignal().listen(), audited_with)
 
 
 def _shard_manager(settings: Settings, tier: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.runtime.tier.shell import serve
     from components.shard_manager.decide import component_of
 
-    return serve(settings, Stop().listen(), component_of(tier))
+    return serve(settings, StopSignal().listen(), component_of(tier))
 
 
 def _capacity_manager(settings: Settings, tier: str) -> int:
     from components.capacity_manager.decide import component_of
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.runtime.tier.shell import serve
 
-    return serve(settings, Stop().listen(), component_of(tier))
+    return serve(settings, StopSignal().listen(), component_of(tier))
 
 
 def _api(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.api.server import Serving, serve
 
     # Beside other fleets of this machine another port is taken; it stands in the directory.
-    return serve(settings, Serving(any_port=True), Stop().listen())
+    return serve(settings, Serving(any_port=True), StopSignal().listen())
 
 
 def _webhooks(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.webhooks.agents import serve
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 class Shown(NamedTuple):
@@ -88,13 +88,13 @@ class Shown(NamedTuple):
 
 
 def _exporter(settings: Settings, shown: Shown) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.exporter.exporter import PORT, serve
-    from turbine.exporter.families import JOBS_MOST, Asked
+    from turbine.exporter.families import JOBS_MOST, MetricOptions
 
     most = JOBS_MOST if shown.jobs_most is None else shown.jobs_most
-    asked = Asked(most, shown.tasks_per_job)
-    return serve(settings, Stop().listen(), shown.host, shown.port or PORT, asked)
+    asked = MetricOptions(most, shown.tasks_per_job)
+    return serve(settings, StopSignal().listen(), shown.host, shown.port or PORT, asked)
 
 
 EXPORTER = "exporter"

@@ -45,7 +45,7 @@ class _Round:
         return next((message for message in self.done if message.offset() is None), None)
 
 
-class Emitter:
+class BytesEmitter:
     """Collects acknowledgements of one producer. Used from one thread."""
 
     def __init__(self, producer: Producer, prefix: str, deadline_s: float = 60.0) -> None:

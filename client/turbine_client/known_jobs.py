@@ -46,7 +46,7 @@ def unmeant(settings: Settings, job: str) -> Rejected | None:
     return None if there else Rejected("", job, "no-such-job", not_meant(job))
 
 
-class Tiers:
+class KnownTiers:
     """The tiers that are there, as an author sees them: read again where one is not among them."""
 
     def __init__(self, settings: Settings) -> None:

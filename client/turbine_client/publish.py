@@ -15,12 +15,12 @@ from typing import Any
 from turbine_client.bodies import Body
 from turbine_client.clients import partitions_of, producer
 from turbine_client.creating import makes_a_job, tier_of
-from turbine_client.emitter import Emitter, WriteRefused
+from turbine_client.emitter import BytesEmitter, WriteRefused
 from turbine_client.envelope import headers_of
 from turbine_client.errors import NoTopic, Unavailable
 from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.identity import change_id as name_change
-from turbine_client.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
+from turbine_client.known_jobs import KnownTiers, hinted, in_journal, never_answered, unmeant
 from turbine_client.records import (
     ConfigChangeProposed,
     JobDeleteRequested,
@@ -104,7 +104,7 @@ class Publisher:
         bootstrap: str | None = None,
     ) -> None:
         self._settings = given_settings(settings, bootstrap)
-        self._author, self._tiers = author, Tiers(self._settings)
+        self._author, self._tiers = author, KnownTiers(self._settings)
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:
             raise NoTopic(
@@ -112,7 +112,7 @@ class Publisher:
                 " create it with `turbine topics apply`"
             )
         self._lock = threading.Lock()  # of the emitter, for as long as the broker takes
-        self._emitter = Emitter(producer(self._settings), self._settings.prefix, deadline_s=30)
+        self._emitter = BytesEmitter(producer(self._settings), self._settings.prefix, deadline_s=30)
         self._hearing = threading.Lock()  # of the two below, for a moment
         self._waiting: dict[str, Future[Verdict]] = {}
         self._lost = ""  # why no verdict can be heard any more

@@ -20,8 +20,8 @@ from components.runtime.core.store import Restored
 from components.runtime.faust.rows import look
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
-from components.task_manager.core.chains import KINDS, Chains, Kept, Standing, unfit
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
+from components.task_manager.core.chains import KINDS, Chains, KeptChain, StandingDecision, unfit
 from turbine_client.clients import (
     BrokerUnreachable,
     LoginRefused,
@@ -37,7 +37,7 @@ REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 log = structlog.get_logger(__name__)
 
 
-class Reader:
+class ContainerReader:
     """From what was kept on; where nothing was, or it does not fit the log, from the first record
     on. Either way it tells the same."""
 
@@ -57,7 +57,7 @@ class Reader:
         """Begins to read."""
         self._thread.start()
 
-    def take(self, most: int) -> list[Standing | Kept]:
+    def take(self, most: int) -> list[StandingDecision | KeptChain]:
         """What has come to stand since the last time, in causal order for each key."""
         standing = self._chains.standing
         taken = [standing.popleft() for _ in range(min(most, len(standing)))]
@@ -113,7 +113,7 @@ class Reader:
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
             raise LogUnreadable(why)
-        self._watch = Watch(
+        self._watch = TopicWatch(
             self._settings,
             lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
             remedy=REMEDY,

@@ -14,7 +14,7 @@ ACTIONS = frozenset(
 )
 
 
-class Size(NamedTuple):
+class JobSize(NamedTuple):
     """Of a job: tasks, and what each of them has."""
 
     tasks: int

@@ -32,31 +32,31 @@ from projections.scaling.actions import (
     REBALANCE,
     REVERT,
     VERIFIED,
-    Size,
+    JobSize,
 )
-from projections.scaling.done import Deed, Done, done_after
+from projections.scaling.done import Done, PastDecision, done_after
 from projections.scaling.facts import change_to, differing, facts_of, keys_of
 from projections.scaling.row import (
     OWN_ALERTS,
     REVERTED,
-    Change,
     Config,
-    Owed,
-    Running,
-    Scale,
-    Told,
+    LastAnnouncement,
+    OpenProposal,
+    OwedProposal,
+    ScalingRow,
+    SyncedState,
 )
 from turbine_client.identity import valid_until_ms
 
 RESTARTS_MOST = 24
 """Instants of changes that are kept: more than any budget of an hour."""
 REASON_CHARS = 512
-UNSIZED = Size(1, 1, 0.0, 1)
+UNSIZED = JobSize(1, 1, 0.0, 1)
 DEEDS = frozenset({ALERT, MOVE, REBALANCE})
 """Verdicts of which something is remembered though no size comes of them."""
 
 
-def apply(row: Scale, body: Body, now_ms: int) -> Scale:
+def apply(row: ScalingRow, body: Body, now_ms: int) -> ScalingRow:
     """The row once this stands; deciders look ahead of their own words with it."""
     match body:
         case ScalingDecided():
@@ -64,7 +64,7 @@ def apply(row: Scale, body: Body, now_ms: int) -> Scale:
         case ScalingDeclined():
             return _declined(row, body, now_ms)
         case ScalingVerified():
-            done = done_after(row.done, Deed(VERIFIED, "", False), UNSIZED, now_ms)
+            done = done_after(row.done, PastDecision(VERIFIED, "", False), UNSIZED, now_ms)
             return row._replace(done=done, change=None)
         case ScalingReverted():
             return _reverted(row, body, now_ms)
@@ -82,7 +82,7 @@ def apply(row: Scale, body: Body, now_ms: int) -> Scale:
             return _rejected(row, body)
         case JobDeleted():
             config = Config(versions=body.versions)
-            return row._replace(config=config, done=Done(), change=None, told=Told())
+            return row._replace(config=config, done=Done(), change=None, told=LastAnnouncement())
         case _:
             row = row._replace(change=_synced(row, body, now_ms))
             return row._replace(running=running_after(row.running, body))
@@ -91,15 +91,15 @@ def apply(row: Scale, body: Body, now_ms: int) -> Scale:
 # --- own words
 
 
-def _decided(row: Scale, body: ScalingDecided, now_ms: int) -> Scale:
+def _decided(row: ScalingRow, body: ScalingDecided, now_ms: int) -> ScalingRow:
     tasks = body.final_tasks
     said = body.explanation[:REASON_CHARS]
-    told = Told(body.action, body.symptom, body.diagnosis, tasks, now_ms, said)
+    told = LastAnnouncement(body.action, body.symptom, body.diagnosis, tasks, now_ms, said)
     if body.mode != "act":
         return row._replace(told=told)
     before = row.size or UNSIZED
     wanted = size_after(before, body.set_json)
-    deed = Deed(
+    deed = PastDecision(
         body.action,
         body.diagnosis,
         wanted != before,
@@ -108,7 +108,7 @@ def _decided(row: Scale, body: ScalingDecided, now_ms: int) -> Scale:
         _number(body.evidence_json, "reads_records_per_s"),
         body.expected_records_per_s,
     )
-    change = Change(
+    change = OpenProposal(
         body.change_id,
         body.set_json,
         body.clear,
@@ -129,17 +129,17 @@ def _decided(row: Scale, body: ScalingDecided, now_ms: int) -> Scale:
     )
 
 
-def owed_by(change: Change, reason: str) -> Owed:
+def owed_by(change: OpenProposal, reason: str) -> OwedProposal:
     """The proposal that a change is."""
     said = reason[:REASON_CHARS]
-    return Owed(change.id, change.expected_version, change.set_json, change.clear, said)
+    return OwedProposal(change.id, change.expected_version, change.set_json, change.clear, said)
 
 
-def size_after(before: Size, set_json: str) -> Size:
+def size_after(before: JobSize, set_json: str) -> JobSize:
     """The size once that is set."""
     made: Any = json.loads(set_json)
     resources = made.get("resources", {})
-    return Size(
+    return JobSize(
         made.get("tasks", before.tasks),
         made.get("threads_per_task", before.threads),
         resources.get("cpu_cores", before.cpu_cores),
@@ -147,7 +147,7 @@ def size_after(before: Size, set_json: str) -> Size:
     )
 
 
-def _declined(row: Scale, body: ScalingDeclined, now_ms: int) -> Scale:
+def _declined(row: ScalingRow, body: ScalingDeclined, now_ms: int) -> ScalingRow:
     change = row.change
     if body.change_id is not None:
         if change is None or change.id != body.change_id:
@@ -156,18 +156,20 @@ def _declined(row: Scale, body: ScalingDeclined, now_ms: int) -> Scale:
         retry_ms = valid_until_ms(body.change_id) + 1
         return row._replace(change=None, done=done, retry_ms=retry_ms)
     said = body.explanation[:REASON_CHARS]
-    row = row._replace(told=Told(body.action, body.reason, body.diagnosis, 0, now_ms, said))
+    row = row._replace(
+        told=LastAnnouncement(body.action, body.reason, body.diagnosis, 0, now_ms, said)
+    )
     if body.action not in DEEDS or body.mode != "act":
         return row
     # Nothing was done about it: only its cause is remembered, and the next look finds the same.
-    deed = Deed(ALERT, body.diagnosis, False)
+    deed = PastDecision(ALERT, body.diagnosis, False)
     return row._replace(done=done_after(row.done, deed, row.size or UNSIZED, now_ms))
 
 
-def _reverted(row: Scale, body: ScalingReverted, now_ms: int) -> Scale:
+def _reverted(row: ScalingRow, body: ScalingReverted, now_ms: int) -> ScalingRow:
     until = _number(body.measures_json, "held_until_ms")
     sized = body.revert_change_id is not None
-    deed = Deed(REVERT, "no-gain", sized, None if until is None else int(until))
+    deed = PastDecision(REVERT, "no-gain", sized, None if until is None else int(until))
     row = row._replace(done=done_after(row.done, deed, UNSIZED, now_ms))
     change = row.change
     if body.revert_change_id is None or change is None:
@@ -175,14 +177,14 @@ def _reverted(row: Scale, body: ScalingReverted, now_ms: int) -> Scale:
     back = _back(row, change, body.revert_change_id, now_ms)
     restarts = (*row.restarts[1 - RESTARTS_MOST :], now_ms)
     owed = (*row.owed, owed_by(back, body.explanation))
-    told = Told(REVERT, REVERTED, change.diagnosis, change.before.tasks, now_ms)
+    told = LastAnnouncement(REVERT, REVERTED, change.diagnosis, change.before.tasks, now_ms)
     return row._replace(change=back, owed=owed, restarts=restarts, told=told)
 
 
-def _back(row: Scale, change: Change, name: str, now_ms: int) -> Change:
+def _back(row: ScalingRow, change: OpenProposal, name: str, now_ms: int) -> OpenProposal:
     """The proposal that takes a change back: what it had set becomes what it was."""
     have = row.size or change.wanted
-    return Change(
+    return OpenProposal(
         name,
         canonical_json(change_to(change.before, have)),
         (),
@@ -209,7 +211,7 @@ def _newer(config: Config, versions: LayerVersions, expected_json: str) -> Confi
     return config._replace(versions=versions, facts=facts_of(expected_json))
 
 
-def _configured(row: Scale, body: JobConfigChanged) -> Scale:
+def _configured(row: ScalingRow, body: JobConfigChanged) -> ScalingRow:
     config = _newer(row.config, body.versions, body.expected_json)
     match body.layer:
         case "base":
@@ -227,7 +229,7 @@ def _configured(row: Scale, body: JobConfigChanged) -> Scale:
     return _overridden(row._replace(config=config, change=change))
 
 
-def _overridden(row: Scale) -> Scale:
+def _overridden(row: ScalingRow) -> ScalingRow:
     """Whoever changes what we had set has the last word: there is nothing left to be held against
     what was expected."""
     change, size = row.change, row.size
@@ -238,7 +240,7 @@ def _overridden(row: Scale) -> Scale:
     return row._replace(change=change._replace(overridden=change.overridden or gone))
 
 
-def _rejected(row: Scale, body: JobConfigRejected) -> Scale:
+def _rejected(row: ScalingRow, body: JobConfigRejected) -> ScalingRow:
     row = row._replace(ingress=answer(row.ingress, body.change_id))
     change = row.change
     if change is None or change.id != body.change_id:
@@ -249,13 +251,13 @@ def _rejected(row: Scale, body: JobConfigRejected) -> Scale:
 # --- the state syncer's
 
 
-def running_after(running: Running, body: Body) -> Running:
+def running_after(running: SyncedState, body: Body) -> SyncedState:
     """How far the syncer has come."""
     match body:
         case SyncPlanned():
             return running._replace(plan=body.plan_id)
         case SyncCommitted():
-            return Running(body.versions, body.state, "", running.quarantined)
+            return SyncedState(body.versions, body.state, "", running.quarantined)
         case SyncFailed(change_id=None, plan_id=running.plan):
             return running._replace(plan="")
         case JobQuarantined():
@@ -266,7 +268,7 @@ def running_after(running: Running, body: Body) -> Running:
             return running
 
 
-def _synced(row: Scale, body: Body, now_ms: int) -> Change | None:
+def _synced(row: ScalingRow, body: Body, now_ms: int) -> OpenProposal | None:
     """Our change is in effect with the first commit of its version."""
     change = row.change
     if change is None or not isinstance(body, SyncCommitted) or change.effect_ms is not None:

@@ -16,7 +16,7 @@ from projections.scaling.actions import (
     SCALE_DOWN,
     SCALE_UP,
     VERIFIED,
-    Size,
+    JobSize,
 )
 
 OTHER_CAUSES = frozenset({"stuck-partition", "dependency", "straggler", "skew"})
@@ -27,7 +27,7 @@ class Open(NamedTuple):
     """A change whose outcome is waited for."""
 
     by_ms: int
-    before: Size
+    before: JobSize
     could: float  # records a second, before
     expected: float  # after
 
@@ -43,7 +43,7 @@ class Done(NamedTuple):
     mended_ms: int | None = None  # when something was done last about one task
 
 
-class Deed(NamedTuple):
+class PastDecision(NamedTuple):
     """What counts of a decision: the same of a verdict and of the record that it became."""
 
     action: str
@@ -55,7 +55,7 @@ class Deed(NamedTuple):
     expected: float | None = None
 
 
-def done_after(done: Done, deed: Deed, before: Size, now_ms: int) -> Done:
+def done_after(done: Done, deed: PastDecision, before: JobSize, now_ms: int) -> Done:
     """What is remembered once it was decided, of a job that had this size."""
     action = deed.action
     if deed.diagnosis in OTHER_CAUSES and action in {ALERT, MOVE, REBALANCE}:
@@ -78,7 +78,7 @@ def done_after(done: Done, deed: Deed, before: Size, now_ms: int) -> Done:
     return done._replace(acted_ms=now_ms)
 
 
-def _opened(deed: Deed, before: Size) -> Open | None:
+def _opened(deed: PastDecision, before: JobSize) -> Open | None:
     """More is held against what it was to bring; less of it is not."""
     if deed.action != SCALE_UP or deed.by_ms is None:
         return None

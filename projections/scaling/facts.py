@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from events.job_config.config import PROCESS_MB, Invalid
 from events.job_config.strict_json import canonical_json
 from events.job_config.text import config_of
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 
 TASKS, THREADS, CORES, MEMORY = (
     "tasks",
@@ -30,7 +30,7 @@ INPUTS_MOST = 256
 class Facts(NamedTuple):
     """Of a config that is accepted."""
 
-    size: Size
+    size: JobSize
     inputs: tuple[tuple[str, int | None], ...]  # topics, with how many partitions they have
     slo_s: float
     tasks_max: int
@@ -59,7 +59,7 @@ def facts_of(expected_json: str) -> Facts | None:
     if len(settings_json) > SETTINGS_CHARS or len(config.inputs) > INPUTS_MOST:
         return None
     return Facts(
-        size=Size(
+        size=JobSize(
             config.tasks,
             config.threads_per_task,
             float(config.resources.cpu_cores),
@@ -96,7 +96,7 @@ def _names(layer: Any, path: list[str]) -> bool:
     return True
 
 
-def change_to(wanted: Size, have: Size) -> dict[str, Any]:
+def change_to(wanted: JobSize, have: JobSize) -> dict[str, Any]:
     """What has to be set for the one to become the other."""
     made: dict[str, Any] = {}
     for path, value, before in zip(SIZED, wanted, have, strict=True):
@@ -110,13 +110,13 @@ def change_to(wanted: Size, have: Size) -> dict[str, Any]:
     return made
 
 
-def without(wanted: Size, have: Size, keys: frozenset[str]) -> Size:
+def without(wanted: JobSize, have: JobSize, keys: frozenset[str]) -> JobSize:
     """The size, but for what others have their say in."""
     pairs = zip(SIZED, wanted, have, strict=True)
-    return Size(*[before if path in keys else value for path, value, before in pairs])  # type: ignore[arg-type]  # each in its place
+    return JobSize(*[before if path in keys else value for path, value, before in pairs])  # type: ignore[arg-type]  # each in its place
 
 
-def differing(wanted: Size, have: Size) -> frozenset[str]:
+def differing(wanted: JobSize, have: JobSize) -> frozenset[str]:
     """The paths in which they differ."""
     pairs = zip(SIZED, wanted, have, strict=True)
     return frozenset(path for path, value, before in pairs if value != before)

@@ -19,7 +19,7 @@ from projections.scaling import ring
 from projections.scaling.apply import apply
 from projections.scaling.model import Watch, learn, watched
 from projections.scaling.rounds import rounds_after
-from projections.scaling.row import SHRINK, STOP, Days, Grant, Learnt, Scale
+from projections.scaling.row import SHRINK, STOP, Days, Grant, LearntLoads, ScalingRow
 from projections.scaling.seen import DAY_MS
 from projections.scaling.splits import MOST
 
@@ -30,10 +30,10 @@ TEXT_CHARS = 512
 DAYS_MOST = 3_650
 
 
-def fold(row: Scale | None, read: Read, watch: Watch = watched) -> Scale:
+def fold(row: ScalingRow | None, read: Read, watch: Watch = watched) -> ScalingRow:
     """The row after the record. Total; what does not concern it changes nothing."""
     record = read.record
-    row = Scale(record.key) if row is None else row
+    row = ScalingRow(record.key) if row is None else row
     match record.body:
         case TaskLoadReported() as body:
             return _learnt(row, body, read.at_ms, watch)
@@ -49,7 +49,7 @@ def fold(row: Scale | None, read: Read, watch: Watch = watched) -> Scale:
             return apply(row, body, record.tick_ms)
 
 
-def _learnt(row: Scale, body: TaskLoadReported, at_ms: int, watch: Watch) -> Scale:
+def _learnt(row: ScalingRow, body: TaskLoadReported, at_ms: int, watch: Watch) -> ScalingRow:
     before = row.learnt
     rounds, minutes = rounds_after(before.rounds, body, at_ms)
     if rounds is before.rounds:
@@ -58,10 +58,10 @@ def _learnt(row: Scale, body: TaskLoadReported, at_ms: int, watch: Watch) -> Sca
     for minute in minutes:
         known = learn(known, minute.tasks * (minute.threads or 1), minute, watch)
         packed = ring.kept(packed, minute)
-    return row._replace(learnt=Learnt(rounds, known, packed))
+    return row._replace(learnt=LearntLoads(rounds, known, packed))
 
 
-def _asked(row: Scale, read: Read, body: ConfigChangeProposed) -> Scale:
+def _asked(row: ScalingRow, read: Read, body: ConfigChangeProposed) -> ScalingRow:
     """Our own proposal is read back, or somebody else's: the authority is the topic."""
     name = read.record.id
     ingress, counts = admit(row.ingress, name, body, len(read.record.value), read.at_ms)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from events.job_config.policies.turbine import LOOK_BACK_MOST
 from projections.scaling.capacity import BUSY_LEAST, Curve
 from projections.scaling.done import Done
-from projections.scaling.newest import Bounds, Seen
+from projections.scaling.newest import CauseBounds, CauseSigns
 from projections.scaling.newest import seen as seen_with
 from projections.scaling.seen import Minute
 
@@ -29,19 +29,19 @@ LOWS = 64
 NEVER = 10**15
 FADES = 0.5
 """Of what was believed of restarts, with each that was shorter: a longer one counts at once."""
-BOUNDS = Bounds()
-Watch = Callable[[Seen, Minute, float | None], tuple[Seen, bool]]
+BOUNDS = CauseBounds()
+Watch = Callable[[CauseSigns, Minute, float | None], tuple[CauseSigns, bool]]
 """What the newest minutes say with this one, and whether it is one that capacity is learnt from."""
 
 
-class Known(NamedTuple):
+class JobModel(NamedTuple):
     """What minutes taught of a job, and beside it what was decided."""
 
     curve: Curve = Curve()
     arrived: tuple[float, ...] = ()
     lags_s: tuple[float, ...] = ()
     lag: float = 0.0
-    seen: Seen = Seen()
+    seen: CauseSigns = CauseSigns()
     used_mb: float | None = None
     restart_s: float = RESTART_S
     down_s: float = 0.0  # of the restart that is under way
@@ -66,7 +66,7 @@ class Known(NamedTuple):
         return NEVER if acted_ms is None else now_ms - acted_ms
 
 
-def watched(before: Seen, minute: Minute, share: float | None) -> tuple[Seen, bool]:
+def watched(before: CauseSigns, minute: Minute, share: float | None) -> tuple[CauseSigns, bool]:
     """`share` is what busy tasks read, in parts of what they usually do. Who reads much less waits
     for another, and numbers that are told again are no measurement: however often they are told,
     nothing is learnt from either."""
@@ -74,7 +74,7 @@ def watched(before: Seen, minute: Minute, share: float | None) -> tuple[Seen, bo
     return seen, seen.same == 0 and share is not None and share >= BOUNDS.slow
 
 
-def learn(memory: Known, threads: int, minute: Minute, watch: Watch = watched) -> Known:
+def learn(memory: JobModel, threads: int, minute: Minute, watch: Watch = watched) -> JobModel:
     """With a minute more, in which so many threads ran in all."""
     curve, could = memory.curve, could_read(minute)
     share = None

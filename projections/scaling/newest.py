@@ -10,7 +10,7 @@ SATURATED = 0.95
 """Of its time that a task works, from which on it has no more to give."""
 
 
-class Bounds(NamedTuple):
+class CauseBounds(NamedTuple):
     """What sets a cause apart from another."""
 
     old_minutes: int = 2  # a newest minute that is older is none
@@ -19,7 +19,7 @@ class Bounds(NamedTuple):
     few: float = 0.25  # of all tasks: more of them are not single ones that are slow or hot
 
 
-class Seen(NamedTuple):
+class CauseSigns(NamedTuple):
     """What the newest minutes say beside rates."""
 
     newest: Minute | None = None
@@ -28,7 +28,9 @@ class Seen(NamedTuple):
     told: tuple[float | None, ...] = ()  # numbers of the newest minute that all tasks told
 
 
-def seen(before: Seen, minute: Minute, could: float | None, bounds: Bounds) -> Seen:
+def seen(
+    before: CauseSigns, minute: Minute, could: float | None, bounds: CauseBounds
+) -> CauseSigns:
     """With one more minute; `could` is what busy tasks read, in parts of what they usually do."""
     slow = could is not None and could < bounds.slow and (minute.busy or 0.0) >= SATURATED
     slow_for = before.slow + 1 if slow else 0
@@ -36,7 +38,7 @@ def seen(before: Seen, minute: Minute, could: float | None, bounds: Bounds) -> S
         return before._replace(newest=minute, slow=slow_for)
     told = _told(minute)
     same = minute.rate > 0 and told == before.told
-    return Seen(minute, before.same + 1 if same else 0, slow_for, told)
+    return CauseSigns(minute, before.same + 1 if same else 0, slow_for, told)
 
 
 def _told(minute: Minute) -> tuple[float | None, ...]:

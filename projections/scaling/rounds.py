@@ -31,7 +31,7 @@ NAME_CHARS = 128
 MIB = 2**20
 
 
-class Heard(NamedTuple):
+class NewestReport(NamedTuple):
     """The newest report of one task under the specs of the moment."""
 
     shard: int
@@ -61,7 +61,7 @@ class Rounds(NamedTuple):
     number: int = 0  # of the round that is open
     listened: int = 0  # tasks that were heard in it
     begun_ms: int = 0  # its first report; 0: there is none yet
-    heard: Map[int, Heard] = Map()
+    heard: Map[int, NewestReport] = Map()
     topics: tuple[str, ...] = ()  # that splits name by number
     at_ms: int = 0  # the newest report
     stop_ms: int | None = None  # the last report before these specs, until their first round closes
@@ -116,7 +116,7 @@ def _reshaped(rounds: Rounds, body: TaskLoadReported, at_ms: int) -> Rounds:
 def _with(rounds: Rounds, body: TaskLoadReported, at_ms: int) -> Rounds:
     known = rounds.heard.get(body.task)
     split = split_of(body, rounds.topics, b"" if known is None else known.split)
-    heard = Heard(
+    heard = NewestReport(
         body.generation.shard,
         body.epoch,
         body.count,
@@ -155,7 +155,7 @@ def _bounded(amount: float | None) -> float | None:
     return None if amount is None else min(max(0.0, float(amount)), MOST)
 
 
-def _round(rounds: Rounds) -> list[tuple[int, Heard]]:
+def _round(rounds: Rounds) -> list[tuple[int, NewestReport]]:
     """The tasks of the open round, by index."""
     number = rounds.number
     return sorted((task, one) for task, one in rounds.heard.items() if one.round == number)
@@ -208,13 +208,15 @@ def _sum(amounts: list[float | None], scale: float) -> float | None:
     return scale * sum(known) if len(known) == len(amounts) else None
 
 
-def _worst_s(ones: list[Heard]) -> float | None:
+def _worst_s(ones: list[NewestReport]) -> float | None:
     """The age of the oldest record; nobody knows it where one task does not."""
     known = [one.lag_ms for one in ones if one.lag_ms is not None]
     return max(known) / 1000 if known and len(known) == len(ones) else None
 
 
-def _arrived(rounds: Rounds, ones: list[Heard], rate: float, lag: float | None) -> float | None:
+def _arrived(
+    rounds: Rounds, ones: list[NewestReport], rate: float, lag: float | None
+) -> float | None:
     """Records a second that came in since the last round: those that were read, and those by which
     more are left."""
     if lag is None or rounds.lag is None or not rounds.closed_ms:
@@ -236,7 +238,7 @@ def _down_s(rounds: Rounds) -> float:
     return max(0, rounds.start_ms - rounds.stop_ms) / 1000
 
 
-def _parts(heard: list[tuple[int, Heard]]) -> tuple[Part, ...]:
+def _parts(heard: list[tuple[int, NewestReport]]) -> tuple[Part, ...]:
     if not 1 < len(heard) <= PARTS_MOST:
         return ()
     return tuple(

@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 from events.generated.records import LayerVersions
 from projections.ingress import Ingress
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from projections.scaling.done import Done
 from projections.scaling.facts import Facts
-from projections.scaling.model import Known
+from projections.scaling.model import JobModel
 from projections.scaling.ring import Ring
 from projections.scaling.rounds import Rounds
 
@@ -28,11 +28,11 @@ OWN_ALERTS = frozenset({STRAGGLER_ALERT, HOT_ALERT, STUCK_ALERT, SLOW_ALERT, MEM
 """Alerts of the scaler: each has a page among the runbooks."""
 
 
-class Learnt(NamedTuple):
+class LearntLoads(NamedTuple):
     """Of `turbine.loads.v1`."""
 
     rounds: Rounds = Rounds()
-    known: Known = Known()
+    known: JobModel = JobModel()
     ring: Ring = b""  # the newest minutes
 
 
@@ -46,7 +46,7 @@ class Config(NamedTuple):
     scaler: frozenset[str] = frozenset()  # keys that our layer sets
 
 
-class Running(NamedTuple):
+class SyncedState(NamedTuple):
     """Of the state syncer's words."""
 
     versions: LayerVersions = NOTHING
@@ -81,7 +81,7 @@ class Days(NamedTuple):
     peak: bytes = b""
 
 
-class Change(NamedTuple):
+class OpenProposal(NamedTuple):
     """A proposal of ours, until its outcome is known."""
 
     id: str
@@ -90,8 +90,8 @@ class Change(NamedTuple):
     expected_version: int
     action: str
     diagnosis: str
-    before: Size
-    wanted: Size
+    before: JobSize
+    wanted: JobSize
     verify_ms: int | None  # when it is held against what was expected
     decided_ms: int
     version: int | None = None  # of our layer, once it was accepted
@@ -101,7 +101,7 @@ class Change(NamedTuple):
     overridden: bool = False  # somebody else changed what it had set
 
 
-class Told(NamedTuple):
+class LastAnnouncement(NamedTuple):
     """What was said last of a look: the same again is not worth a record."""
 
     action: str = ""
@@ -112,7 +112,7 @@ class Told(NamedTuple):
     said: str = ""
 
 
-class Owed(NamedTuple):
+class OwedProposal(NamedTuple):
     """A proposal that a standing decision owes, and nobody has read yet."""
 
     id: str
@@ -122,25 +122,25 @@ class Owed(NamedTuple):
     reason: str
 
 
-class Scale(NamedTuple):
+class ScalingRow(NamedTuple):
     """One job; never forgotten."""
 
     name: str
-    learnt: Learnt = Learnt()
+    learnt: LearntLoads = LearntLoads()
     config: Config = Config()
-    running: Running = Running()
+    running: SyncedState = SyncedState()
     grant: Grant = Grant()
     days: Days = Days()
     done: Done = Done()
-    change: Change | None = None
-    owed: tuple[Owed, ...] = ()
-    told: Told = Told()
+    change: OpenProposal | None = None
+    owed: tuple[OwedProposal, ...] = ()
+    told: LastAnnouncement = LastAnnouncement()
     alerts: frozenset[str] = frozenset()  # of ours that are raised
     restarts: tuple[int, ...] = ()  # instants of the last changes
     retry_ms: int = 0  # one proposal of ours is valid at a time
     ingress: Ingress = Ingress()
 
     @property
-    def size(self) -> Size | None:
+    def size(self) -> JobSize | None:
         """That the job is to have, by all layers."""
         return None if self.config.facts is None else self.config.facts.size

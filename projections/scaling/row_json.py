@@ -17,7 +17,7 @@ from immutables import Map
 
 from events.generated.records import LayerVersions
 from projections.ingress import Ingress, dump_ingress, load_ingress
-from projections.scaling.row import Scale
+from projections.scaling.row import ScalingRow
 
 NUMBERS = "d"
 """How runs of numbers are kept: in the machine's double precision, little-endian on all of ours."""
@@ -30,14 +30,14 @@ class Form(NamedTuple):
     load: Callable[[Any], Any]
 
 
-def dump(row: Scale) -> object:
+def dump(row: ScalingRow) -> object:
     """Plain JSON of the row, for keeping; `load` is its inverse."""
-    return form_of(Scale).dump(row)
+    return form_of(ScalingRow).dump(row)
 
 
-def load(plain: Any) -> Scale:
+def load(plain: Any) -> ScalingRow:
     """What `dump` wrote."""
-    row: Scale = form_of(Scale).load(plain)
+    row: ScalingRow = form_of(ScalingRow).load(plain)
     return row
 
 

@@ -15,7 +15,7 @@ GB_OF_A_CORE = 8.0
 """Of memory that cost as much as a core, as clouds sell both: sizes are chosen and scored by it."""
 
 
-class Job(NamedTuple):
+class JobFacts(NamedTuple):
     """What stands about a job: its config, its room, and what its tier's containers are."""
 
     name: str

@@ -26,7 +26,7 @@ _ONE = Struct("<HIffff")  # 22 bytes; single precision tells a hot partition fro
 _NOTHING = (0, 0, nan, nan, nan, nan)
 
 
-class Share(NamedTuple):
+class PartitionShare(NamedTuple):
     """One partition."""
 
     topic: str
@@ -82,10 +82,12 @@ def _single(value: float | None) -> float:
     return float(value) if 0 <= value <= MOST else (0.0 if value < 0 else MOST)
 
 
-def shares(split: bytes, topics: tuple[str, ...]) -> Iterator[Share]:
+def shares(split: bytes, topics: tuple[str, ...]) -> Iterator[PartitionShare]:
     """What `split_of` packed."""
     for at, partition, came, lag, age_s, rate in _ONE.iter_unpack(split):
-        yield Share(topics[at], partition, _known(came), _known(lag), _known(age_s), _known(rate))
+        yield PartitionShare(
+            topics[at], partition, _known(came), _known(lag), _known(age_s), _known(rate)
+        )
 
 
 def _known(value: float) -> float | None:

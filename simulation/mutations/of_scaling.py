@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulation.mutations.mutant import Change, Mutant, left_out
+from simulation.mutations.mutant import Mutant, TextEdit, left_out
 
 ROOM = "components/auto_scaler/core/"
 ROW = "projections/scaling/"
@@ -152,8 +152,8 @@ LEARNING = (
     Mutant(
         "what was decided is remembered by the verdict and not by its record",
         (
-            Change(LOOKING, "OLD = 2\n", "DONE = {}\nOLD = 2\n"),
-            Change(
+            TextEdit(LOOKING, "OLD = 2\n", "DONE = {}\nOLD = 2\n"),
+            TextEdit(
                 LOOKING,
                 "        return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)"
                 "[1]\n",

@@ -22,7 +22,7 @@ class OutOfRange(BadRequest):
     how, cause = REFUSED, "reset-out-of-range"
 
 
-class Broker(Protocol):
+class OffsetSource(Protocol):
     """What is asked of it about one partition."""
 
     def edges(self, at: At) -> tuple[int, int]:
@@ -40,7 +40,7 @@ def wish_of(config: Mapping[str, Any]) -> Reset | None:
     return None if plain is None else Reset(plain["id"], plain["to"], plain["at_ms"])
 
 
-def begin_of(reset: Reset, at: At, known: int | None, broker: Broker) -> int | None:
+def begin_of(reset: Reset, at: At, known: int | None, broker: OffsetSource) -> int | None:
     """Where the partition is to be read from; None: the wish is not about it. `known` is what the
     group has committed."""
     goal = goal_of(reset.to)

@@ -29,11 +29,11 @@ KINDS = {TREE + kind.__name__ for kind in (BadRequest, Unavailable, Corrupt)}
 SIGNALS = {
     "spark_streaming.sink.Closed": "stops a batch in the middle; whoever stopped the task waits",
     "tasks.session.Over": "carries the verdict on a run to the record that tells it",
-    "turbine.api.asking.Known": "ends a request with 304: the asker has the answer",
-    "turbine.api.problems.Refusal": "ends a request with its own problem, as Failed a command",
+    "turbine.api.asking.NotModified": "ends a request with 304: the asker has the answer",
+    "turbine.api.problems.RequestRefused": "ends a request with its own problem, as Failed a command",
     "turbine.cli.options.NotElsewhere": "sends a line back to be run where it was typed",
-    "turbine.cli.remote.Unanswered": "has a line run here instead of by an API",
-    "turbine.contract.registry.Wrong": "ends a request by the registry's own protocol",
+    "turbine.cli.remote.RemoteUnanswered": "has a line run here instead of by an API",
+    "turbine.contract.registry.RegistryRefusal": "ends a request by the registry's own protocol",
     "turbine.story.stage.NotAsTold": "ends the story at the step that came otherwise",
 }
 """Exceptions that are no errors: one caller raises, one catches, and no kind says what helps."""

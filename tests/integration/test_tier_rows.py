@@ -19,7 +19,7 @@ from components.shard_manager.decide import component
 from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER, TIERS, place
 from infra.kafka.directory import free_port
 from infra.waiting import WAIT_S, until, within
-from projections.fleet import Fleet as Tier
+from projections.fleet import TierFleet as Tier
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from turbine.ops.forgetting import forget, kept_of
 from turbine.read.sources.log import Log

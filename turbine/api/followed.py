@@ -10,10 +10,10 @@ import threading
 from collections.abc import Callable, Mapping
 
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from projections.syncs import Sync
-from turbine.api.problems import Refusal
+from turbine.api.problems import RequestRefused
 from turbine.api.reading import Views
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
@@ -70,7 +70,7 @@ class Followed(FramedLog):
             if one.sync is not None and job in (None, name) and is_job_id(name)
         }
 
-    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> TierFleet | None:
         """As the view has it."""
         return self._view.tiers.get(tier) if end is None else super().fleet(tier, end=end)
 
@@ -98,7 +98,7 @@ class Freshness:
             return self._log.source.ends(self._places)
         silent = knock(settings)
         if silent:
-            raise Refusal(503, "no-broker", f"its broker does not answer ({silent})")
+            raise RequestRefused(503, "no-broker", f"its broker does not answer ({silent})")
         with self._lock:
             # One client for all: to make one takes longer than to ask it.
             if self._asker is None:
@@ -116,7 +116,7 @@ class Freshness:
         wanted = {where: n for where, n in end.items() if where in lies}
         view = self._views.reach(wanted, WAIT_S)
         if view is None:
-            raise Refusal(503, "behind", "it has not read the log to its end")
+            raise RequestRefused(503, "behind", "it has not read the log to its end")
         return view
 
     def close(self) -> None:

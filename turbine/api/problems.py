@@ -34,7 +34,7 @@ class Problem(BaseModel):
     )
 
 
-class Refusal(Exception):
+class RequestRefused(Exception):
     """Ends a request with a problem."""
 
     def __init__(
@@ -60,7 +60,7 @@ def problem_of(
     return found.model_dump(mode="json", exclude_none=True)
 
 
-def answer(request: Request, refusal: Refusal) -> JSONResponse:
+def answer(request: Request, refusal: RequestRefused) -> JSONResponse:
     """A refusal as an answer."""
     told = problem_of(refusal.status, refusal.kind, str(refusal), request.url.path, refusal.place)
     return JSONResponse(told, refusal.status, refusal.headers, media_type=PROBLEM)
@@ -68,7 +68,7 @@ def answer(request: Request, refusal: Refusal) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Has every error of the app be a problem, those of the framework too."""
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(HTTPException, _of_framework)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(TurbineError, _known)
@@ -76,7 +76,7 @@ def install(app: FastAPI) -> None:
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, RequestRefused)
     return answer(request, error)
 
 
@@ -86,15 +86,17 @@ async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     path, headers = request.url.path, dict(error.headers or {})
     match error.status_code:
         case 404:
-            found = Refusal(404, "no-such-path", f"there is nothing at {shorten(path)}; {LISTED}")
+            found = RequestRefused(
+                404, "no-such-path", f"there is nothing at {shorten(path)}; {LISTED}"
+            )
         case 405:
             allowed = headers.get("allow", headers.get("Allow", "another method"))
             sentence = f"{request.method} is not for {shorten(path)}; use {allowed}"
-            found = Refusal(405, "no-such-method", sentence, **headers)
+            found = RequestRefused(405, "no-such-method", sentence, **headers)
         case 400:
-            found = Refusal(400, "unreadable-body", f"{error.detail}; send one JSON object")
+            found = RequestRefused(400, "unreadable-body", f"{error.detail}; send one JSON object")
         case status:
-            found = Refusal(status, "refused", f"{error.detail}; {LISTED}", **headers)
+            found = RequestRefused(status, "refused", f"{error.detail}; {LISTED}", **headers)
     return answer(request, found)
 
 
@@ -105,13 +107,13 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     where = [str(one) for one in first["loc"]]
     if first["type"] == "json_invalid":
         sentence = f"the body is no JSON: {first['ctx']['error']}; send one JSON object"
-        return answer(request, Refusal(400, "unreadable-body", sentence, "body"))
+        return answer(request, RequestRefused(400, "unreadable-body", sentence, "body"))
     place = ".".join(where)
     what = str(first["msg"]).removeprefix("Value error, ")
     given = first.get("input")
     shown = f", not {shorten(repr(given))}" if isinstance(given, str | int | float) else ""
     sentence = f"{place}: {what[:1].lower()}{what[1:]}{shown}; correct it"
-    return answer(request, Refusal(422, "invalid-request", sentence, place))
+    return answer(request, RequestRefused(422, "invalid-request", sentence, place))
 
 
 async def _known(request: Request, error: Exception) -> JSONResponse:
@@ -120,19 +122,19 @@ async def _known(request: Request, error: Exception) -> JSONResponse:
     return answer(request, refusal_of(error))
 
 
-def refusal_of(error: Exception) -> Refusal:
+def refusal_of(error: Exception) -> RequestRefused:
     """The refusal that an error stands for."""
-    if isinstance(error, Refusal):
+    if isinstance(error, RequestRefused):
         return error
     if isinstance(error, BadFilter):
-        return Refusal(422, "invalid-request", f"q: {error}", "query.q")
+        return RequestRefused(422, "invalid-request", f"q: {error}", "query.q")
     told = lacking(error) or error
     # `Failed` is a command's own: an answer of the API cannot end by it.
     if not isinstance(told, TurbineError) or isinstance(told, Failed):
         sentence = "this is a bug of Turbine's; its traceback is in what the server says"
-        return Refusal(500, "bug", sentence)
+        return RequestRefused(500, "bug", sentence)
     ending = ending_of(told)
-    return Refusal(ending.status, ending.problem, str(told))
+    return RequestRefused(ending.status, ending.problem, str(told))
 
 
 def told(*statuses: int) -> dict[int | str, dict[str, Any]]:

@@ -22,7 +22,7 @@ PAST_KEPT = 4
 
 
 class Views(Protocol):
-    """Tells what the log says, now and then, as `turbine.read.state.live.Live` does."""
+    """Tells what the log says, now and then, as `turbine.read.state.live.LiveLog` does."""
 
     @property
     def decisions(self) -> Decisions:

@@ -15,18 +15,18 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.keeping import STATE_STAYS
 from projections.syncs import Sync
-from turbine.cli.documents import Wish
+from turbine.cli.documents import LayerWish
 from turbine.cli.job_rows import reached, told
 from turbine.cli.output import tell
 from turbine.cli.partitions import fill, named_topics, notes
-from turbine.cli.plans import Plan, Terms, await_verdicts, check_sizes, plan_of
+from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, check_sizes, plan_of
 from turbine.cli.terminal import terminal
 from turbine.cli.trials import trial_rows
 from turbine.cli.verdicts import show_verdicts
 from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
-from turbine.read.answers.config_findings import Finding, findings_in
+from turbine.read.answers.config_findings import ConfigFinding, findings_in
 from turbine.read.answers.costs import sentences
 from turbine.read.answers.lines import line_in
 from turbine.read.answers.tasks import TaskState, states_of
@@ -54,7 +54,7 @@ class How:
     output: str
 
 
-def run(log: FramedLog, wishes: list[Wish], terms: Terms, how: How) -> int:
+def run(log: FramedLog, wishes: list[LayerWish], terms: ChangeTerms, how: How) -> int:
     """Tries the changes of a file, tells what they cost, and sends them unless it is a dry run."""
     limit_s = time.monotonic() + how.patience_s
     jobs = known_jobs(log, wishes)
@@ -62,7 +62,7 @@ def run(log: FramedLog, wishes: list[Wish], terms: Terms, how: How) -> int:
     if wrong and not how.dry_run:
         return show_verdicts(in_order(wrong + held_back(wishes, wrong), wishes), how.output)
     if not how.offline:
-        topics = Topics(log.settings, create=how.create_topics, dry_run=how.dry_run)
+        topics = FileTopics(log.settings, create=how.create_topics, dry_run=how.dry_run)
         wishes = topics.look(wishes, terms.layer)
     plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
     check_sizes(plans, terms)
@@ -85,7 +85,7 @@ def run(log: FramedLog, wishes: list[Wish], terms: Terms, how: How) -> int:
     return code
 
 
-def _send(log: FramedLog, due: Sequence[Plan], terms: Terms) -> list[Row]:
+def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[Row]:
     if not due:
         return []
     with Publisher(log.settings, author=terms.author) as publisher:
@@ -93,7 +93,7 @@ def _send(log: FramedLog, due: Sequence[Plan], terms: Terms) -> list[Row]:
         return await_verdicts(publisher, pending, terms.wait_s)
 
 
-def known_jobs(log: FramedLog, wishes: Sequence[Wish]) -> Mapping[str, Job]:
+def known_jobs(log: FramedLog, wishes: Sequence[LayerWish]) -> Mapping[str, Job]:
     """The jobs of a file as they are now."""
     if len(wishes) > 1:
         return log.jobs()
@@ -104,7 +104,9 @@ def known_jobs(log: FramedLog, wishes: Sequence[Wish]) -> Mapping[str, Job]:
 # --- findings
 
 
-def wrong_rows(wishes: Iterable[Wish], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
+def wrong_rows(
+    wishes: Iterable[LayerWish], jobs: Mapping[str, Job], terms: ChangeTerms
+) -> list[Row]:
     """A row with all that is the matter of each job of the file whose config cannot be."""
     rows: list[Row] = []
     for wish in wishes:
@@ -119,14 +121,14 @@ def wrong_rows(wishes: Iterable[Wish], jobs: Mapping[str, Job], terms: Terms) ->
     return rows
 
 
-def held_back(wishes: Iterable[Wish], wrong: Iterable[Row]) -> list[Row]:
+def held_back(wishes: Iterable[LayerWish], wrong: Iterable[Row]) -> list[Row]:
     """A row of each other job of a file of which nothing is sent."""
     names = [row["job"] for row in wrong]
     others = [wish.job for wish in wishes if wish.job not in names]
     return [{"job": job, "verdict": f"not sent, as {names[0]} is rejected"} for job in others]
 
 
-def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
+def findings_of(wish: LayerWish, job: Job | None, layer: str) -> list[ConfigFinding]:
     """What is the matter with the config that the job would have, without what is not a config."""
     configs = [json.loads(one.config_json) for one in (job or Job(wish.job)).layers]
     at = LAYERS.index(layer)
@@ -143,14 +145,14 @@ def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class Topics:
+class FileTopics:
     """What the jobs of a file read and write, as the broker has it."""
 
     settings: Settings
     create: bool
     dry_run: bool
 
-    def look(self, wishes: Sequence[Wish], layer: str) -> list[Wish]:
+    def look(self, wishes: Sequence[LayerWish], layer: str) -> list[LayerWish]:
         """The wishes with the partitions that the broker tells; a warning of what is not there."""
         if layer != "base" or not any(True for wish in wishes for _ in named_topics(wish)):
             return list(wishes)
@@ -162,7 +164,7 @@ class Topics:
                 tell(note)
         return [fill(wish, counts) for wish in wishes]
 
-    def _make(self, wishes: Sequence[Wish], counts: dict[str, int]) -> None:
+    def _make(self, wishes: Sequence[LayerWish], counts: dict[str, int]) -> None:
         for wish in wishes:
             for one in named_topics(wish):
                 if one.topic in counts:
@@ -179,7 +181,7 @@ class Topics:
 # --- costs
 
 
-def unchanged(plan: Plan, terms: Terms) -> Row:
+def unchanged(plan: PlannedChange, terms: ChangeTerms) -> Row:
     """The row of a job that is what its file says already."""
     return {
         "job": plan.wish.job,
@@ -189,7 +191,7 @@ def unchanged(plan: Plan, terms: Terms) -> Row:
     }
 
 
-def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
+def in_order(rows: Iterable[Row], wishes: Iterable[LayerWish]) -> list[Row]:
     """As the jobs stand in the file."""
     order = {wish.job: at for at, wish in enumerate(wishes)}
     return sorted(rows, key=lambda row: order[row["job"]])

@@ -10,7 +10,7 @@ import typer
 
 from components.auditor.bulk import LogAudit
 from components.auditor.kept import keep, open_kept
-from components.runtime.core.audit.judging import VERDICTS, Finding
+from components.runtime.core.audit.judging import VERDICTS, AuditFinding
 from events.topics import JOURNAL
 from turbine.cli.columns import listed
 from turbine.cli.options import At, open_log
@@ -114,7 +114,7 @@ def _row(name: str, counts: Counter[str] | None) -> Row:
     }
 
 
-def _difference(finding: Finding) -> Row:
+def _difference(finding: AuditFinding) -> Row:
     read, record = finding.read, finding.read.record
     return {
         "position": f"{read.place}:{read.offset}",

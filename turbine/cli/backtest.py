@@ -8,14 +8,14 @@ from typing import Annotated, Any
 
 import typer
 
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Shown
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
 from turbine.lab.backtest import (
-    Played,
+    PlayedCase,
     case_of_scenario,
     case_of_trace,
     chosen_policy,
@@ -137,7 +137,7 @@ def check_plot(path: Path | None) -> None:
         raise Failed(Code.USAGE, f"--plot: {path} {what}; name a file to write")
 
 
-def _draw(played: Played, title: str, path: Path) -> None:
+def _draw(played: PlayedCase, title: str, path: Path) -> None:
     try:
         path.write_text(draw(picture_of(played, title)), encoding="utf-8")
     except OSError as error:
@@ -199,6 +199,6 @@ def _actions(actions: list[Row]) -> str:
         "MINUTE, AT, ACTION, SIZE, SYMPTOM, CAUSE=diagnosis, EXPLANATION",
         {
             "AT": lambda row: moment(row["minute"]),
-            "SIZE": lambda row: size_text(Size(**row["before"]), Size(**row["after"])),
+            "SIZE": lambda row: size_text(JobSize(**row["before"]), JobSize(**row["after"])),
         },
     )

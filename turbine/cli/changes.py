@@ -9,7 +9,7 @@ import typer
 
 from events.generated.records import JobDeleteRequested
 from turbine.cli.applying import How, run
-from turbine.cli.documents import Wish, check_paths, parse_assignments, read_wishes
+from turbine.cli.documents import LayerWish, check_paths, parse_assignments, read_wishes
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -28,7 +28,7 @@ from turbine.cli.options import (
     open_log,
     patience,
 )
-from turbine.cli.plans import Plan, Terms, await_verdicts, dry_id
+from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, dry_id
 from turbine.cli.trials import trial_rows, try_asking
 from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
@@ -135,13 +135,13 @@ def change(
     if change_id is not None:
         change_id = check_change_id(context, change_id)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
-    plan = Plan(wish, wish.set, wish.clear, expected_version, create=create)
+    plan = PlannedChange(wish, wish.set, wish.clear, expected_version, create=create)
     if dry_run:
         return _try_change(open_log(context), plan, terms, output)
     return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
 
 
-def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
+def _try_change(log: Log, plan: PlannedChange, terms: ChangeTerms, output: str) -> int:
     known = log.job(plan.wish.job)
     rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
     return show_verdicts(rows, output, dry_run=True)
@@ -149,8 +149,8 @@ def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
 
 def _send_change(
     context: typer.Context,
-    plan: Plan,
-    terms: Terms,
+    plan: PlannedChange,
+    terms: ChangeTerms,
     change_id: str | None,
     *,
     no_wait: bool,
@@ -202,11 +202,11 @@ def delete(
     return show_verdicts([row], output)
 
 
-def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> Wish:
+def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> LayerWish:
     sets, clears = parse_assignments(assignments), check_paths(clear, "--clear")
     if not sets and not clears:
         raise Failed(Code.USAGE, "the change is empty; say what with --set KEY=JSON or --clear KEY")
-    return Wish(check_job(job), "the command line", sets, clears)
+    return LayerWish(check_job(job), "the command line", sets, clears)
 
 
 def _terms(
@@ -217,9 +217,9 @@ def _terms(
     *,
     expected: int | None,
     wait_s: float,
-) -> Terms:
+) -> ChangeTerms:
     expires_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
-    return Terms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
+    return ChangeTerms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
 
 
 # --- what a file asks

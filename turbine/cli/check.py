@@ -9,12 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from events.job_config.strict_json import printable
-from turbine.cli.documents import Wish, read_wishes
+from turbine.cli.documents import LayerWish, read_wishes
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import show
 from turbine.extras import require
 from turbine.failures import Code, Failed
-from turbine.ops.checked import Trial, Wrong, trial_of, try_all
+from turbine.ops.checked import ConfigMistake, FirstTask, trial_of, try_all
 from turbine.read.moments import parse_span
 from turbine_client.settings import Settings
 
@@ -50,14 +50,17 @@ def check(
 
 
 def _rows(
-    wishes: Sequence[Wish], trials: Sequence[Trial | Wrong], settings: Settings, patience_s: float
+    wishes: Sequence[LayerWish],
+    trials: Sequence[FirstTask | ConfigMistake],
+    settings: Settings,
+    patience_s: float,
 ) -> Iterator[Row]:
-    due = [one for one in trials if isinstance(one, Trial)]
+    due = [one for one in trials if isinstance(one, FirstTask)]
     with closing(try_all(due, settings.spark, patience_s)) as answers:
         for wish, trial in zip(wishes, trials, strict=True):
-            found = trial if isinstance(trial, Wrong) else next(answers)
+            found = trial if isinstance(trial, ConfigMistake) else next(answers)
             row: Row = {"job": wish.job, "place": wish.where}
-            if isinstance(found, Wrong):
+            if isinstance(found, ConfigMistake):
                 wrong = {"path": found.path, "explanation": found.explanation}
                 yield row | {"verdict": "wrong"} | wrong
             else:

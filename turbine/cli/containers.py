@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from events.topics import CONTAINERS, OPERATOR, TIERS
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from turbine.cli.columns import amount, columns, listed, span
 from turbine.cli.hosted import (
     SHORT,
@@ -22,7 +22,7 @@ from turbine.cli.hosted import (
 from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
 from turbine.cli.output import Column, facts, show, show_rows, table_text, tell
 from turbine.failures import Code, Failed
-from turbine.read.answers.move_history import Move, fail_overs_of, moves_of, timed, windows
+from turbine.read.answers.move_history import MoveHistory, fail_overs_of, moves_of, timed, windows
 from turbine.read.answers.moves import move_line
 from turbine.read.answers.placing import compared
 from turbine.read.answers.tiers import container, containers, shards
@@ -45,24 +45,24 @@ MOVES_OF_ONE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class TierReading:
     """A tier, its chain, and the end of the log to which both were read."""
 
     log: Log
-    row: Fleet
+    row: TierFleet
     end: dict[str, int] | None  # None: the end now
     chain: list[Standing]
 
 
-def look(context: typer.Context, tier: str, at: str | None) -> Looked:
+def look(context: typer.Context, tier: str, at: str | None) -> TierReading:
     """A tier with its chain."""
     log, row, end = read_fleet(context, tier, at)
-    return Looked(log, row, end, log.chain(tier, end=end))
+    return TierReading(log, row, end, log.chain(tier, end=end))
 
 
 def read_fleet(
     context: typer.Context, tier: str, at: str | None
-) -> tuple[Log, Fleet, dict[str, int] | None]:
+) -> tuple[Log, TierFleet, dict[str, int] | None]:
     """The log, the tier as it stands there, and the end that was read to."""
     moment = given_moment(at)
     log = open_log(context)
@@ -75,7 +75,7 @@ def end_at(log: Log, moment: Moment) -> dict[str, int]:
     return position_at(log, moment, [TIERS, CONTAINERS, OPERATOR])
 
 
-def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
+def existing_tier(row: TierFleet | None, tier: str, at: str | None = None) -> TierFleet:
     """The row, where it is a tier's."""
     if row is None or not row.defined:
         when = f" at {at}" if at else ""
@@ -86,7 +86,7 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
     return row
 
 
-def known_container(row: Fleet, name: str) -> Row:
+def known_container(row: TierFleet, name: str) -> Row:
     """The container as JSON; Failed where nobody has heard of it."""
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
@@ -101,8 +101,8 @@ def known_container(row: Fleet, name: str) -> Row:
 
 
 def moves_in(
-    looked: Looked, pick: Callable[[Move], bool], *, last: int | None = None
-) -> list[Move]:
+    looked: TierReading, pick: Callable[[MoveHistory], bool], *, last: int | None = None
+) -> list[MoveHistory]:
     """The moves that are wanted, with what containers said of them."""
     row = looked.row
     found = [move for move in moves_of(looked.chain) if pick(move)]
@@ -190,7 +190,7 @@ def get_moves(
     return Code.OK
 
 
-def tell_alerts(row: Fleet, output: str) -> None:
+def tell_alerts(row: TierFleet, output: str) -> None:
     """What stands against the tier, beside any list of it."""
     if output not in ("table", "wide"):
         return

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from turbine.cli.options import chosen
 from turbine.cli.output import tell, write
 from turbine.failures import Code, Failed
@@ -72,8 +72,8 @@ def dashboard(
     serving = Serving(listen, port, names=names, read_only=read_only, scoreboard=scoreboard)
     file = chosen(context).log if open_ is None else _opened(open_)
     if file is not None:
-        return serve_file(file, serving, Stop().listen(), _tell)
-    return serve(chosen(context).connected(), serving, Stop().listen(), _tell)
+        return serve_file(file, serving, StopSignal().listen(), _tell)
+    return serve(chosen(context).connected(), serving, StopSignal().listen(), _tell)
 
 
 def _opened(path: Path) -> LogFile:

@@ -15,7 +15,7 @@ from events.topics import BY_SHORT
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import facts, indented, show_value, to_line, write
 from turbine.contract.examine import Examined, examine
-from turbine.contract.finding import Sent
+from turbine.contract.finding import SampleMessage
 from turbine.failures import Code, Failed, named
 from turbine.read.moments import now_ms
 from turbine.read.records import BYTES_ONLY
@@ -59,7 +59,9 @@ def check_message(
     """
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
-    sent = Sent(_topic(context, topic), key_bytes, _value(message, form), headers, partition)
+    sent = SampleMessage(
+        _topic(context, topic), key_bytes, _value(message, form), headers, partition
+    )
     count = partitions or chosen(context).settings().partitions
     examined = examine(sent, count, now_ms())
     _show(examined, output)

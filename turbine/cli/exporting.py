@@ -13,13 +13,13 @@ from turbine.cli.job_rows import existed, existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
 from turbine.cli.output import facts, show, tell
 from turbine.failures import Code, Failed
-from turbine.ops.exporting import Asked, Export, exported_topics, places_of
+from turbine.ops.exporting import Export, ExportRequest, exported_topics, places_of
 from turbine.ops.incident import NoIncident, write_test
 from turbine.read.answers.ids import full_id
 from turbine.read.moments import given_moment, show_time
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Lines, Tail, Writing
+from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter, Tail
 from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
@@ -74,7 +74,7 @@ def export(
 
 def _asked(
     context: typer.Context, start: str | None, end: str | None, job: str | None
-) -> tuple[Log, Asked]:
+) -> tuple[Log, ExportRequest]:
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
     if job is not None:
@@ -85,7 +85,7 @@ def _asked(
     if last is not None:
         to = position_at(log, last, topics, "--to")
         ends = {at: min(end, to.get(at, 0)) for at, end in ends.items()}
-    return log, Asked(since, ends, job or "", first if isinstance(first, int) else 0)
+    return log, ExportRequest(since, ends, job or "", first if isinstance(first, int) else 0)
 
 
 def _new(path: Path) -> Path:
@@ -95,14 +95,14 @@ def _new(path: Path) -> Path:
     return path
 
 
-def _write(log: Log, asked: Asked, path: Path | None) -> Tail:
+def _write(log: Log, asked: ExportRequest, path: Path | None) -> Tail:
     if path is None:
         out = getattr(sys.stdout, "buffer", None)
-        tail = Export(log, asked, Lines(out or _Text())).write()
+        tail = Export(log, asked, LogLineWriter(out or _Text())).write()
         sys.stdout.flush()
         return tail
     try:
-        with Writing(path) as lines:
+        with LogFileWriter(path) as lines:
             return Export(log, asked, lines).write()
     except OSError as error:
         raise Failed(
@@ -118,7 +118,7 @@ class _Text:
         return sys.stdout.write(line.decode())
 
 
-def _tell(log: Log, asked: Asked, tail: Tail, out: str) -> None:
+def _tell(log: Log, asked: ExportRequest, tail: Tail, out: str) -> None:
     topics = len(exported_topics(log, asked.job))
     tell(f"{tail.records} records of {topics} topics written to {out}")
     if asked.since:

@@ -15,7 +15,7 @@ from components.runtime.process.local import (
     ask_topics,
     broker_directory,
 )
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from turbine.cli.local import port_of
 from turbine.cli.options import chosen
 from turbine.cli.output import tell, write
@@ -59,7 +59,7 @@ def up(
     """
     settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.
-    stop = Stop() if detach else Stop().listen()
+    stop = StopSignal() if detach else StopSignal().listen()
     ours = False
     try:
         settings, ours = _prepare_broker(settings)
@@ -103,7 +103,7 @@ def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
     return Code.OK
 
 
-def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: Stop) -> None:
+def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: StopSignal) -> None:
     directory = settings.directory
     tell(f"all components are started; their logs: {directory}/logs; end: Ctrl-C")
     told = bool(settings.webhooks)

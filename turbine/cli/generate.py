@@ -11,16 +11,16 @@ from typing import Annotated, Any
 
 import typer
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from events.job_config.reserved import is_reserved_topic
 from events.job_config.strict_json import shorten
 from turbine.cli.columns import listed, span
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import show, tell
 from turbine.failures import Code, Failed, named
-from turbine.ops.generate import Progress, open_trace, prepare_topic
+from turbine.ops.generate import GeneratorProgress, open_trace, prepare_topic
 from turbine.ops.generate import generate as play
-from turbine.ops.traffic import Schedule, Shape, played, steady
+from turbine.ops.traffic import RateSchedule, RecordShape, played, steady
 from turbine.read.moments import parse_span
 from turbine_client.settings import Settings
 
@@ -115,7 +115,7 @@ def generate(
     shape = _shape(keys, skew, size, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
-    stop, heed = Stop().listen(), teller()
+    stop, heed = StopSignal().listen(), teller()
     try:
         run = play(
             settings, topic, schedule, shape, seed=seed, records=records, stop=stop, heed=heed
@@ -149,7 +149,7 @@ def _schedule(
     speed: float | None,
     scale: float | None,
     for_: str | None,
-) -> Schedule:
+) -> RateSchedule:
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
             if given is not None:
@@ -166,7 +166,7 @@ def _schedule(
     return schedule if for_ is None else schedule.until(parse_span(for_, "--for") / 1000)
 
 
-def _played(trace: Path, speed: float, scale: float) -> Schedule:
+def _played(trace: Path, speed: float, scale: float) -> RateSchedule:
     with named("--trace"):
         schedule = played(open_trace(trace), speed=speed, scale=scale)
     most = max(schedule.per_s)
@@ -179,13 +179,15 @@ def _played(trace: Path, speed: float, scale: float) -> Schedule:
     return schedule
 
 
-def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
+def _shape(
+    keys: int, skew: float, size: int, late: float | None, late_by: int | None
+) -> RecordShape:
     if (late is None) != (late_by is None):
         given, other = (
             ("--late", "--late-by MS") if late_by is None else ("--late-by", "--late SHARE")
         )
         raise Failed(Code.USAGE, f"{given} alone makes nothing late; add {other}")
-    return Shape(
+    return RecordShape(
         keys,
         _within(skew, "--skew", SKEW_MAX, zero=True),
         size,
@@ -220,13 +222,13 @@ def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
 # --- what is told
 
 
-def teller() -> Callable[[Progress], None]:
+def teller() -> Callable[[GeneratorProgress], None]:
     """Tells how far a run has come, in one line that is written over, if a person looks."""
     if not sys.stderr.isatty():
         return lambda _: None
     before_s, before = 0.0, 0
 
-    def told(run: Progress) -> None:
+    def told(run: GeneratorProgress) -> None:
         nonlocal before_s, before
         per_s = (run.sent - before) / max(run.seconds - before_s, 1e-3)
         before_s, before = run.seconds, run.sent
@@ -243,14 +245,14 @@ def clear_line() -> None:
         sys.stderr.write("\r\x1b[K")
 
 
-def progress_text(run: Progress, per_s: float) -> str:
+def progress_text(run: GeneratorProgress, per_s: float) -> str:
     """One line for people, with the rate of the last second."""
     late = span(int(1000 * run.behind_s), SLOW_MS)
     behind = f", {late} behind" if late else ""
     return f"{span(int(1000 * run.seconds))}: {run.sent:,} sent, {per_s:,.0f} a second{behind}"
 
 
-def to_plain(topic: str, run: Progress) -> Row:
+def to_plain(topic: str, run: GeneratorProgress) -> Row:
     """What came of a run, as JSON."""
     return {
         "topic": topic,
@@ -261,7 +263,7 @@ def to_plain(topic: str, run: Progress) -> Row:
     }
 
 
-def _show(topic: str, run: Progress, output: str) -> None:
+def _show(topic: str, run: GeneratorProgress, output: str) -> None:
     row = to_plain(topic, run)
     show(
         row,

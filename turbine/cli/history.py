@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from events.generated.records import WorkloadProfiled
 from events.wire.codec import Record
 from turbine.cli.columns import columns
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from spark_streaming.history.writing import Wrote
-    from turbine.ops.history import Span, Written
+    from turbine.ops.history import ProfileSpan, Written
 
 Row = dict[str, Any]
 
@@ -77,7 +77,7 @@ def write(
     with _spark(settings, master) as spark:
         from turbine.ops.history import write as carry
 
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         found = carry(
             spark,
             settings,
@@ -217,7 +217,7 @@ def _rows(
     spark: SparkSession,
     settings: Settings,
     place: str,
-    span: Span,
+    span: ProfileSpan,
     jobs: list[str],
     *,
     publish: bool,

@@ -32,7 +32,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Tally:
+class TopicTally:
     """What is counted of one topic."""
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -63,8 +63,8 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
     return Code.OK
 
 
-def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
-    tallies = {short: Tally() for short in BY_SHORT if short in log.counts}
+def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
+    tallies = {short: TopicTally() for short in BY_SHORT if short in log.counts}
     none: frozenset[str] = frozenset()
     for message in messages:
         found = read_or_letter(message, log.counts[JOURNAL], none)
@@ -76,7 +76,7 @@ def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
     return tallies
 
 
-def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> list[Row]:
+def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[Row]:
     rows: list[Row] = []
     for short, tally in tallies.items():
         decisions = {"standing": stands[True], "void": stands[False]} if short == JOURNAL else {}

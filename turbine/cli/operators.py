@@ -38,7 +38,7 @@ Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the jo
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JobRequest:
     """What an operator asks of one job."""
 
     verb: str
@@ -73,7 +73,7 @@ def pause(
 
     Ends when it is planned; `turbine wait JOB --for=paused` waits until it is done.
     """
-    asked = Asked("pause", job, reason, author)
+    asked = JobRequest("pause", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -91,7 +91,7 @@ def resume(
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    asked = Asked("resume", job, reason, author)
+    asked = JobRequest("resume", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -106,7 +106,7 @@ def release(
     output: Shown = "table",
 ) -> int:
     """Let a quarantined job be tried again."""
-    asked = Asked("release", job, reason, author)
+    asked = JobRequest("release", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -135,7 +135,7 @@ def reset(
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    asked = Asked("reset", job, reason, author, goal_text(to))
+    asked = JobRequest("reset", job, reason, author, goal_text(to))
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -156,7 +156,9 @@ def goal_text(to: str) -> str:
     )
 
 
-def _ask(context: typer.Context, asked: Asked, *, dry_run: bool, wait_s: float, output: str) -> int:
+def _ask(
+    context: typer.Context, asked: JobRequest, *, dry_run: bool, wait_s: float, output: str
+) -> int:
     check_job(asked.job)
     who = author_or_user(asked.author)
     if dry_run:

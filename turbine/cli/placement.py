@@ -11,7 +11,7 @@ from events.generated.records import PlacementApplyRequested, PlacementRejected
 from events.job_config.strict_json import printable
 from events.topics import TIERS
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.plans import read_request, write_moves
 from turbine.cli.columns import listed
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
@@ -200,7 +200,7 @@ def _tier_of(plan: str) -> tuple[str, bool]:
     )
 
 
-def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
+def _whole_id(row: TierFleet, plan: str, most: int | None) -> str:
     """The id of today's plan where it begins so, with six characters at least."""
     found = draft_of(row, most).plan_id
     enough = len(plan.rpartition("!")[2]) >= LEAST
@@ -217,7 +217,7 @@ def _show_trial(plan: str, moves_json: str, output: str) -> int:
     return Code.OK
 
 
-def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
+def _moves_again(row: TierFleet, plan: str, most: int | None) -> str:
     """The moves of the plan, if it comes out as it was shown."""
     draft = draft_of(row, most)
     if not draft.moves:
@@ -234,7 +234,7 @@ def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
     return write_moves(draft.moves)
 
 
-def _held(row: Fleet, plan: str) -> str:
+def _held(row: TierFleet, plan: str) -> str:
     """No moves, where the plan is the one that waits for a person."""
     if row.brake is None or row.brake.plan_id != plan:
         waits = f"; {row.brake.plan_id} does" if row.brake is not None else ", and none does"

@@ -11,8 +11,8 @@ from typing import Any
 from events.generated.records import ConfigChangeProposed
 from events.topics import LAYERS
 from projections.jobs import Job
-from projections.jobs import Layer as Wanted
-from turbine.cli.documents import Wish
+from projections.jobs import LayerState as Wanted
+from turbine.cli.documents import LayerWish
 from turbine.cli.verdicts import row_of
 from turbine.read.differences import change_through
 from turbine.read.moments import now_ms
@@ -32,10 +32,10 @@ VALID_S = (60.0, 600.0)
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlannedChange:
     """What is sent for one job; None: the layer is what is wished already."""
 
-    wish: Wish
+    wish: LayerWish
     set: dict[str, Any]
     clear: tuple[str, ...]
     expected_version: int | None
@@ -44,7 +44,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class ChangeTerms:
     """What is said of all jobs of one command."""
 
     layer: str
@@ -54,7 +54,9 @@ class Terms:
     expected_version: int | None
     wait_s: float
 
-    def propose(self, publisher: Publisher, plan: Plan, change_id: str | None = None) -> Pending:
+    def propose(
+        self, publisher: Publisher, plan: PlannedChange, change_id: str | None = None
+    ) -> Pending:
         """Sends the change."""
         return publisher.propose(
             plan.wish.job,
@@ -69,7 +71,7 @@ class Terms:
             valid_s=min(max(VALID_S[0], self.wait_s), VALID_S[1]),
         )
 
-    def asked(self, plan: Plan, now_ms: int) -> ConfigChangeProposed:
+    def asked(self, plan: PlannedChange, now_ms: int) -> ConfigChangeProposed:
         """What would be sent, under an id that is as long as a real one."""
         return ConfigChangeProposed(
             change_id=change_id(now_ms + int(VALID_S[0] * 1000), "dry-run".zfill(32)),
@@ -83,20 +85,20 @@ class Terms:
         )
 
 
-def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
+def plan_of(wish: LayerWish, job: Job | None, terms: ChangeTerms) -> PlannedChange:
     """A whole layer is turned into the least change, for the version that was seen: what another
     author did meanwhile is not overwritten unseen."""
     if not wish.whole:
-        return Plan(wish, wish.set, wish.clear, terms.expected_version)
+        return PlannedChange(wish, wish.set, wish.clear, terms.expected_version)
     layer = Wanted() if job is None else job.layers[LAYERS.index(terms.layer)]
     set_, clear = change_through([json.loads(one) for one in layer.configs_json], wish.set)
     expected = layer.version if terms.expected_version is None else terms.expected_version
     same = not set_ and not clear and layer.expires_ms is None and terms.expires_ms is None
     unchanged = same and job is not None and job.alive
-    return Plan(wish, set_, tuple(clear), expected, unchanged, create=True)
+    return PlannedChange(wish, set_, tuple(clear), expected, unchanged, create=True)
 
 
-def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
+def check_sizes(plans: Iterable[PlannedChange], terms: ChangeTerms) -> None:
     """Refuses what no message holds: all of it before the first is sent."""
     for plan in plans:
         encoded(plan.wish.job, terms.asked(plan, now_ms()))

@@ -11,8 +11,8 @@ import typer
 from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
 from events.topics import LAYERS
 from projections.jobs import Job
-from projections.jobs import Layer as Held
-from turbine.cli.documents import Wish
+from projections.jobs import LayerState as Held
+from turbine.cli.documents import LayerWish
 from turbine.cli.job_rows import existing, names_in
 from turbine.cli.options import (
     Author,
@@ -26,7 +26,7 @@ from turbine.cli.options import (
     open_log,
 )
 from turbine.cli.output import tell
-from turbine.cli.plans import Plan, Terms
+from turbine.cli.plans import ChangeTerms, PlannedChange
 from turbine.cli.trials import trial_rows
 from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
@@ -69,8 +69,8 @@ def scale(
     who = author_or_user(author)
     log = open_log(context)
     layer = layer_of(_existing(log, job), "oncall")
-    terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
-    wish = Wish(job, "the command line", {"tasks": tasks})
+    terms = ChangeTerms("oncall", who, reason, expires_ms, layer.version, wait)
+    wish = LayerWish(job, "the command line", {"tasks": tasks})
     plan = _plan(wish, wish.set, (), layer.version)
     return _send(log, terms, plan, {}, output, dry_run=dry_run)
 
@@ -104,8 +104,8 @@ def rollback(
         return show_verdicts([row], output)
     # What was set for a while must not last because the layer went back to it.
     ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
-    terms = Terms(layer, who, why, ends_ms, held.version, wait)
-    plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
+    terms = ChangeTerms(layer, who, why, ends_ms, held.version, wait)
+    plan = _plan(LayerWish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
     shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
@@ -150,18 +150,20 @@ def _existing(log: Log, name: str) -> Job:
     return existing(log.job(name), name, None, lambda: names_in(log))
 
 
-def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:
+def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> PlannedChange:
     # What a deleted job was at a version is what it is made again by: whoever names it means it.
-    return Plan(wish, set_, tuple(clear), version, create=True)
+    return PlannedChange(wish, set_, tuple(clear), version, create=True)
 
 
-def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
+def _try(log: Log, terms: ChangeTerms, plan: PlannedChange, output: str) -> int:
     job = _existing(log, plan.wish.job)
     rows = trial_rows([plan], {job.name: job}, terms, log)
     return show_verdicts(rows, output, dry_run=True)
 
 
-def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_run: bool) -> int:
+def _send(
+    log: Log, terms: ChangeTerms, plan: PlannedChange, shown: Json, output: str, *, dry_run: bool
+) -> int:
     if dry_run:
         return _try(log, terms, plan, output)
 

@@ -14,11 +14,11 @@ from turbine.cli.output import Column, facts, show_value, table_text, tell, writ
 from turbine.failures import Code, Failed
 from turbine.lab.backtest import find_trace
 from turbine.lab.plant.cases import SCENARIOS
-from turbine.lab.plant.scoreboard import Row as Played
+from turbine.lab.plant.scoreboard import ScoreRow as Played
 from turbine.lab.plant.scoreboard import to_plain
 from turbine.lab.scoreboard import (
+    PolicyStanding,
     Question,
-    Standing,
     answered,
     check_policies,
     check_scenarios,
@@ -194,7 +194,7 @@ def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
         _write(row, stands, wide=output == "wide")
 
 
-def _write(row: Row, stands: Sequence[Standing], *, wide: bool) -> None:
+def _write(row: Row, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
     columns = [one for one in _columns() if wide or not one.wide]
     write(table_text(sorted(row["rows"], key=_place), columns))
     if not any(one.better_than or one.not_better_than for one in stands):

@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from turbine.cli.columns import columns
-from turbine.cli.containers import Looked, look
+from turbine.cli.containers import TierReading, look
 from turbine.cli.hosted import SHORT
 from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
@@ -62,7 +62,7 @@ def why_shard(
     return Code.OK
 
 
-def _last_move(looked: Looked, shard: int) -> Row | None:
+def _last_move(looked: TierReading, shard: int) -> Row | None:
     moves = [move for move in moves_of(looked.chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
     last = timed(moves[-1:], looked.row, ())

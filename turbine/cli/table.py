@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class CommandEntry:
     """One command, or a group of them, as it is known before its module is loaded."""
 
     name: str  # as it is typed
@@ -227,12 +227,12 @@ config view: local:view_config
 """Of each command its name, where it lies and what holds of it, and below them its help."""
 
 
-def _entries(text: str) -> Iterator[Entry]:
+def _entries(text: str) -> Iterator[CommandEntry]:
     for block in text.strip().replace("\n    ", "\t").splitlines():
         head, *about = block.split("\t")
         name, _, rest = head.partition(":")
         words = {word: value for word, _, value in (one.partition("=") for one in rest.split())}
-        yield Entry(
+        yield CommandEntry(
             name,
             next((word for word in words if ":" in word), ""),
             " ".join(about),

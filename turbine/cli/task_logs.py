@@ -15,7 +15,7 @@ from components.shard_manager.decide import component
 from events.generated.records import ContainerStarted
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL, TASKS
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.syncs import Sync
 from turbine.cli.columns import columns
 from turbine.cli.job_rows import existing_sync, names_in
@@ -23,8 +23,8 @@ from turbine.cli.options import check_job, chosen, open_log
 from turbine.cli.output import Column, facts, table_text, tell, to_line, write
 from turbine.failures import Code, Failed
 from turbine.ops.lines_far import Far, started_of
-from turbine.ops.task_lines import Reader
-from turbine.read.answers.task_words import Words, tasks_now, tier_of, word_of
+from turbine.ops.task_lines import TaskLineReader
+from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
 from turbine.read.moments import parse_span, show_time
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.state.headline import size_of
@@ -65,13 +65,13 @@ NAMES_MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LogQuery:
     """A task, or all of a job's, and where to look for what they said."""
 
     job: str
     task: int | None
     log: Log
-    reader: Reader
+    reader: TaskLineReader
     where: Path
 
 
@@ -99,7 +99,7 @@ def logs(
     where = directory or chosen(context).settings().directory
     if directory is not None and not directory.is_dir():
         raise Failed(Code.USAGE, f"--directory: there is no {directory}; name a fleet's directory")
-    asked = Asked(job, task, open_log(context), Reader(where, job, task), where)
+    asked = LogQuery(job, task, open_log(context), TaskLineReader(where, job, task), where)
     show = _shower(output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
     ends, far = _show_what_is(asked, usual if lines is None else lines, show)
@@ -126,13 +126,13 @@ def task_of(name: str) -> tuple[str, int | None]:
 
 
 def _show_what_is(
-    asked: Asked, lines: int, show: Callable[[list[Row]], None]
+    asked: LogQuery, lines: int, show: Callable[[list[Row]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
     log, job, task = asked.log, asked.job, asked.task
     topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
     ends = log.ends(log.places(topics, key=job))
-    sightings, words = Sightings(), Words(task)
+    sightings, words = Sightings(), TaskWords(task)
 
     def heed(*told: Any) -> None:
         sightings(*told)
@@ -160,7 +160,7 @@ def _show_what_is(
 
 
 def _elsewhere(
-    asked: Asked, fleet: Fleet | None, rows: Iterable[Row]
+    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[Row]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
     if fleet is None:
@@ -170,7 +170,7 @@ def _elsewhere(
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _fleet(log: Log, tier: str) -> Fleet | None:
+def _fleet(log: Log, tier: str) -> TierFleet | None:
     """The tier of the job; None where there is none to be read."""
     if not component.inputs <= set(log.counts):
         return None
@@ -190,8 +190,8 @@ def _no_task(sync: Sync, task: int) -> str:
 
 
 def _unheard(
-    asked: Asked,
-    fleet: Fleet | None,
+    asked: LogQuery,
+    fleet: TierFleet | None,
     rows: Iterable[Row],
     far: Far,
     lives: dict[str, ContainerStarted],
@@ -212,7 +212,7 @@ def _unheard(
     return found
 
 
-def _not_yet(row: Row, fleet: Fleet | None) -> str:
+def _not_yet(row: Row, fleet: TierFleet | None) -> str:
     """Why a task has not run under its generation."""
     tier, shard = row["tier"], row["shard"]
     if fleet is None:
@@ -229,7 +229,7 @@ def _not_yet(row: Row, fleet: Fleet | None) -> str:
     )
 
 
-def _not_here(asked: Asked, container: str, started: ContainerStarted | None, far: Far) -> str:
+def _not_here(asked: LogQuery, container: str, started: ContainerStarted | None, far: Far) -> str:
     """Where the output is that is neither here nor to be asked for."""
     host = "a host that nobody knows" if started is None or not started.host else started.host
     there = "run `turbine logs` there, or name the fleet's directory with --directory"
@@ -242,7 +242,7 @@ def _not_here(asked: Asked, container: str, started: ContainerStarted | None, fa
 # --- what comes
 
 
-def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+def _follow(asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
     """New words and new lines, until the time is over."""
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}

@@ -11,7 +11,7 @@ import typer
 from components.shard_manager.core.planning import balance_ms
 from events.generated.records import DrainRequested, TierDefined, UndrainRequested
 from events.job_config.strict_json import shorten
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.settings import trouble_in
 from projections.shards import REGIONS_MAX
 from turbine.cli.containers import existing_tier, known_container
@@ -215,7 +215,7 @@ def undrain_container(
     return _show_drain(row, name, output, change)
 
 
-def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> Fleet:
+def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> TierFleet:
     """The tier once the wish counts; a wish of operators needs no verdict, only to be read."""
     limit_s = time.monotonic() + READ_S
     while True:
@@ -239,7 +239,7 @@ def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) ->
     return row
 
 
-def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> Fleet:
+def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> TierFleet:
     """Waits until the container holds nothing; tells how far it is, and what is left in the end."""
     limit_s, told = time.monotonic() + patience_s, -1
     while True:
@@ -259,7 +259,7 @@ def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> F
         time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
 
 
-def what_is_left(row: Fleet, name: str) -> str:
+def what_is_left(row: TierFleet, name: str) -> str:
     """The shards that a container still has, by what they wait for."""
     told = []
     for why, shards in sorted(why_left(row, name)["because"].items(), key=lambda one: -len(one[1])):
@@ -277,7 +277,7 @@ def _shards(count: int) -> str:
     return f"{count} shard{'' if count == 1 else 's'}"
 
 
-def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
+def _show_drain(row: TierFleet, name: str, output: str, change: str | None) -> int:
     plain = known_container(row, name) | {"change_id": change}
     plain["left"] = why_left(row, name) if name in row.drains else None
     if output != "table":

@@ -19,7 +19,7 @@ from rich.text import Text
 from turbine.cli.options import At, chosen, open_log
 from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
 from turbine.cli.terminal import terminal
-from turbine.cli.top_keys import Look, pressed
+from turbine.cli.top_keys import TopChoices, pressed
 from turbine.cli.top_lines import Line, ago, layout
 from turbine.cli.viewing import viewed
 from turbine.failures import Code, Failed, named
@@ -28,7 +28,7 @@ from turbine.read.answers.lines import lines_of
 from turbine.read.filters import filter_of
 from turbine.read.moments import Moment, given_moment, now_ms
 from turbine.read.plain import plain
-from turbine.read.state.live import Live as Views
+from turbine.read.state.live import LiveLog as Views
 from turbine.read.state.view import View
 
 LOOK_S = 1.0
@@ -77,7 +77,7 @@ def top(
     with named("--filter"):
         filter_of(filter_)
     moment = given_moment(at)
-    look = Look(sort=sort, query=filter_.strip())
+    look = TopChoices(sort=sort, query=filter_.strip())
     if once or at is not None:
         _print_view(context, moment, look, output)
         return Code.OK
@@ -88,18 +88,20 @@ def top(
     return _watch(context, look)
 
 
-def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
+def _print_view(
+    context: typer.Context, moment: Moment | None, look: TopChoices, output: str
+) -> None:
     """One frame of what the log says now, or then."""
     with viewed(open_log(context), moment) as view:
         _print(_fleet(view, look), look, output)
 
 
-def _fleet(view: View, look: Look) -> Fleet:
+def _fleet(view: View, look: TopChoices) -> Fleet:
     """What is shown of a view."""
     return fleet(view, lines_of(view), look.query, look.sort)
 
 
-def _print(frame: Fleet, look: Look, output: str) -> None:
+def _print(frame: Fleet, look: TopChoices, output: str) -> None:
     """One frame: all of it in a pipe, as wide as it is."""
     if output != "table":
         show_value(plain(frame), output)
@@ -125,7 +127,7 @@ def _styled(lines: list[Line]) -> Group:
 # --- live
 
 
-def _watch(context: typer.Context, look: Look) -> int:
+def _watch(context: typer.Context, look: TopChoices) -> int:
     views = Views(chosen(context).connected())
     try:
         if not views.ready(0.5):
@@ -145,7 +147,7 @@ def _watch(context: typer.Context, look: Look) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Fleet, look: Look, status: str) -> Group:
+def _framed(console: object, frame: Fleet, look: TopChoices, status: str) -> Group:
     assert isinstance(console, Console)
     return _styled(layout(frame, look, console.width, console.height, status=status))
 

@@ -9,11 +9,18 @@ from events.generated.records import Body, JobConfigRejected, JobDeleteRequested
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.cli.job_rows import names_in
-from turbine.cli.plans import Plan, Terms
+from turbine.cli.plans import ChangeTerms, PlannedChange
 from turbine.cli.verdicts import asked_row, row_of
 from turbine.ops.tiers import tiers_in
 from turbine.read.answers.costs import cost_of, steps_of, times_of
-from turbine.read.answers.trial import Request, Trial, told, try_change, try_deletion, try_request
+from turbine.read.answers.trial import (
+    ChangeTrial,
+    Request,
+    told,
+    try_change,
+    try_deletion,
+    try_request,
+)
 from turbine.read.differences import differences
 from turbine.read.moments import now_ms
 from turbine.read.sources.log import Log
@@ -27,7 +34,9 @@ Row = dict[str, Any]
 WAITS = "its tasks are being started, which is brought to its end first"
 
 
-def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
+def trial_rows(
+    plans: Iterable[PlannedChange], jobs: Mapping[str, Job], terms: ChangeTerms, log: Log
+) -> list[Row]:
     """The verdict on each change, what would differ, and what it would cost."""
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
@@ -51,7 +60,7 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
     return [row | {"cost": found.get(row["job"])} for row in rows]
 
 
-def _unmade(row: Row, plan: Plan) -> Row:
+def _unmade(row: Row, plan: PlannedChange) -> Row:
     """Of a job that is not there, and is not to be made."""
     if not makes_a_job(plan.set):
         return row
@@ -64,7 +73,7 @@ def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
     return told | {"verdict": "rejected", "reason": reason, "path": path, "explanation": said}
 
 
-def _row_of_change(trial: Trial, terms: Terms) -> Row:
+def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> Row:
     refused = isinstance(trial.verdict, JobConfigRejected)
     plain = trial.verdict.to_plain()
     wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from turbine.cli.backtest import check_plot
 from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
@@ -234,7 +234,7 @@ def _decisions(decisions: list[Row]) -> str:
     text = listed(
         decisions[:DECISIONS],
         "IT WOULD HAVE DECIDED=at_ms:time, ACTION, SIZE, BECAUSE=explanation",
-        {"SIZE": lambda one: size_text(Size(**one["before"]), Size(**one["after"]))},
+        {"SIZE": lambda one: size_text(JobSize(**one["before"]), JobSize(**one["after"]))},
     )
     hidden = len(decisions) - DECISIONS
     return text + (f"\nand {hidden} more; -o json has all" if hidden > 0 else "")

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.policy import ScalingPolicy
 from tasks.process_tree import die_with
-from turbine.lab.backtest import Played, case_of_trace, per_second, picture_of
-from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run, back_test
+from turbine.lab.backtest import PlayedCase, case_of_trace, per_second, picture_of
+from turbine.lab.plant.backtest import DAY_MINUTES, BacktestRun, Case, back_test
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.scoreboard import TRACE, Still, least, rows_of, to_plain
 from turbine.lab.plant.storm import storm_case, weathered
@@ -41,7 +41,7 @@ def case(asked: Question) -> Case:
     return case_of(asked["case"], rates if days is None else rates[: days * DAY_MINUTES])
 
 
-def policy(name: str) -> Policy[Any]:
+def policy(name: str) -> ScalingPolicy[Any]:
     """With its defaults."""
     return Still.made({}) if name == Still.name else policy_of(name, {})
 
@@ -56,8 +56,8 @@ def play(asked: Question) -> Any:
     return [to_plain(one) for one in rows_of(head, played, run)]
 
 
-def _draw(path: Path, played: Case, run: Run, title: str) -> None:
-    path.write_text(draw(picture_of(Played(played, run), title)), encoding="utf-8")
+def _draw(path: Path, played: Case, run: BacktestRun, title: str) -> None:
+    path.write_text(draw(picture_of(PlayedCase(played, run), title)), encoding="utf-8")
 
 
 def bound(asked: Question) -> Any:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from components.runtime.process.local import Flags
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from turbine.failures import end_process
 from turbine.ops.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
 from turbine_client.errors import TurbineError, Unavailable
@@ -263,7 +263,7 @@ def run_fleet(
     bootstrap: str,
     flags: Flags,
     say: Callable[[str], None],
-    stop: Stop,
+    stop: StopSignal,
     *,
     hosts: Hosts = HOSTS,
     webhooks: bool = False,
@@ -366,7 +366,7 @@ def main(arguments: list[str] | None = None) -> int:
         settings = settings_by(given)
         directory = settings.directory
         flags = Flags(given.bootstrap, given.config)
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         hosts = Hosts(given.containers, given.engine)
         told = bool(settings.webhooks)
         run_fleet(directory, settings.bootstrap, flags, say, stop, hosts=hosts, webhooks=told)

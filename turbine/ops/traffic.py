@@ -31,7 +31,7 @@ class BadTrace(BadRequest):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class RateSchedule:
     """Records per second: straight lines between points, and the last rate from there to the end.
 
     All records of a run are due at an instant that follows from this alone, whatever became of
@@ -72,7 +72,7 @@ class Schedule:
         past_s = 2 * rest / below if rest > 0 and below > 0 else 0.0
         return min(self.at_s[at] + past_s, self.end_s)
 
-    def until(self, end_s: float) -> Schedule:
+    def until(self, end_s: float) -> RateSchedule:
         """The same, but for no longer than that."""
         return replace(self, end_s=min(self.end_s, end_s))
 
@@ -90,14 +90,14 @@ class Schedule:
         return max(0.0, self.per_s[at] + self._slope(at) * past_s)
 
 
-def steady(per_s: float) -> Schedule:
+def steady(per_s: float) -> RateSchedule:
     """One rate for ever."""
-    return Schedule((0.0,), (per_s,), (0.0,))
+    return RateSchedule((0.0,), (per_s,), (0.0,))
 
 
 def played(
     minutes: Sequence[tuple[int, float]], *, speed: float = 1.0, scale: float = 1.0
-) -> Schedule:
+) -> RateSchedule:
     """A trace of records per minute. Its first minute is the beginning, and its last one the end.
 
     A greater speed passes through the same rates in less time, so fewer records are due; the scale
@@ -112,7 +112,7 @@ def played(
         for (sooner, later), (low, high) in zip(pairwise(at_s), pairwise(per_s), strict=True)
     )
     sums = array("d", accumulate(gains, initial=0.0))
-    return Schedule(at_s, per_s, sums, at_s[-1] + minute_s)
+    return RateSchedule(at_s, per_s, sums, at_s[-1] + minute_s)
 
 
 def whole(records: float) -> int:
@@ -168,7 +168,7 @@ def _numbered(lines: Iterable[str], name: str) -> Iterator[tuple[int, int, float
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RecordShape:
     """What records look like."""
 
     keys: int = 1000
@@ -183,7 +183,7 @@ class Draws:
     """Makes records, each from its number, the instant it is due at, and a stream of chance."""
 
     stream: random.Random
-    shape: Shape
+    shape: RecordShape
     _sums: array[float] = field(init=False)
     _pad: str = field(init=False)
 

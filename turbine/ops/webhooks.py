@@ -18,7 +18,7 @@ COUNTED_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class WebhookState:
     """One webhook as the log has it."""
 
     hook: Hook
@@ -39,7 +39,7 @@ class State:
         }
 
 
-def state_of(settings: Settings, hook: Hook) -> State:
+def state_of(settings: Settings, hook: Hook) -> WebhookState:
     """How far it has come."""
     bookmark = GroupBookmark(settings, hook)
     try:
@@ -47,7 +47,7 @@ def state_of(settings: Settings, hook: Hook) -> State:
     finally:
         bookmark.close()
     known = {at: offset for at, offset in kept.items() if offset >= 0}
-    return State(hook, hook.group(settings), _behind(settings, known) if known else None)
+    return WebhookState(hook, hook.group(settings), _behind(settings, known) if known else None)
 
 
 def _behind(settings: Settings, kept: Mapping[str, int]) -> int:

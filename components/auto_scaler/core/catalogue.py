@@ -19,12 +19,12 @@ from components.auto_scaler.core.policies.paper.proactive import Proactive
 from components.auto_scaler.core.policies.paper.reactive import Reactive
 from components.auto_scaler.core.policies.streamops.policy import StreamOps
 from components.auto_scaler.core.policies.turbine.policy import Turbine
-from components.auto_scaler.core.policy import Policy
-from events.job_config.policies.settings import Settings
+from components.auto_scaler.core.policy import ScalingPolicy
+from events.job_config.policies.settings import PolicySettings
 from events.job_config.policies.table import BUILT_IN, NAMES, SETTINGS, trouble_in
 from turbine_client.errors import BadRequest
 
-POLICIES: dict[str, type[Policy[Any]]] = {
+POLICIES: dict[str, type[ScalingPolicy[Any]]] = {
     one.name: one
     for one in (Turbine, Reactive, Proactive, Preactive, Flink, Keda, Dhalion, Ds2, StreamOps)
 }
@@ -36,7 +36,7 @@ class BadPolicy(BadRequest):
     which there are, or what is wrong."""
 
 
-def policy_of(name: str, settings: Mapping[str, Any]) -> Policy[Any]:
+def policy_of(name: str, settings: Mapping[str, Any]) -> ScalingPolicy[Any]:
     """The policy of that name with these settings."""
     made = POLICIES.get(name)
     if made is None:
@@ -54,7 +54,7 @@ def install(policy: object) -> None:
     if wrong:
         raise BadPolicy(wrong)
     assert isinstance(policy, type)
-    assert issubclass(policy, Policy)
+    assert issubclass(policy, ScalingPolicy)
     POLICIES[policy.name], SETTINGS[policy.name] = policy, policy.model
 
 
@@ -71,7 +71,7 @@ def replays(name: str) -> bool:
 
 def _unfit(policy: object) -> str:
     """Why it cannot be used; "" where it can."""
-    if not (isinstance(policy, type) and issubclass(policy, Policy)) or isabstract(policy):
+    if not (isinstance(policy, type) and issubclass(policy, ScalingPolicy)) or isabstract(policy):
         return "it is no class that derives from turbine.policies.Policy and has all its methods"
     name, model = getattr(policy, "name", None), getattr(policy, "model", None)
     if not isinstance(name, str) or not NAMES.fullmatch(name):
@@ -79,7 +79,7 @@ def _unfit(policy: object) -> str:
     if POLICIES.get(name, policy) is not policy:
         whose = "of Turbine" if name in BUILT_IN else "installed"
         return f"there is a policy {name} {whose} already; give yours another name"
-    if not (isinstance(model, type) and issubclass(model, Settings)):
+    if not (isinstance(model, type) and issubclass(model, PolicySettings)):
         return f"the model of policy {name} does not derive from turbine.policies.Settings"
     bare = [at for at, field in model.model_fields.items() if not field.description]
     if bare:

@@ -10,10 +10,10 @@ from components.auto_scaler.core.evaluation import POLICY_LOGIC
 from events.generated.records import ScalingDecided, ScalingDeclined
 from events.job_config.policies.table import BUILT_IN, not_here
 from events.wire.codec import Read
-from projections.scaling.row import Scale
+from projections.scaling.row import ScalingRow
 
 
-def doubt(row: Scale | None, read: Read, _: object) -> str:
+def doubt(row: ScalingRow | None, read: Read, _: object) -> str:
     """The sentence; "" where the policy is of Turbine, or is here as it was there."""
     facts, body = None if row is None else row.config.facts, read.record.body
     if facts is None or facts.policy in BUILT_IN:

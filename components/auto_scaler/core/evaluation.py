@@ -18,14 +18,14 @@ from components.auto_scaler.core.catalogue import BadPolicy, logic_of, policy_of
 from components.auto_scaler.core.policies.turbine.demand import usual
 from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.auto_scaler.core.policies.turbine.shapes import reads
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import Verdict, stay, trouble_with
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import ScalingVerdict, stay, trouble_with
 from events.job_config.policies.table import BUILT_IN
 from projections.scaling.facts import Facts
-from projections.scaling.model import Known
+from projections.scaling.model import JobModel
 from projections.scaling.ring import minutes
-from projections.scaling.row import Days, Scale
-from projections.scaling.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
+from projections.scaling.row import Days, ScalingRow
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Profile
 
 OLD = 2
 """Intervals after which a newest minute is none."""
@@ -37,35 +37,35 @@ class NoVerdict(ValueError):
     """What a policy answered that no record can hold; the sentence says why."""
 
 
-class Looked(NamedTuple):
+class EvaluatedJob(NamedTuple):
     """A verdict on a job."""
 
-    verdict: Verdict
-    job: Job
+    verdict: ScalingVerdict
+    job: JobFacts
 
 
 @lru_cache(maxsize=4_096)  # as many kinds of settings are in force at once, at the very most
-def made(name: str, settings_json: str, interval_ms: int) -> Policy[Any]:
+def made(name: str, settings_json: str, interval_ms: int) -> ScalingPolicy[Any]:
     """A job's policy; the config was checked when it was accepted. BadPolicy where it was accepted
     by an installation with other policies."""
     return policy_of(name, json.loads(settings_json)).paced(interval_ms)
 
 
-def looked(row: Scale, facts: Facts, now_ms: int) -> Looked:
+def looked(row: ScalingRow, facts: Facts, now_ms: int) -> EvaluatedJob:
     """What the job's policy says of it now."""
     job = job_of(row, facts, now_ms)
-    return Looked(_verdict(row, facts, job, now_ms), job)
+    return EvaluatedJob(_verdict(row, facts, job, now_ms), job)
 
 
-def unlimited(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
+def unlimited(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> ScalingVerdict:
     """What it would say if the tier had room without end."""
     return _verdict(row, facts, job._replace(granted=None), now_ms)
 
 
-def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
+def job_of(row: ScalingRow, facts: Facts, now_ms: int) -> JobFacts:
     """The job as policies see it."""
     size, grant = facts.size, row.grant
-    return Job(
+    return JobFacts(
         row.name,
         size.tasks,
         size.threads,
@@ -80,7 +80,7 @@ def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
     )
 
 
-def outcome(row: Scale, facts: Facts, now_ms: int) -> Verdict | None:
+def outcome(row: ScalingRow, facts: Facts, now_ms: int) -> ScalingVerdict | None:
     """Whether the policy's last change helped; None where that cannot be told yet."""
     if facts.policy != Turbine.name:
         return None
@@ -88,17 +88,17 @@ def outcome(row: Scale, facts: Facts, now_ms: int) -> Verdict | None:
     return policy.outcome(_memory(row), job_of(row, facts, now_ms), now_ms)
 
 
-def blind(row: Scale, facts: Facts, now_ms: int) -> bool:
+def blind(row: ScalingRow, facts: Facts, now_ms: int) -> bool:
     """Is there no minute that is new enough?"""
     newest = row.learnt.known.seen.newest
     return newest is None or now_ms - newest.at_ms > OLD * facts.interval_ms
 
 
-def _memory(row: Scale) -> Known:
+def _memory(row: ScalingRow) -> JobModel:
     return row.learnt.known._replace(done=row.done)
 
 
-def _verdict(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
+def _verdict(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> ScalingVerdict:
     key = (facts.policy, facts.settings_json, facts.interval_ms)
     if facts.policy == Turbine.name:
         return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)[1]
@@ -109,7 +109,7 @@ def _verdict(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
     return _installed(key, row.learnt.ring, job, row.days)
 
 
-def _installed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Verdict:
+def _installed(key: tuple[str, str, int], ring: bytes, job: JobFacts, days: Days) -> ScalingVerdict:
     """What a policy that is not of Turbine says. Its faults are those of its jobs alone: a worker
     that ended by one would leave all others without a scaler."""
     try:
@@ -129,7 +129,7 @@ def _installed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> 
 
 
 @lru_cache(maxsize=256)
-def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Verdict:
+def replayed(key: tuple[str, str, int], ring: bytes, job: JobFacts, days: Days) -> ScalingVerdict:
     """What the policy said last, had it looked at all minutes that are kept."""
     interval_ms = key[2]
     policy = made(*key)
@@ -160,7 +160,7 @@ def _paced(minute: Minute, interval_ms: int) -> Minute:
     )
 
 
-def _unpaced(verdict: Verdict, interval_ms: int) -> Verdict:
+def _unpaced(verdict: ScalingVerdict, interval_ms: int) -> ScalingVerdict:
     """By the log's clock again."""
     expects, until_ms = verdict.expects, verdict.until_ms
     if expects is not None:
@@ -188,7 +188,7 @@ def _numbers(packed: bytes) -> tuple[float | None, ...]:
 # --- what mattered
 
 
-def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
+def evidence_of(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> dict[str, Any]:
     """The numbers that a verdict is made of; what is unknown is left out."""
     newest = row.learnt.known.seen.newest
     told: dict[str, Any] = {
@@ -217,7 +217,7 @@ def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, An
     return found
 
 
-def _of_ours(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
+def _of_ours(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> dict[str, Any]:
     known, policy = row.learnt.known, made(Turbine.name, facts.settings_json, facts.interval_ms)
     assert isinstance(policy, Turbine), "the name says so"
     told: dict[str, Any] = {"restart_s": known.restart_s, "lag_records": known.lag}

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from events.generated.records import Alternative, Constraint
-from projections.scaling.actions import ACTIONS, STAY, Size
-from projections.scaling.done import Deed
+from projections.scaling.actions import ACTIONS, STAY, JobSize
+from projections.scaling.done import PastDecision
 
 COUNT_MOST = 2**31
 """Of a record's counts."""
@@ -23,7 +23,7 @@ class Expectation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ScalingVerdict:
     """Of one look at one job."""
 
     action: str
@@ -31,7 +31,7 @@ class Verdict:
     diagnosis: str  # the cause that was found; "" for none
     explanation: str  # one sentence
     raw: int = 0  # tasks before any constraint
-    size: Size | None = None  # None: as it is
+    size: JobSize | None = None  # None: as it is
     constraints: tuple[Constraint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     expects: Expectation | None = None
@@ -45,14 +45,16 @@ class Verdict:
         return self.size is not None
 
 
-def stay(explanation: str, symptom: str = "", diagnosis: str = "", **more: object) -> Verdict:
+def stay(
+    explanation: str, symptom: str = "", diagnosis: str = "", **more: object
+) -> ScalingVerdict:
     """Nothing is done, and why."""
-    return Verdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
+    return ScalingVerdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
 
 
 def trouble_with(verdict: object) -> str:
     """What no record can hold of a verdict, or no job be; "" for nothing."""
-    if not isinstance(verdict, Verdict):
+    if not isinstance(verdict, ScalingVerdict):
         return f"it answered with {type(verdict).__name__}, and not with a Verdict"
     texts = (verdict.action, verdict.symptom, verdict.diagnosis, verdict.explanation)
     if not all(isinstance(one, str) for one in texts) or verdict.action not in ACTIONS:
@@ -70,10 +72,10 @@ def trouble_with(verdict: object) -> str:
     return ""
 
 
-def deed_of(verdict: Verdict) -> Deed:
+def deed_of(verdict: ScalingVerdict) -> PastDecision:
     """What counts of a verdict."""
     expects = verdict.expects
-    return Deed(
+    return PastDecision(
         verdict.action,
         verdict.diagnosis,
         verdict.acts,

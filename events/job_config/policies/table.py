@@ -23,11 +23,11 @@ from events.job_config.policies.generations import (
     ReactiveSettings,
 )
 from events.job_config.policies.keda import KedaSettings
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 from events.job_config.policies.streamops import StreamOpsSettings
 from events.job_config.policies.turbine import TurbineSettings
 
-SETTINGS: dict[str, type[Settings]] = {
+SETTINGS: dict[str, type[PolicySettings]] = {
     "turbine": TurbineSettings,
     "reactive": ReactiveSettings,
     "proactive": ProactiveSettings,
@@ -53,7 +53,7 @@ def trouble_in(name: str, settings: Mapping[str, Any]) -> Invalid | None:
 
 
 @cache
-def _explainer(name: str, model: type[Settings]) -> Explainer:
+def _explainer(name: str, model: type[PolicySettings]) -> Explainer:
     return Explainer(model, known=f"a setting of policy {name}")
 
 

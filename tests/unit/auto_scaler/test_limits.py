@@ -12,7 +12,7 @@ from events.generated.records import (
     ScalingDeclined,
     ScalingVerified,
 )
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk
 
 
@@ -20,7 +20,7 @@ def declines(desk: Desk) -> list[ScalingDeclined]:
     return [one for one in desk.said if isinstance(one, ScalingDeclined)]
 
 
-def threads(size: Size) -> int:
+def threads(size: JobSize) -> int:
     return size.tasks * size.threads
 
 

@@ -11,8 +11,8 @@ from components.auto_scaler import decide
 from components.auto_scaler.core import logic_1
 from components.runtime.core.component import Component
 from events.generated.records import AlertRaised, Body, ScalingDecided, ScalingDeclined
-from projections.scaling.model import Known, learn
-from projections.scaling.row import Scale
+from projections.scaling.model import JobModel, learn
+from projections.scaling.row import ScalingRow
 from projections.scaling.seen import MINUTE_MS, Minute
 from tests.unit.auto_scaler.desk import Desk
 
@@ -22,8 +22,8 @@ def minute(at: int, rate: float, **more: float) -> Minute:
     return Minute(at * MINUTE_MS, 1, rate, rate, 7_000.0, 90.0, 1.0, 1.0, 100.0)._replace(**more)
 
 
-def after(minutes: Sequence[Minute], known: Known | None = None) -> Known:
-    known = known or Known()
+def after(minutes: Sequence[Minute], known: JobModel | None = None) -> JobModel:
+    known = known or JobModel()
     for one in minutes:
         known = learn(known, one.tasks, one)
     return known
@@ -72,7 +72,7 @@ def frozen_then(rate: float) -> Desk:
     return desk
 
 
-def said_by(component: Component[Scale], desk: Desk) -> list[Body]:
+def said_by(component: Component[ScalingRow], desk: Desk) -> list[Body]:
     row = None
     for read in desk.reads:
         row = component.fold(row, read)

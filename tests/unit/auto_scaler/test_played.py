@@ -15,7 +15,7 @@ from events.generated.records import Body, ScalingDecided, ScalingReverted, Scal
 from events.topics import LOADS
 from projections.scaling.actions import (
     SCALE_UP,
-    Size,
+    JobSize,
 )
 from projections.scaling.seen import Minute, Part
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, load_of
@@ -54,7 +54,7 @@ def play(case: Case) -> Played:
     }
     desk.runs(**config)
     desk.now_ms = 0
-    size = Size(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
+    size = JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
     plant = Plant(case.nature, size, Streams(case.seed).fork("plant"))
     played, numbers = Played([], [], []), count(1)
     for minute, rate in enumerate(case.rates):
@@ -72,7 +72,7 @@ def play(case: Case) -> Played:
     return played
 
 
-def _reports(told: Minute | None, size: Size, specs: int, number: int) -> Iterator[Body]:
+def _reports(told: Minute | None, size: JobSize, specs: int, number: int) -> Iterator[Body]:
     """Tasks that do not run say nothing; their windows begin when they do."""
     if told is None or told.down_s >= 60:
         return

@@ -11,7 +11,7 @@ import pytest
 from pydantic import ValidationError
 
 from components.auto_scaler.core.policies.turbine.policy import Turbine
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.verdict import ScalingVerdict
 from projections.scaling.actions import (
     MEMORY_UP,
     MOVE,
@@ -19,25 +19,25 @@ from projections.scaling.actions import (
     REVERT,
     SCALE_UP,
 )
-from projections.scaling.seen import Job, Minute
-from turbine.lab.plant.backtest import Action, Case, Run, back_test, score
+from projections.scaling.seen import JobFacts, Minute
+from turbine.lab.plant.backtest import Action, BacktestRun, Case, back_test, score
 from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL
 from turbine.lab.plant.nature import Fault, Nature
 
 
-def played(case: Case, **settings: Any) -> Run:
+def played(case: Case, **settings: Any) -> BacktestRun:
     return back_test(case, Turbine.made(settings))
 
 
-def scenario(name: str) -> Run:
+def scenario(name: str) -> BacktestRun:
     return played(SCENARIOS[name]())
 
 
-def of(run: Run, *names: str) -> list[Action]:
+def of(run: BacktestRun, *names: str) -> list[Action]:
     return [one for one in run.actions if one.verdict.action in names]
 
 
-def threads(verdict: Verdict) -> int:
+def threads(verdict: ScalingVerdict) -> int:
     assert verdict.size is not None
     return verdict.size.tasks * verdict.size.threads
 
@@ -152,7 +152,7 @@ def test_bad_settings_are_refused(settings: dict[str, Any]) -> None:
         Turbine.made(settings)
 
 
-def most(rates: Sequence[float]) -> Run:
+def most(rates: Sequence[float]) -> BacktestRun:
     return played(replace(SCENARIOS["step"](), rates=rates))
 
 
@@ -165,7 +165,7 @@ def test_more_input_never_gives_fewer_threads() -> None:
 
 @pytest.mark.parametrize(("down_s", "restart_s"), [(40.0, 50.0), (90.0, 90.0), (900.0, 60.0)])
 def test_who_was_paused_has_not_restarted_for_as_long(down_s: float, restart_s: float) -> None:
-    policy, job = Turbine.made({}), Job("clicks", 4)
+    policy, job = Turbine.made({}), JobFacts("clicks", 4)
     memory = policy.begin(job)
     for at, down in enumerate((0.0, down_s, 0.0)):
         minute = Minute((at + 1) * 60_000, 4, 10.0, 10.0, 0.0, 0.0, 0.5, down_s=down)

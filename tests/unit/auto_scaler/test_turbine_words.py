@@ -14,12 +14,12 @@ from components.auto_scaler.core.policies.turbine.words import (
     waiting_told,
 )
 from events.generated.records import ScalingDecided, ScalingDeclined, ScalingVerified
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from projections.scaling.done import Open
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 from tests.unit.auto_scaler.desk import Desk
 
-JOB = Job("orders", 4, 1, 0.25, 256, partitions=16, tasks_max=32)
+JOB = JobFacts("orders", 4, 1, 0.25, 256, partitions=16, tasks_max=32)
 BUSY: dict[str, Any] = {"busy_share": 1.0, "lag_records": 200_000, "lag_ms": 60_000}
 
 
@@ -32,8 +32,8 @@ def test_a_rate_has_its_unit(rate: float, told: str) -> None:
 
 
 def test_one_of_something_is_no_plural() -> None:
-    assert size_told(Size(1, 6, 1.5, 256)) == "1 task of 6 threads"
-    assert size_told(Size(2, 1, 0.25, 256)) == "2 tasks of 1 thread"
+    assert size_told(JobSize(1, 6, 1.5, 256)) == "1 task of 6 threads"
+    assert size_told(JobSize(2, 1, 0.25, 256)) == "2 tasks of 1 thread"
 
 
 def test_a_backlog_is_told_where_there_is_one() -> None:
@@ -42,7 +42,7 @@ def test_a_backlog_is_told_where_there_is_one() -> None:
 
 
 def test_a_gain_that_was_smaller_than_expected_says_why_it_is_enough() -> None:
-    opened = Open(0, Size(4, 1, 0.25, 256), 4_000.0, 24_000.0)
+    opened = Open(0, JobSize(4, 1, 0.25, 256), 4_000.0, 24_000.0)
     assert gain_told(opened, 8_000.0, 0.1) == (
         "8,000 records/s can be read, 4,000 records/s could be before, and 24,000 records/s were"
         " expected: that is 20 % of the gain, and 10 % are enough"
@@ -60,16 +60,18 @@ def test_a_gain_that_was_smaller_than_expected_says_why_it_is_enough() -> None:
         (JOB._replace(granted=5), "granted", "the tier's room is 5 tasks"),
     ],
 )
-def test_a_size_that_reads_too_little_names_what_limits_it(job: Job, name: str, said: str) -> None:
+def test_a_size_that_reads_too_little_names_what_limits_it(
+    job: JobFacts, name: str, said: str
+) -> None:
     most = int(said.split()[-2])
-    [told] = became(job, Size(most, 6, 1.5, 256), 400.0, (4e5, 5e4), 0.2)
+    [told] = became(job, JobSize(most, 6, 1.5, 256), 400.0, (4e5, 5e4), 0.2)
     assert (told.name, told.before, told.after) == (name, 400.0, most * 6.0)
     each = "each of at most 6 threads, 20 % of 8 cores"
     assert told.note == f"{said}, {each} (threads of all tasks)"
 
 
 def test_a_size_that_reads_enough_has_a_shape_or_nothing_to_say() -> None:
-    size = Size(4, 2, 0.5, 256)
+    size = JobSize(4, 2, 0.5, 256)
     [told] = became(JOB, size, 7.5, (7_500.0, 8_000.0), 0.2)
     assert (told.name, told.before, told.after) == ("shape", 7.5, 8.0)
     assert told.note.startswith("nothing cheaper than 4 tasks of 2 threads reads as much")

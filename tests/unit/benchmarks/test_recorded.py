@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component
 from components.runtime.core.component import places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.topics import CLOCK, JOURNAL, LOADS, partition_of, place
 from events.wire.codec import read_message
 from events.wire.generate_decoders import HOT
@@ -24,8 +24,10 @@ def recorded(seconds: int = 150) -> list[Line]:
 class Reader:
     """Reads lines from their bytes, as anybody would."""
 
-    owner: Owner[Job] = field(
-        default_factory=lambda: Owner(component, places_of(component, [PARTITION]), lambda *_: True)
+    owner: Stepper[Job] = field(
+        default_factory=lambda: Stepper(
+            component, places_of(component, [PARTITION]), lambda *_: True
+        )
     )
     ends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 

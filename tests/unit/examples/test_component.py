@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from components.runtime.core.step import ROOT, Held
+from components.runtime.core.step import ROOT, KeyState
 from events.generated.records import JobConfigChanged, LayerVersions
 from events.topics import JOURNAL
 from examples.component.changed_often import CHANGES_MOST, WITHIN_MS, component
@@ -82,7 +82,7 @@ def test_who_begins_with_what_was_kept_says_nothing_again() -> None:
     kept = log.owner.held[JOB]
     row = component.load(json.loads(json.dumps(component.dump(kept.row))))
     assert row == kept.row
-    held = {JOB: Held(row, dict(kept.vector), dict(kept.last))}
+    held = {JOB: KeyState(row, dict(kept.vector), dict(kept.last))}
     log.assign(component=component, held=held, seen=dict(log.owner.seen))
     log.tick()
     assert log.spoken() == []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from turbine_client.clients import BrokerUnreachable
 from turbine_client.emitter import WriteRefused
 from turbine_client.reading import LogUnreadable
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 class Turner:
     """Turns three times, then is told to stop, or fails."""
 
-    def __init__(self, stop: Stop, error: Exception | None = None) -> None:
+    def __init__(self, stop: StopSignal, error: Exception | None = None) -> None:
         self.stop, self.error = stop, error
         self.turns, self.closed = 0, False
 
@@ -40,7 +40,7 @@ class Turner:
 
 
 def test_it_turns_until_it_is_told_to_stop_and_closes() -> None:
-    stop = Stop()
+    stop = StopSignal()
     turner = Turner(stop)
     assert turn_until_stopped(lambda: turner, stop) == 0
     assert (turner.turns, turner.closed) == (3, True)
@@ -56,7 +56,7 @@ def test_it_turns_until_it_is_told_to_stop_and_closes() -> None:
     ],
 )
 def test_what_it_cannot_go_on_from_ends_it_with_a_code(error: Exception, code: int) -> None:
-    stop = Stop()
+    stop = StopSignal()
     turner = Turner(stop, error)
     assert turn_until_stopped(lambda: turner, stop) == code
     assert not turner.closed
@@ -66,7 +66,7 @@ def test_a_refused_write_at_the_beginning_ends_it_with_a_code() -> None:
     def begin() -> Any:
         raise WriteRefused("fenced")
 
-    assert turn_until_stopped(begin, Stop()) == 71
+    assert turn_until_stopped(begin, StopSignal()) == 71
 
 
 @pytest.mark.parametrize("error", [BadSettings("no topic"), BrokerUnreachable("no broker")])
@@ -75,7 +75,7 @@ def test_what_a_person_has_to_correct_comes_out_of_it(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error)):
-        turn_until_stopped(begin, Stop())
+        turn_until_stopped(begin, StopSignal())
 
 
 def run(code: str) -> subprocess.Popen[str]:

@@ -17,7 +17,7 @@ from events.generated.records import (
     ScalingVerified,
     SyncCommitted,
 )
-from projections.syncs import Listed
+from projections.syncs import ListedPlan
 from projections.syncs import fold as fold_sync
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import Ended, put_for, run
@@ -80,7 +80,7 @@ def view_of(journal: Journal) -> View:
     for one in journal.decisions:
         sync = fold_sync(sync, one.read) if one.stands else sync
     if sync is not None and (now := sync.running) is not None:  # its tasks were listed for that
-        listed = Listed(now.plan_id, now.generation, now.tasks, now.versions)
+        listed = ListedPlan(now.plan_id, now.generation, now.tasks, now.versions)
         sync = sync._replace(listed=listed, live=listed)
     return View({}, jobs={"clicks": JobView(journal.job, sync)})
 

@@ -11,7 +11,7 @@ import pytest
 from components.runtime.core.step import ROOT
 from events.topics import OPERATOR, TIERS, place
 from events.wire.codec import Read, Record
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
 from tests.unit.turbine.lines import put_for
@@ -32,7 +32,7 @@ class TaleLog:
     def jobs(self) -> dict[str, Job]:
         return {}
 
-    def fleet(self, tier: str, *, end: Any = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Any = None) -> TierFleet | None:
         del end
         return self.tale.fleet if self.tale is not None and tier == "default" else None
 

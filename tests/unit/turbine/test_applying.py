@@ -13,7 +13,7 @@ import pytest
 from immutables import Map
 
 from projections.jobs import Job
-from projections.syncs import NOTHING, Quarantine, Sync, Trouble
+from projections.syncs import NOTHING, FailureStreak, Quarantine, Sync
 from tests.unit.shard_manager.fleets import placed
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
@@ -283,6 +283,8 @@ def test_a_paused_job_is_there_when_it_is_paused() -> None:
 
 def test_a_plan_that_failed_is_told_with_its_reason() -> None:
     row = running()._replace(
-        trouble=Trouble("s", 1, 9, "p", NOTHING, 0, "start", "step-timeout", "start took too long")
+        trouble=FailureStreak(
+            "s", 1, 9, "p", NOTHING, 0, "start", "step-timeout", "start took too long"
+        )
     )
     assert lacking(row) == "its last plan failed at start: start took too long"

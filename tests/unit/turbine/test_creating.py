@@ -120,7 +120,7 @@ class Held:
 
 def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_jobs, "Journal", Held)
-    tiers = known_jobs.Tiers(Settings())
+    tiers = known_jobs.KnownTiers(Settings())
     refusal = tiers.refusal("clicks", "defualt")
     assert refusal == Rejected(
         "", "clicks", "no-such-tier", no_such_tier("defualt", ["default"]), "tier"
@@ -131,7 +131,7 @@ def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.Monke
     monkeypatch.setattr(Held, "names", ("default", "defualt"))
     assert tiers.refusal("clicks", "defualt") is None, "made since"
     monkeypatch.setattr(Held, "names", ())
-    assert known_jobs.Tiers(Settings()).refusal("clicks", "any") is None
+    assert known_jobs.KnownTiers(Settings()).refusal("clicks", "any") is None
 
 
 def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,6 +142,6 @@ def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -
         raise NoTopic("no right to read")
 
     monkeypatch.setattr(known_jobs, "Journal", refuses)
-    tiers = known_jobs.Tiers(Settings())
+    tiers = known_jobs.KnownTiers(Settings())
     assert [tiers.refusal("clicks", "defualt") for _ in range(2)] == [None, None]
     assert looks == [1], "and looks once"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from turbine.cli.documents import Wish, check_paths, parse_assignments, read_wishes
+from turbine.cli.documents import LayerWish, check_paths, parse_assignments, read_wishes
 from turbine.failures import Code, code_of
 from turbine_client.errors import TurbineError
 
@@ -18,7 +18,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def wishes(text: str) -> list[Wish]:
+def wishes(text: str) -> list[LayerWish]:
     Path("job.yaml").write_text(text)
     return read_wishes("job.yaml")
 
@@ -32,13 +32,13 @@ def refusal(text: str) -> str:
 
 def test_a_job_with_its_config_is_the_whole_layer() -> None:
     assert wishes("job: clicks\ntasks: 2\n") == [
-        Wish("clicks", "job.yaml, line 1", {"tasks": 2}, whole=True)
+        LayerWish("clicks", "job.yaml, line 1", {"tasks": 2}, whole=True)
     ]
 
 
 def test_set_and_clear_change_a_part() -> None:
     assert wishes("job: clicks\nset: {tasks: 2}\nclear: [resources.memory_mb]\n") == [
-        Wish("clicks", "job.yaml, line 1", {"tasks": 2}, ("resources.memory_mb",))
+        LayerWish("clicks", "job.yaml, line 1", {"tasks": 2}, ("resources.memory_mb",))
     ]
     assert wishes("job: clicks\nclear: [tasks]\n")[0].set == {}
     assert wishes("job: clicks\nset:\n")[0].clear == ()
@@ -54,7 +54,7 @@ def test_several_documents_are_several_jobs() -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"job: a\n")))
-    assert read_wishes("-") == [Wish("a", "standard input, line 1", {}, whole=True)]
+    assert read_wishes("-") == [LayerWish("a", "standard input, line 1", {}, whole=True)]
 
 
 @pytest.mark.parametrize(

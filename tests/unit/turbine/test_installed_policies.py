@@ -17,7 +17,7 @@ from pydantic import Field
 
 from components.auto_scaler.core.catalogue import POLICIES, BadPolicy, install
 from components.auto_scaler.core.evaluation import made, replayed
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.verdict import ScalingVerdict
 from events.generated.records import (
     JobConfigChanged,
     JobConfigRejected,
@@ -25,10 +25,10 @@ from events.generated.records import (
     ScalingDeclined,
 )
 from events.job_config.config import Invalid, JobConfig, validate_config
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.text import config_of, proposed
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from simulation import authors
 from tests.kit.steps import distribution
 from tests.unit.auto_scaler.desk import Desk
@@ -282,10 +282,10 @@ def test_a_class_that_lacks_something_is_refused_with_what_it_lacks(
 
 
 def test_a_setting_without_a_default_or_a_description_is_refused(installed: Path) -> None:
-    class Bare(Settings):
+    class Bare(PolicySettings):
         limit: int = 5
 
-    class Needed(Settings):
+    class Needed(PolicySettings):
         limit: int = Field(description="of something")
 
     for model, lacks in ((Bare, "description"), (Needed, "default")):
@@ -318,15 +318,15 @@ def answers(_: object, memory: Any, *__: object) -> Any:
 
 
 def wants(size: Any) -> Any:
-    return lambda _, memory, *__: (memory, Verdict("scale-up", "s", "d", "e", 1, size))
+    return lambda _, memory, *__: (memory, ScalingVerdict("scale-up", "s", "d", "e", 1, size))
 
 
 FAULTS = {
     raises: "it raised KeyError",
     answers: "it answered with str, and not with a Verdict",
-    wants(Size(0, 1, 1.0, 512)): "its size have to be whole numbers above 0",
-    wants(Size(2**31, 1, 1.0, 512)): "its size have to be whole numbers above 0",
-    wants(Size(2, 1, float("nan"), 512)): "its cores of a task have to be above 0",
+    wants(JobSize(0, 1, 1.0, 512)): "its size have to be whole numbers above 0",
+    wants(JobSize(2**31, 1, 1.0, 512)): "its size have to be whole numbers above 0",
+    wants(JobSize(2, 1, float("nan"), 512)): "its cores of a task have to be above 0",
 }
 
 

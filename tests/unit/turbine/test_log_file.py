@@ -153,7 +153,7 @@ def test_any_message_survives_the_file(tmp_path: Path) -> None:
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "half.log.gz"
-    with pytest.raises(ZeroDivisionError), log_lines.Writing(path) as lines:
+    with pytest.raises(ZeroDivisionError), log_lines.LogFileWriter(path) as lines:
         lines.put({"a": 1 // 0})
     assert list(tmp_path.iterdir()) == []
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from projections.jobs import Job, Layer
+from projections.jobs import Job, LayerState
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
@@ -83,7 +83,9 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     for module in ("scaling", "syncs", "comparing", "job_rows"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
-    seen = JobView(Job("orders", True, (Layer(1), Layer(), Layer(), Layer())), fleet.row)
+    seen = JobView(
+        Job("orders", True, (LayerState(1), LayerState(), LayerState(), LayerState())), fleet.row
+    )
     view = View({}, jobs={"orders": seen})
     put_for(monkeypatch, "viewed", lambda *_: nullcontext(view), "digest", "top")
     put_for(monkeypatch, "jobs_view", lambda *_: view, "jobs", "syncs")

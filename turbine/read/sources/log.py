@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from components.auditor.bulk import LogAudit, tiers_in
-from components.auditor.kept import Kept
+from components.auditor.kept import AuditStart
 from components.job_service.decide import component as job_service
 from components.runtime.core.audit.audit import Family
-from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.judging import AuditFinding
 from components.runtime.core.component import Component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Restored
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.shard_manager.decide import PLACEMENT
@@ -33,7 +33,7 @@ from events.topics import (
     place,
 )
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import LAYER_KINDS, Job
 from projections.syncs import Sync
 from turbine.read.logics import AUDITED, audited_with
@@ -50,9 +50,9 @@ R = TypeVar("R")
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}), folds=LAYER_KINDS)
 
 
-def _nothing(row: Fleet | None, read: Read) -> Fleet:
+def _nothing(row: TierFleet | None, read: Read) -> TierFleet:
     """The fold of who looks at the decisions themselves."""
-    return row or Fleet(read.record.key.partition("/")[0])
+    return row or TierFleet(read.record.key.partition("/")[0])
 
 
 # What anyone sees who looks at decisions about tiers themselves.
@@ -226,7 +226,7 @@ class Log:
             if one.row is not None and is_job_id(key)
         }
 
-    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> TierFleet | None:
         """A tier's containers and shards, as its chain and the containers' words tell them.
 
         Goes on from the newest snapshot that has not read beyond `end`; where there is none, from
@@ -278,12 +278,12 @@ class Log:
         heed: Callable[[Read, bool], None] | None,
         *,
         kept: Restored[R] | None = None,
-    ) -> Owner[R]:
+    ) -> Stepper[R]:
         births, kept = self.source.births(), kept or Restored[R]()
         # Of one job alone its own places are read: what a decision rests on elsewhere, as where its
         # tier's room was shared out, nobody here will ever have read.
         places = self.places(view.inputs, key=job)
-        owner = Owner(
+        owner = Stepper(
             view,
             places,
             births.possible,
@@ -312,7 +312,7 @@ class Log:
             tiers_in(self.source, self.counts[JOURNAL]) if TIERS in self.counts else ()
         )
 
-    def audit(self) -> Iterator[Finding]:
+    def audit(self) -> Iterator[AuditFinding]:
         """Makes every decision again from its evidence; a finding for each."""
         with self.open_audit(self.families()) as audit:
             yield from audit.run()
@@ -321,7 +321,7 @@ class Log:
         self,
         families: Sequence[Family],
         *,
-        kept: Kept | None = None,
+        kept: AuditStart | None = None,
         since: Mapping[str, int] | None = None,
     ) -> LogAudit:
         """An audit of all of it, or of what came since one was kept; closed by whoever opens it."""

@@ -29,7 +29,7 @@ from events.wire.lock import read_lock
 from turbine.read.moments import BadMoment, show_time
 from turbine.read.sources.log_lines import (
     BadFile,
-    Head,
+    FileHead,
     Json,
     Tail,
     head_of,
@@ -91,7 +91,7 @@ class LogFile:
 
     # --- opening
 
-    def _open(self) -> tuple[Head, Tail]:
+    def _open(self) -> tuple[FileHead, Tail]:
         head, tail, digest, number = None, None, hashlib.sha256(), 0
         for number, line in read_lines(self.path):
             if tail is not None:
@@ -116,7 +116,7 @@ class LogFile:
                 raise BadFile(f"{self.path}: {at} has one offset twice; export it again")
         return head, tail
 
-    def _take(self, head: Head, number: int, plain: Json) -> None:
+    def _take(self, head: FileHead, number: int, plain: Json) -> None:
         if isinstance(plain.get("schema"), dict):
             self.schemas.append(plain["schema"])
             return

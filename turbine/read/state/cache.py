@@ -21,7 +21,7 @@ from typing import Any
 
 import structlog
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from turbine.read.state.folding import Folding
 from turbine.read.state.packing import UNFIT, pack, unpack
 from turbine.read.state.rest import Rest
@@ -33,7 +33,7 @@ from turbine.read.state.start import (
     NOTES,
     OWNED,
     Fetched,
-    Start,
+    FoldStart,
     pack_held,
     unpack_held,
 )
@@ -263,7 +263,7 @@ class Cache:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
-class Framed(Start):
+class Framed(FoldStart):
     """A fold begins where a frame was kept."""
 
     def __init__(self, cache: Cache, frame: Frame, *, whole: bool = False) -> None:
@@ -299,7 +299,7 @@ def _plain(folding: Folding, name: str, key: str) -> Any:
     return pack_held(_owner(folding, name).held[key])
 
 
-def _owner(folding: Folding, name: str) -> Owner[Any]:
+def _owner(folding: Folding, name: str) -> Stepper[Any]:
     what, _, tier = name.partition("/")
     if what in (FLEET, CAPACITY):
         return folding.tiers[tier][what == CAPACITY]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.runtime.core.component import Component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.kafka.origin import Born
 from components.state_syncer.decide import component as state_syncer
 from events.topics import JOURNAL, TIERS
@@ -70,21 +70,23 @@ class Replay:
         finally:
             births.close()
 
-    def _owners(self, births: Born) -> dict[str, Owner[Any]]:
+    def _owners(self, births: Born) -> dict[str, Stepper[Any]]:
         """By topic: who folds it. A log of jobs alone has no tiers."""
         topics = [topic for topic in SYNC_TOPICS if topic in self.log.counts]
         jobs: Component[Sync] = replace(state_syncer, inputs=frozenset(topics))
         parts = [(topics, jobs)]
         if TIERS in self.log.counts and self.job is None:
             parts.append(([TIERS], chain_view))
-        out: dict[str, Owner[Any]] = {}
+        out: dict[str, Stepper[Any]] = {}
         for read, view in parts:
             places = self.log.places(read, key=self.job)
-            owner = Owner(view, places, births.possible, heed=lambda *one: self._heard.append(one))
+            owner = Stepper(
+                view, places, births.possible, heed=lambda *one: self._heard.append(one)
+            )
             out |= dict.fromkeys(read, owner)
         return out
 
-    def _pass(self, owners: Mapping[str, Owner[Any]], read: Read) -> Iterator[Happening]:
+    def _pass(self, owners: Mapping[str, Stepper[Any]], read: Read) -> Iterator[Happening]:
         owner = owners[read.topic]
         self.records += 1
         self.at_ms = max(self.at_ms, read.at_ms)
@@ -93,7 +95,7 @@ class Replay:
             owner.settle()
         yield from self._told(owners)
 
-    def _told(self, owners: Mapping[str, Owner[Any]]) -> Iterator[Happening]:
+    def _told(self, owners: Mapping[str, Stepper[Any]]) -> Iterator[Happening]:
         while self._heard:
             read, stands = self._heard.popleft()
             held = owners[JOURNAL].held.get(read.record.key)

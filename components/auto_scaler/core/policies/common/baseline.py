@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from components.auto_scaler.core.verdict import (
     Clamped,
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative
 from projections.scaling.actions import (
     SCALE_DOWN,
     SCALE_UP,
-    Size,
+    JobSize,
 )
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 
 
-def within(job: Job, wanted: Clamped, partitions: int | None) -> Clamped:
+def within(job: JobFacts, wanted: Clamped, partitions: int | None) -> Clamped:
     """A number of tasks in the room that the platform leaves it; no source knows of this."""
     wanted = wanted.through("one-task", lambda n: max(n, 1), "a job has a task")
     if partitions is not None:
@@ -31,7 +31,7 @@ def within(job: Job, wanted: Clamped, partitions: int | None) -> Clamped:
 
 
 def resized(
-    job: Job,
+    job: JobFacts,
     wanted: Clamped,
     found: tuple[str, str],
     *,
@@ -39,7 +39,7 @@ def resized(
     raw: int,
     alternatives: tuple[Alternative, ...] = (),
     until_ms: int | None = None,
-) -> Verdict:
+) -> ScalingVerdict:
     """The verdict that a number of tasks amounts to; each task keeps what it has."""
     tasks = int(wanted.value)
     if tasks == job.tasks:
@@ -51,12 +51,12 @@ def resized(
             alternatives=alternatives,
             until_ms=until_ms,
         )
-    return Verdict(
+    return ScalingVerdict(
         SCALE_UP if tasks > job.tasks else SCALE_DOWN,
         *found,
         explanation,
         raw,
-        Size(tasks, job.threads, job.cpu_cores, job.memory_mb),
+        JobSize(tasks, job.threads, job.cpu_cores, job.memory_mb),
         wanted.constraints,
         alternatives,
     )

@@ -19,17 +19,17 @@ from components.auto_scaler.core.policies.common.estimates import (
 )
 from components.auto_scaler.core.verdict import Clamped
 from events.generated.records import Constraint
-from projections.scaling.actions import Size
-from projections.scaling.seen import Job
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import JobFacts
 
 COUNT_MOST = float(2**31 - 1)
 """What a record's count holds at most; no job comes near."""
 
 
-class Plan(NamedTuple):
+class SizePlan(NamedTuple):
     """A size, and what became of the number of tasks on the way to it."""
 
-    size: Size
+    size: JobSize
     raw: int  # tasks before any constraint
     constraints: tuple[Constraint, ...] = ()
 
@@ -42,9 +42,9 @@ class Reserve(NamedTuple):
     most: float  # MiB of one task
 
 
-def size_of(job: Job) -> Size:
+def size_of(job: JobFacts) -> JobSize:
     """As it is."""
-    return Size(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
+    return JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
 
 
 def counted(value: float) -> float:
@@ -52,33 +52,33 @@ def counted(value: float) -> float:
     return min(value, COUNT_MOST)
 
 
-def cores(job: Job, threads: int) -> float:
+def cores(job: JobFacts, threads: int) -> float:
     """Of a task of so many threads: as many for each as now."""
     if threads == job.threads:
         return job.cpu_cores
     return round(job.cpu_cores * threads / job.threads, 3)
 
 
-def threads_most(job: Job, share: float) -> int:
+def threads_most(job: JobFacts, share: float) -> int:
     """Threads for which a task has that share of a container; at least as many as it has."""
     each = job.cpu_cores / job.threads
     return max(job.threads, int(whole_below(job.container_cores * share / each)))
 
 
-def within(job: Job, tasks: float) -> Clamped:
+def within(job: JobFacts, tasks: float) -> Clamped:
     """Tasks after all that limits them."""
     return baseline.within(job, Clamped(counted(tasks)), job.partitions)
 
 
-def wider(job: Job, threads: float) -> Plan:
+def wider(job: JobFacts, threads: float) -> SizePlan:
     """More tasks of the size they have."""
     raw = whole(threads / job.threads)
     clamped = within(job, raw)
     tasks = max(job.tasks, int(clamped.value))
-    return Plan(size_of(job)._replace(tasks=tasks), int(counted(raw)), clamped.constraints)
+    return SizePlan(size_of(job)._replace(tasks=tasks), int(counted(raw)), clamped.constraints)
 
 
-def larger(job: Job, threads: float, share: float) -> Plan:
+def larger(job: JobFacts, threads: float, share: float) -> SizePlan:
     """Larger tasks up to a share of a container, and more of them beyond it (V-E)."""
     most = float(threads_most(job, share))
     each = Clamped(counted(max(float(job.threads), whole(threads / job.tasks))))
@@ -87,11 +87,13 @@ def larger(job: Job, threads: float, share: float) -> Plan:
     raw = max(float(job.tasks), whole(threads / each.value))
     clamped = within(job, raw)
     tasks, own = max(job.tasks, int(clamped.value)), int(each.value)
-    size = Size(tasks, own, cores(job, own), job.memory_mb)
-    return Plan(size, int(counted(raw)), each.constraints + clamped.constraints)
+    size = JobSize(tasks, own, cores(job, own), job.memory_mb)
+    return SizePlan(size, int(counted(raw)), each.constraints + clamped.constraints)
 
 
-def narrower(job: Job, threads: float, least: tuple[tuple[str, float, str], ...] = ()) -> Plan:
+def narrower(
+    job: JobFacts, threads: float, least: tuple[tuple[str, float, str], ...] = ()
+) -> SizePlan:
     """Fewer tasks of the size they have: `ceil(X/P)` (V-C), and not below what else needs them."""
     raw = max(1.0, whole(threads / job.threads))
     clamped = Clamped(raw)
@@ -101,10 +103,10 @@ def narrower(job: Job, threads: float, least: tuple[tuple[str, float, str], ...]
     note = "a quiet job is not made larger"
     clamped = clamped.through("as-it-is", lambda value: min(value, now), note)
     tasks = int(clamped.value)
-    return Plan(size_of(job)._replace(tasks=tasks), int(counted(raw)), clamped.constraints)
+    return SizePlan(size_of(job)._replace(tasks=tasks), int(counted(raw)), clamped.constraints)
 
 
-def smaller(job: Job, threads: float) -> Size:
+def smaller(job: JobFacts, threads: float) -> JobSize:
     """As many tasks with fewer threads: what is left to give back where no task can go."""
     own = min(job.threads, max(1, int(whole(threads / job.tasks))))
     return size_of(job)._replace(threads=own, cpu_cores=cores(job, own))
@@ -118,7 +120,7 @@ def reserved(used: float, reserve: Reserve) -> Clamped:
     return clamped.through("memory-most", lambda value: min(value, most), "of one task")
 
 
-def correlated(job: Job, plan: Plan, used: float | None, reserve: Reserve) -> Plan:
+def correlated(job: JobFacts, plan: SizePlan, used: float | None, reserve: Reserve) -> SizePlan:
     """The memory of each task follows where their number changes (V-B, the third rule).
 
     A stateful job divides what it holds among its tasks. Where nobody knows what they use, nothing
@@ -140,7 +142,7 @@ def correlated(job: Job, plan: Plan, used: float | None, reserve: Reserve) -> Pl
     return plan._replace(size=size._replace(memory_mb=memory), constraints=told)
 
 
-def holds(size: Size, job: Job) -> bool:
+def holds(size: JobSize, job: JobFacts) -> bool:
     """Is it what the job has already?"""
     same = (size.tasks, size.threads, size.memory_mb) == (job.tasks, job.threads, job.memory_mb)
     return same and abs(size.cpu_cores - job.cpu_cores) <= SLACK

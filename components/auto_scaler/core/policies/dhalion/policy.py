@@ -14,10 +14,10 @@ from components.auto_scaler.core.policies.common.baseline import resized, within
 from components.auto_scaler.core.policies.dhalion.rules import (
     GROWTH_MAX,
     UNDER_PROVISIONED,
-    Component,
+    DetectorLimits,
     Diagnosis,
-    Instance,
-    Limits,
+    HeronComponent,
+    HeronInstance,
     blocked,
     counted_ms,
     diagnosed,
@@ -29,36 +29,36 @@ from components.auto_scaler.core.policies.dhalion.rules import (
     slope,
     unused_capacity,
 )
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import Clamped, Verdict, stay
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import Clamped, ScalingVerdict, stay
 from events.generated.records import Alternative
 from events.job_config.policies.dhalion import DhalionSettings
-from events.job_config.policies.settings import Settings
-from projections.scaling.seen import Job, Minute, Profile
+from events.job_config.policies.settings import PolicySettings
+from projections.scaling.seen import JobFacts, Minute, Profile
 
 BACKPRESSURE = "back-pressure"
 HISTORY_MINUTES = 5
 """Queue sizes that a slope is drawn through; three are the fewest."""
 
 
-class Memory(NamedTuple):
+class DhalionMemory(NamedTuple):
     """What the detectors need, of the newest minute and of some before."""
 
     blocked_ms: float = 0.0
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[HeronInstance, ...] = ()
     queues: tuple[tuple[int, tuple[tuple[int, float], ...]], ...] = ()  # by minute, by task
     wait_until_ms: int = 0
 
 
-class Dhalion(Policy[Memory]):
+class Dhalion(ScalingPolicy[DhalionMemory]):
     """More instances for the one component that holds up its senders."""
 
     name: ClassVar[str] = "dhalion"
-    model: ClassVar[type[Settings]] = DhalionSettings
+    model: ClassVar[type[PolicySettings]] = DhalionSettings
 
     def __init__(self, settings: DhalionSettings) -> None:
         self.settings: DhalionSettings = settings
-        self._limits = Limits(
+        self._limits = DetectorLimits(
             settings.noise_ms,
             settings.queue_limit,
             settings.slope_limit,
@@ -66,18 +66,20 @@ class Dhalion(Policy[Memory]):
             settings.queue_skew_ratio,
         )
 
-    def begin(self, job: Job) -> Memory:  # noqa: ARG002 - nothing of a job counts before a minute
-        return Memory()
+    def begin(self, job: JobFacts) -> DhalionMemory:  # noqa: ARG002 - nothing of a job counts before a minute
+        return DhalionMemory()
 
-    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:  # noqa: ARG002 - the minute tells all
+    def learn(self, memory: DhalionMemory, job: JobFacts, minute: Minute) -> DhalionMemory:  # noqa: ARG002 - the minute tells all
         queues = tuple((one.task, one.lag) for one in minute.parts if one.lag is not None)
         return memory._replace(
             blocked_ms=minute.blocked_ms,
-            instances=tuple(Instance(str(one.task), one.rate, one.lag) for one in minute.parts),
+            instances=tuple(
+                HeronInstance(str(one.task), one.rate, one.lag) for one in minute.parts
+            ),
             queues=(*memory.queues[1 - HISTORY_MINUTES :], (minute.at_ms, queues)),
         )
 
-    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:  # noqa: ARG002 - a wait is told by what resolves
+    def detect(self, memory: DhalionMemory, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - a wait is told by what resolves
         if memory.blocked_ms <= self._limits.noise_ms:
             return ""
         component = self._component(memory, job)
@@ -92,18 +94,18 @@ class Dhalion(Policy[Memory]):
                 seen.append(name)
         return ", ".join(seen)
 
-    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - Dhalion knows no usual days
+    def diagnose(self, memory: DhalionMemory, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - Dhalion knows no usual days
         found = self._diagnosis(memory, job)
         return found.cause if found else ""
 
     def resolve(
         self,
-        memory: Memory,
-        job: Job,
+        memory: DhalionMemory,
+        job: JobFacts,
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - Dhalion knows no usual days
         now_ms: int,
-    ) -> tuple[Memory, Verdict]:
+    ) -> tuple[DhalionMemory, ScalingVerdict]:
         if found[1] != UNDER_PROVISIONED:
             diagnosis = self._diagnosis(memory, job)
             assert diagnosis is not None, "a cause was found"
@@ -124,7 +126,7 @@ class Dhalion(Policy[Memory]):
             memory = memory._replace(wait_until_ms=now_ms + self.settings.wait_s * 1000)
         return memory, verdict
 
-    def _wanted(self, memory: Memory, job: Job) -> tuple[Clamped, int]:
+    def _wanted(self, memory: DhalionMemory, job: JobFacts) -> tuple[Clamped, int]:
         share = Clamped(memory.blocked_ms)
         share = share.through("blocked-max", counted_ms, "ms of a second")
         unused = Clamped(unused_capacity(share.value), share.constraints)
@@ -136,15 +138,15 @@ class Dhalion(Policy[Memory]):
         wanted = wanted.through("never-down", lambda n: max(n, job.tasks), "it has no way down")
         return within(job, wanted, job.partitions), raw
 
-    def _diagnosis(self, memory: Memory, job: Job) -> Diagnosis | None:
+    def _diagnosis(self, memory: DhalionMemory, job: JobFacts) -> Diagnosis | None:
         # No diagnoser looks at how a queue grows, so that no slope is drawn for them.
-        component = Component(job.name, memory.blocked_ms, memory.instances)
+        component = HeronComponent(job.name, memory.blocked_ms, memory.instances)
         return diagnosed((component,), self._limits)
 
-    def _component(self, memory: Memory, job: Job) -> Component:
+    def _component(self, memory: DhalionMemory, job: JobFacts) -> HeronComponent:
         points: dict[int, list[tuple[float, float]]] = {}
         for at, queues in memory.queues:
             for task, queue in queues:
                 points.setdefault(task, []).append((at / 1000, queue))
         steepest = max((slope(one) for one in points.values()), default=0.0)
-        return Component(job.name, memory.blocked_ms, memory.instances, max(0.0, steepest))
+        return HeronComponent(job.name, memory.blocked_ms, memory.instances, max(0.0, steepest))

@@ -15,7 +15,7 @@ GROWTH_MAX = 4.0
 _POINTS_LEAST = 3
 
 
-class Instance(NamedTuple):
+class HeronInstance(NamedTuple):
     """Means of one instance over the interval."""
 
     name: str
@@ -23,17 +23,17 @@ class Instance(NamedTuple):
     queue: float | None = None  # waiting for it
 
 
-class Component(NamedTuple):
+class HeronComponent(NamedTuple):
     """What runs side by side, and for how many ms of a second all of it held up its senders."""
 
     name: str
     blocked_ms: float
-    instances: tuple[Instance, ...] = ()
+    instances: tuple[HeronInstance, ...] = ()
     slope: float = 0.0  # a second, of the queue that grows fastest
     blocked: frozenset[str] | None = None  # instances that block; None: not told, so any may
 
 
-class Limits(NamedTuple):
+class DetectorLimits(NamedTuple):
     """Of the detectors; the defaults are Heron's."""
 
     noise_ms: float = 20.0
@@ -72,43 +72,43 @@ def slope(points: Sequence[tuple[float, float]]) -> float:
     return (count * products - across * up) / spread if spread else 0.0
 
 
-def blocked(components: Sequence[Component], limits: Limits) -> list[Component]:
+def blocked(components: Sequence[HeronComponent], limits: DetectorLimits) -> list[HeronComponent]:
     """Those that hold up their senders for longer than noise."""
     return [one for one in components if one.blocked_ms > limits.noise_ms]
 
 
-def large_queue(component: Component, limits: Limits) -> bool:
+def large_queue(component: HeronComponent, limits: DetectorLimits) -> bool:
     """Do its instances have much to do on average?"""
     queues = queues_of(component)
     return bool(queues) and sum(queues) / len(queues) > limits.queue
 
 
-def growing_queue(component: Component, limits: Limits) -> bool:
+def growing_queue(component: HeronComponent, limits: DetectorLimits) -> bool:
     """Is one of them falling behind?"""
     return component.slope > limits.slope
 
 
-def rate_skewed(component: Component, limits: Limits) -> bool:
+def rate_skewed(component: HeronComponent, limits: DetectorLimits) -> bool:
     """Do its instances work at different rates?"""
     return skewed(rates_of(component), limits.rate_ratio)
 
 
-def queue_skewed(component: Component, limits: Limits) -> bool:
+def queue_skewed(component: HeronComponent, limits: DetectorLimits) -> bool:
     """Do its instances have different queues?"""
     return skewed(queues_of(component), limits.queue_ratio)
 
 
-def rates_of(component: Component) -> list[float]:
+def rates_of(component: HeronComponent) -> list[float]:
     """Of the instances that told theirs."""
     return [one.rate for one in component.instances if one.rate is not None]
 
 
-def queues_of(component: Component) -> list[float]:
+def queues_of(component: HeronComponent) -> list[float]:
     """Of the instances that told theirs."""
     return [one.queue for one in component.instances if one.queue is not None]
 
 
-def diagnosed(components: Sequence[Component], limits: Limits) -> Diagnosis | None:
+def diagnosed(components: Sequence[HeronComponent], limits: DetectorLimits) -> Diagnosis | None:
     """The cause of back-pressure; None where there is none or no diagnoser knows it.
 
     Two components that are back-pressured at once make Heron's diagnosers throw, and this as well.
@@ -128,7 +128,7 @@ def diagnosed(components: Sequence[Component], limits: Limits) -> Diagnosis | No
     return Diagnosis(UNDER_PROVISIONED, component.name)
 
 
-def _uneven(component: Component, *, by_rate: bool) -> Diagnosis | None:
+def _uneven(component: HeronComponent, *, by_rate: bool) -> Diagnosis | None:
     queue, rate = max(queues_of(component)), max(rates_of(component), default=0.0)
     long = [one for one in component.instances if one.queue is not None and one.queue * 2 > queue]
     if not by_rate:

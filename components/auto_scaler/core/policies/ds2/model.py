@@ -19,7 +19,7 @@ class Rates(NamedTuple):
     output_seen: float = 0.0  # of all the time; only a source's counts
 
 
-class Operator(NamedTuple):
+class DataflowOperator(NamedTuple):
     """A node of the dataflow."""
 
     name: str
@@ -27,10 +27,10 @@ class Operator(NamedTuple):
     rates: Rates
 
 
-class Flow(NamedTuple):
+class Dataflow(NamedTuple):
     """A dataflow without cycles."""
 
-    operators: tuple[Operator, ...]
+    operators: tuple[DataflowOperator, ...]
     edges: tuple[tuple[str, str], ...]  # from, to
 
     def sources(self) -> set[str]:
@@ -68,7 +68,7 @@ def counted(need: float, factor: float = 0.0) -> int:
     return INSTANCES_MAX if more >= INSTANCES_MAX else max(0, ceil(more))
 
 
-def needs(flow: Flow, factor: float = 0.0) -> dict[str, Need]:
+def needs(flow: Dataflow, factor: float = 0.0) -> dict[str, Need]:
     """Of every operator but the sources: they are never changed. In the order of the flow."""
     operators, sources = {one.name: one for one in flow.operators}, flow.sources()
     found: dict[str, Need] = {}
@@ -86,7 +86,7 @@ def needs(flow: Flow, factor: float = 0.0) -> dict[str, Need]:
     return found
 
 
-def configuration(flow: Flow, factor: float = 0.0) -> dict[str, int]:
+def configuration(flow: Dataflow, factor: float = 0.0) -> dict[str, int]:
     """Instances of all operators, sources as they are."""
     found = needs(flow, factor)
     return {
@@ -95,7 +95,7 @@ def configuration(flow: Flow, factor: float = 0.0) -> dict[str, int]:
     }
 
 
-def adjusted(flow: Flow, wanted: Mapping[str, Need], ratio_max: float = inf) -> dict[str, int]:
+def adjusted(flow: Dataflow, wanted: Mapping[str, Need], ratio_max: float = inf) -> dict[str, int]:
     """The offline evaluation's last step: where nothing grows and a source is still too slow.
 
     Its online path never takes it: the documented option is read under another name there, and
@@ -109,7 +109,7 @@ def adjusted(flow: Flow, wanted: Mapping[str, Need], ratio_max: float = inf) -> 
     return {name: counted(ratio * count) for name, count in plain.items()}
 
 
-def source_ratio(flow: Flow) -> float:
+def source_ratio(flow: Dataflow) -> float:
     """The greatest true rate of a source by its rate that was seen; 0 without a number."""
     ratios = [
         true_rate(one.rates.output, one.rates.output_seen)
@@ -125,7 +125,7 @@ def considered(before: Sequence[int], after: Sequence[int]) -> bool:
     return any(old < new or old - 1 > new for old, new in pairs)
 
 
-def _ordered(flow: Flow) -> list[str]:
+def _ordered(flow: Dataflow) -> list[str]:
     graph: dict[str, list[str]] = {one.name: [] for one in flow.operators}
     for start, to in flow.edges:
         graph[to].append(start)

@@ -12,8 +12,8 @@ from typing import ClassVar, NamedTuple
 from components.auto_scaler.core.policies.common.baseline import resized, within
 from components.auto_scaler.core.policies.common.texts import plain
 from components.auto_scaler.core.policies.ds2.model import (
-    Flow,
-    Operator,
+    Dataflow,
+    DataflowOperator,
     Rates,
     adjusted,
     configuration,
@@ -21,19 +21,19 @@ from components.auto_scaler.core.policies.ds2.model import (
     needs,
     true_rate,
 )
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import Clamped, Verdict
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import Clamped, ScalingVerdict
 from events.generated.records import Alternative
 from events.job_config.policies.ds2 import Ds2Settings
-from events.job_config.policies.settings import Settings
-from projections.scaling.seen import Job, Minute, Profile
+from events.job_config.policies.settings import PolicySettings
+from projections.scaling.seen import JobFacts, Minute, Profile
 
 SOURCE, OPERATOR = "topic", "job"
 GROWS, SHRINKS = "the input needs more tasks", "the input needs fewer tasks"
 TRUE_RATE = "the true rate of a task times the tasks is not the input"
 
 
-class Memory(NamedTuple):
+class Ds2Memory(NamedTuple):
     """Rates of the newest whole minute, and the epochs since the job was changed."""
 
     tasks: int = 0
@@ -43,28 +43,30 @@ class Memory(NamedTuple):
     epochs: int = 0
 
 
-class Ds2(Policy[Memory]):
+class Ds2(ScalingPolicy[Ds2Memory]):
     """All operators at once to what the sources need, without a pause in between."""
 
     name: ClassVar[str] = "ds2"
-    model: ClassVar[type[Settings]] = Ds2Settings
+    model: ClassVar[type[PolicySettings]] = Ds2Settings
 
     def __init__(self, settings: Ds2Settings) -> None:
         self.settings: Ds2Settings = settings
         self._epochs = max(1, 60 // settings.policy_interval_s)
 
-    def begin(self, job: Job) -> Memory:
-        return Memory(tasks=job.tasks)
+    def begin(self, job: JobFacts) -> Ds2Memory:
+        return Ds2Memory(tasks=job.tasks)
 
-    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:
+    def learn(self, memory: Ds2Memory, job: JobFacts, minute: Minute) -> Ds2Memory:
         epochs = memory.epochs if memory.tasks == job.tasks else 0
         if minute.heard < 1 or minute.tasks != job.tasks:
-            return Memory(job.tasks, epochs=epochs)  # not all logs are there: no epoch has passed
-        return Memory(
+            return Ds2Memory(
+                job.tasks, epochs=epochs
+            )  # not all logs are there: no epoch has passed
+        return Ds2Memory(
             job.tasks, minute.arrived, minute.rate, true_of(minute), epochs + self._epochs
         )
 
-    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:  # noqa: ARG002 - epochs are its clock
+    def detect(self, memory: Ds2Memory, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - epochs are its clock
         if memory.arrived is None or memory.true is None or not self._evaluations(memory):
             return ""
         before, after = job.tasks, self._wanted(memory, job)
@@ -72,19 +74,19 @@ class Ds2(Policy[Memory]):
             return ""
         return GROWS if after > before else SHRINKS
 
-    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - DS2 knows no usual days
+    def diagnose(self, memory: Ds2Memory, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - DS2 knows no usual days
         ready = self._evaluations(memory) >= self.settings.activation_time
         worth = considered([job.tasks], [self._wanted(memory, job)])
         return TRUE_RATE if ready and worth else ""
 
     def resolve(
         self,
-        memory: Memory,
-        job: Job,
+        memory: Ds2Memory,
+        job: JobFacts,
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - DS2 knows no usual days
         now_ms: int,  # noqa: ARG002 - epochs are its clock
-    ) -> tuple[Memory, Verdict]:
+    ) -> tuple[Ds2Memory, ScalingVerdict]:
         assert memory.arrived is not None, "a symptom was found in it"
         assert memory.true is not None, "a symptom was found in it"
         raw = self._wanted(memory, job)
@@ -100,11 +102,11 @@ class Ds2(Policy[Memory]):
         verdict = resized(job, wanted, found, explanation=told, raw=raw)
         return memory._replace(epochs=0), verdict
 
-    def _evaluations(self, memory: Memory) -> int:
+    def _evaluations(self, memory: Ds2Memory) -> int:
         """Epochs that were evaluated since the change: the first ones only warm up."""
         return max(0, memory.epochs - self.settings.warm_up_time)
 
-    def _wanted(self, memory: Memory, job: Job) -> int:
+    def _wanted(self, memory: Ds2Memory, job: JobFacts) -> int:
         flow = flow_of(memory, job.tasks)
         factor, ratio = self.settings.scaling_factor, self.settings.target_rate_ratio
         if ratio is None:
@@ -121,14 +123,14 @@ def true_of(minute: Minute) -> float | None:
     return None if minute.busy is None else true_rate(minute.rate, minute.busy)
 
 
-def flow_of(memory: Memory, tasks: int) -> Flow:
+def flow_of(memory: Ds2Memory, tasks: int) -> Dataflow:
     """The job as DS2 sees it: a source that is as it is, and one operator."""
     assert memory.arrived is not None, "the source's rate is known"
     assert memory.true is not None, "the operator's rate is known"
-    return Flow(
+    return Dataflow(
         (
-            Operator(SOURCE, 1, Rates(0.0, memory.arrived, memory.seen)),
-            Operator(OPERATOR, tasks, Rates(memory.true, memory.true)),
+            DataflowOperator(SOURCE, 1, Rates(0.0, memory.arrived, memory.seen)),
+            DataflowOperator(OPERATOR, tasks, Rates(memory.true, memory.true)),
         ),
         ((SOURCE, OPERATOR),),
     )

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from events.job_config.policies.flink import Mode
 
 
-class Room(NamedTuple):
+class VertexRoom(NamedTuple):
     """Of one vertex that should go from one number of subtasks to another."""
 
     tasks: int
@@ -33,12 +33,12 @@ class Room(NamedTuple):
         return min(self.groups, self.max_parallelism, self.upper)
 
 
-def applies(room: Room) -> bool:
+def applies(room: VertexRoom) -> bool:
     """Is there anything to deal out?"""
     return bool(room.partitions) or room.keyed
 
 
-def first_aligned(room: Room, with_lighter: bool) -> int | None:
+def first_aligned(room: VertexRoom, with_lighter: bool) -> int | None:
     """The first number from the target on that divides the groups, or lightens the fullest task.
 
     Up to the most that there may be, or, when shrinking, up to the number that there is.
@@ -51,7 +51,7 @@ def first_aligned(room: Room, with_lighter: bool) -> int | None:
     return None
 
 
-def relaxed(room: Room) -> int:
+def relaxed(room: VertexRoom) -> int:
     """The search below the target, of the older modes: the edge where subtasks get more to do."""
     groups, size = room.groups, room.target
     while size > 0 and groups // size <= groups // room.target:
@@ -61,7 +61,7 @@ def relaxed(room: Room) -> int:
     return max(size, room.lower)
 
 
-def aligned(room: Room, mode: Mode) -> int:
+def aligned(room: VertexRoom, mode: Mode) -> int:
     """The number that a mode makes of the target; the present one is the older modes' veto."""
     if mode == "off" or not applies(room):
         return room.target

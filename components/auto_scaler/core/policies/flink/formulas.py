@@ -17,14 +17,14 @@ INT_MAX = 2**31 - 1
 """The source counts subtasks in 32 bits, and a larger target becomes this one."""
 
 
-class Demand(NamedTuple):
+class VertexDemand(NamedTuple):
     """What a vertex is asked for, in records a second."""
 
     rate: float  # that comes in
     catch_up: float  # beside it, for what lies there already
 
 
-class Flow(NamedTuple):
+class VertexFlow(NamedTuple):
     """Of a vertex over the window, in records a second."""
 
     read: float | None
@@ -38,7 +38,7 @@ class Band(NamedTuple):
     down: float  # above it is too much
 
 
-class Pace(NamedTuple):
+class VertexPace(NamedTuple):
     """The times that capacity is made of, in whole seconds."""
 
     catch_up_s: int
@@ -73,15 +73,19 @@ def mean(rows: Sequence[Row], column: int, least: int = 1) -> float | None:
     return None if len(known) < least else total / len(known)
 
 
-def demand(read: float | None, lag_growth: float | None, lag: float, pace: Pace) -> Demand | None:
+def demand(
+    read: float | None, lag_growth: float | None, lag: float, pace: VertexPace
+) -> VertexDemand | None:
     """Of a source; None is the source's error for want of a rate."""
     if read is None or lag_growth is None:
         return None
-    return Demand(max(0.0, read + lag_growth), lag / pace.catch_up_s if pace.catch_up_s else 0.0)
+    return VertexDemand(
+        max(0.0, read + lag_growth), lag / pace.catch_up_s if pace.catch_up_s else 0.0
+    )
 
 
 def edge_rate(
-    sender: str, receiver: str, inputs: Mapping[str, Sequence[str]], flows: Mapping[str, Flow]
+    sender: str, receiver: str, inputs: Mapping[str, Sequence[str]], flows: Mapping[str, VertexFlow]
 ) -> float | None:
     """Records a second on an edge, which nothing measures."""
     read, beside = flows[receiver].read, 0.0
@@ -96,7 +100,7 @@ def edge_rate(
 
 
 def output_ratio(
-    sender: str, receiver: str, inputs: Mapping[str, Sequence[str]], flows: Mapping[str, Flow]
+    sender: str, receiver: str, inputs: Mapping[str, Sequence[str]], flows: Mapping[str, VertexFlow]
 ) -> float:
     """Records that an edge carries for each that its sender reads."""
     read = flows[sender].read
@@ -106,17 +110,19 @@ def output_ratio(
 
 
 def demands(
-    inputs: Mapping[str, Sequence[str]], sources: Mapping[str, Demand], flows: Mapping[str, Flow]
-) -> dict[str, Demand]:
+    inputs: Mapping[str, Sequence[str]],
+    sources: Mapping[str, VertexDemand],
+    flows: Mapping[str, VertexFlow],
+) -> dict[str, VertexDemand]:
     """Of all vertices; `inputs` names them in topological order."""
-    found: dict[str, Demand] = {}
+    found: dict[str, VertexDemand] = {}
     for vertex, senders in inputs.items():
         if not senders:
             found[vertex] = sources[vertex]
             continue
         ratios = [(found[one], output_ratio(one, vertex, inputs, flows)) for one in senders]
         rate = sum(one.rate * ratio for one, ratio in ratios)
-        found[vertex] = Demand(rate, sum(one.catch_up * ratio for one, ratio in ratios))
+        found[vertex] = VertexDemand(rate, sum(one.catch_up * ratio for one, ratio in ratios))
     return found
 
 
@@ -160,7 +166,9 @@ def rounded(value: float) -> float:
     return round(value, 3) or value
 
 
-def capacity(asked: Demand, utilization: float, pace: Pace, with_restart: bool) -> float:
+def capacity(
+    asked: VertexDemand, utilization: float, pace: VertexPace, with_restart: bool
+) -> float:
     """What has to be processed: the rate at a utilization, the backlog, and what a restart adds."""
     share = min(1.0, max(0.0, utilization))
     if share == 0:
@@ -178,7 +186,7 @@ def backlog(sources: Iterable[tuple[float, float | None]], threshold_s: float) -
     )
 
 
-def band(asked: Demand, least: float, most: float, pace: Pace, behind: bool) -> Band:
+def band(asked: VertexDemand, least: float, most: float, pace: VertexPace, behind: bool) -> Band:
     """The rates between which a vertex is left alone; with a backlog none is too much."""
     upper, lower = (1.0, 0.0) if behind else (most, least)
     return Band(capacity(asked, upper, pace, False), capacity(asked, lower, pace, True))

@@ -11,11 +11,11 @@ import math
 from typing import NamedTuple
 
 from components.auto_scaler.core.policies.flink import formulas as f
-from components.auto_scaler.core.policies.flink.alignment import Room, aligned
-from components.auto_scaler.core.policies.flink.past import Change
+from components.auto_scaler.core.policies.flink.alignment import VertexRoom, aligned
+from components.auto_scaler.core.policies.flink.past import VertexChange
 from components.auto_scaler.core.verdict import Clamped
 from events.job_config.policies.flink import FlinkSettings
-from projections.scaling.seen import MINUTE_MS, Job, Minute
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute
 
 READ, LAG, LOAD, BUSY, OBSERVED, HEAP = range(1, 7)
 """Columns of a sample."""
@@ -37,11 +37,11 @@ class Sample(NamedTuple):
     heap: float | None  # share of a task's memory
 
 
-class Look(NamedTuple):
+class FlinkLook(NamedTuple):
     """What is made of a window; None where the source has no number and leaves the vertex alone."""
 
     tasks: int
-    asked: f.Demand
+    asked: f.VertexDemand
     lag: float
     backlog: bool
     rate: float | None  # the true processing rate
@@ -56,7 +56,7 @@ class Look(NamedTuple):
         return self.rate is not None and f.outside(self.rate, self.band)
 
 
-def sampled(window: Window, minute: Minute, job: Job, settings: FlinkSettings) -> Sample:
+def sampled(window: Window, minute: Minute, job: JobFacts, settings: FlinkSettings) -> Sample:
     """The next sample of a window."""
     last = window[-1] if window else None
     # The source reads a missing pendingRecords as no lag at all. A baseline has its flaws too.
@@ -94,10 +94,10 @@ def _load(minute: Minute, settings: FlinkSettings) -> float | None:
 def looked(
     window: Window,
     tasks: int,
-    pace: f.Pace,
-    changes: tuple[Change, ...],
+    pace: f.VertexPace,
+    changes: tuple[VertexChange, ...],
     settings: FlinkSettings,
-) -> Look | None:
+) -> FlinkLook | None:
     """What a window says; None where two samples are wanting, the source's error."""
     read, last = f.slope(window, READ), window[-1]
     asked = f.demand(read, f.slope(window, LAG), last.lag, pace)
@@ -112,7 +112,7 @@ def looked(
         least = settings.observed_scalability_min_observations
         lowest = settings.observed_scalability_coefficient_min
         alpha = f.coefficient([(one.before, one.rate) for one in changes], least, lowest)
-    return Look(
+    return FlinkLook(
         tasks,
         asked,
         last.lag,
@@ -133,13 +133,15 @@ def _busy_ms(window: Window, tasks: int, settings: FlinkSettings) -> float | Non
     return None if load is None else load * 1000
 
 
-def raw_target(look: Look) -> int:
+def raw_target(look: FlinkLook) -> int:
     """Subtasks that the capacity asks for, before anything limits them."""
     assert look.rate is not None
     return f.subtasks(f.factor(look.needed, look.rate), look.tasks)
 
 
-def steps(look: Look, job: Job, settings: FlinkSettings) -> tuple[tuple[str, int, str], ...]:
+def steps(
+    look: FlinkLook, job: JobFacts, settings: FlinkSettings
+) -> tuple[tuple[str, int, str], ...]:
     """The recommended number of tasks, and on its way there what each limit makes of it."""
     tasks, rate, alpha = look.tasks, look.rate, look.alpha
     assert rate is not None
@@ -157,7 +159,7 @@ def steps(look: Look, job: Job, settings: FlinkSettings) -> tuple[tuple[str, int
     mode = settings.scaling_parallelism_alignment_mode
     aimed = wanted
     if wanted != tasks:
-        room = Room(tasks, wanted, job.partitions, groups, lower, min(upper, most))
+        room = VertexRoom(tasks, wanted, job.partitions, groups, lower, min(upper, most))
         aimed = aligned(room, mode)
     return (
         ("", raw_target(look), ""),
@@ -171,7 +173,7 @@ def steps(look: Look, job: Job, settings: FlinkSettings) -> tuple[tuple[str, int
     )
 
 
-def target(look: Look, job: Job, settings: FlinkSettings) -> Clamped:
+def target(look: FlinkLook, job: JobFacts, settings: FlinkSettings) -> Clamped:
     """The recommended number of tasks, with all that changed it on its way."""
     (_, raw, _), *rest = steps(look, job, settings)
     value = Clamped(float(raw))
@@ -181,7 +183,7 @@ def target(look: Look, job: Job, settings: FlinkSettings) -> Clamped:
     return value
 
 
-def hoped(look: Look, wanted: int) -> float | None:
+def hoped(look: FlinkLook, wanted: int) -> float | None:
     """The rate expected of a number of tasks."""
     if look.rate is None or math.isinf(look.rate):
         return None

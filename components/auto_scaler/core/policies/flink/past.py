@@ -17,14 +17,14 @@ class Advised(NamedTuple):
     outside: bool  # was the vertex outside its band then?
 
 
-class Pending(NamedTuple):
+class PendingShrink(NamedTuple):
     """A shrinking that is put off: greater numbers after lesser ones push these out."""
 
     first_ms: int
     kept: tuple[Advised, ...] = ()
 
 
-class Change(NamedTuple):
+class VertexChange(NamedTuple):
     """A change of a vertex, with what was measured before it."""
 
     at_ms: int
@@ -42,20 +42,20 @@ class Restart(NamedTuple):
     took_s: int | None = None
 
 
-def recorded(pending: Pending | None, advised: Advised) -> Pending:
+def recorded(pending: PendingShrink | None, advised: Advised) -> PendingShrink:
     """With one more recommendation; the first one's time stays."""
     kept = pending.kept if pending else ()
     while kept and kept[-1].target <= advised.target:
         kept = kept[:-1]
-    return Pending(pending.first_ms if pending else advised.at_ms, (*kept, advised))
+    return PendingShrink(pending.first_ms if pending else advised.at_ms, (*kept, advised))
 
 
-def ripe(pending: Pending, now_ms: int, interval_ms: int) -> bool:
+def ripe(pending: PendingShrink, now_ms: int, interval_ms: int) -> bool:
     """Has shrinking been put off for long enough?"""
     return now_ms - interval_ms >= pending.first_ms
 
 
-def greatest(pending: Pending, from_ms: int) -> Pending:
+def greatest(pending: PendingShrink, from_ms: int) -> PendingShrink:
     """Without what was recommended before; the greatest of the rest comes first."""
     kept = pending.kept
     while kept and kept[0].at_ms < from_ms:
@@ -65,8 +65,8 @@ def greatest(pending: Pending, from_ms: int) -> Pending:
 
 
 def changes_kept(
-    changes: Sequence[Change], now_ms: int, age_ms: int, count: int
-) -> tuple[Change, ...]:
+    changes: Sequence[VertexChange], now_ms: int, age_ms: int, count: int
+) -> tuple[VertexChange, ...]:
     """The newest, none too old."""
     young = [one for one in changes if one.at_ms >= now_ms - age_ms]
     return tuple(young[max(0, len(young) - count) :])

@@ -13,21 +13,21 @@ from components.auto_scaler.core.policies.flink.look import HEAP, Window
 from components.auto_scaler.core.verdict import Clamped
 from events.generated.records import Constraint
 from events.job_config.policies.flink import FlinkSettings
-from projections.scaling.actions import Size
-from projections.scaling.seen import Job
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import JobFacts
 
 MIB = 1 << 20
 
 
 def sized(
-    window: Window, job: Job, wanted: int, spec_mb: int, settings: FlinkSettings
-) -> tuple[Size, tuple[Constraint, ...]]:
+    window: Window, job: JobFacts, wanted: int, spec_mb: int, settings: FlinkSettings
+) -> tuple[JobSize, tuple[Constraint, ...]]:
     """So many tasks, with memory tuned where it is to be, and what limited that.
 
     Unknown use tunes nothing. The source would take it for no use at all, and a task without memory
     is no config.
     """
-    size = Size(wanted, job.threads, job.cpu_cores, job.memory_mb)
+    size = JobSize(wanted, job.threads, job.cpu_cores, job.memory_mb)
     used = f.mean(window, HEAP) if settings.memory_tuning_enabled else None
     if used is None:
         return size, ()
@@ -45,7 +45,7 @@ def sized(
     return size._replace(memory_mb=memory_mb), told.constraints
 
 
-def exceeds(job: Job, size: Size, settings: FlinkSettings) -> bool:
+def exceeds(job: JobFacts, size: JobSize, settings: FlinkSettings) -> bool:
     """Would a size take more than the job's quota?"""
     slots, vertex = settings.number_of_task_slots, job.name
     before = resources.group_slots([[vertex]], {vertex: job.tasks})

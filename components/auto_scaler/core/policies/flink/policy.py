@@ -21,7 +21,7 @@ from components.auto_scaler.core.policies.common.texts import plain
 from components.auto_scaler.core.policies.flink import formulas as f
 from components.auto_scaler.core.policies.flink import past
 from components.auto_scaler.core.policies.flink.look import (
-    Look,
+    FlinkLook,
     Sample,
     Window,
     hoped,
@@ -34,20 +34,20 @@ from components.auto_scaler.core.policies.flink.look import (
 from components.auto_scaler.core.policies.flink.plan import exceeds, sized
 from components.auto_scaler.core.verdict import (
     Expectation,
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative
 from events.job_config.policies.flink import FlinkSettings
 from events.job_config.policies.flink_periods import period
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 from projections.scaling.actions import (
     SCALE_DOWN,
     SCALE_UP,
     STAY,
-    Size,
+    JobSize,
 )
-from projections.scaling.seen import MINUTE_MS, Job, Minute, Profile
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Profile
 
 BLIND, UNKNOWN, PRESSED = "too few samples since the last restart", "a number is missing", "memory"
 OVER, UNDER, OFF = (
@@ -70,37 +70,37 @@ class Advice(NamedTuple):
     gained: float | None = None  # of the last growth, where it did not help
 
 
-class Memory(NamedTuple):
+class FlinkMemory(NamedTuple):
     """What the policy knows."""
 
     window: Window = ()
     tasks: int = 0  # that ran last; 0: none
     since_ms: int = 0  # that the job has run
     full_ms: int = 0  # when the window is full
-    look: Look | None = None
+    look: FlinkLook | None = None
     advice: Advice | None = None
-    pending: past.Pending | None = None
-    changes: tuple[past.Change, ...] = ()
+    pending: past.PendingShrink | None = None
+    changes: tuple[past.VertexChange, ...] = ()
     restarts: tuple[past.Restart, ...] = ()
     spec_mb: int = 0  # of a task, in the job's own config
     tuned_mb: int = 0  # as the policy has set it last
 
 
-class Flink(policy.Policy[Memory]):
+class Flink(policy.ScalingPolicy[FlinkMemory]):
     """Of the Kubernetes operator, at commit 6e9caeb4."""
 
     name: ClassVar[str] = "flink"
-    model: ClassVar[type[Settings]] = FlinkSettings
+    model: ClassVar[type[PolicySettings]] = FlinkSettings
 
     def __init__(self, settings: FlinkSettings) -> None:
         self.settings: FlinkSettings = settings
         self._excluded = tuple(period(one) for one in settings.excluded_periods)
 
-    def begin(self, job: Job) -> Memory:
+    def begin(self, job: JobFacts) -> FlinkMemory:
         """Nothing is known but the job's config."""
-        return Memory(spec_mb=job.memory_mb, tuned_mb=job.memory_mb)
+        return FlinkMemory(spec_mb=job.memory_mb, tuned_mb=job.memory_mb)
 
-    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:
+    def learn(self, memory: FlinkMemory, job: JobFacts, minute: Minute) -> FlinkMemory:
         """One loop: sample, and, with a full window, recommend."""
         if not minute.tasks:
             return memory._replace(tasks=0, look=None, advice=None)
@@ -136,7 +136,9 @@ class Flink(policy.Policy[Memory]):
             first_ms = max(at_ms, stable_ms)
         return first_ms + 1000 * self.settings.metrics_window_s
 
-    def _past(self, memory: Memory, at_ms: int) -> tuple[tuple[past.Change, ...], f.Pace]:
+    def _past(
+        self, memory: FlinkMemory, at_ms: int
+    ) -> tuple[tuple[past.VertexChange, ...], f.VertexPace]:
         """The changes that still count, and the times that capacity is made of."""
         settings = self.settings
         age_ms, count = 1000 * settings.history_max_age_s, settings.history_max_count
@@ -146,10 +148,10 @@ class Flink(policy.Policy[Memory]):
             settings.restart_time_tracking_limit_s,
             settings.restart_time_tracking_enabled,
         )
-        pace = f.Pace(settings.catch_up_duration_s, restart_s)
+        pace = f.VertexPace(settings.catch_up_duration_s, restart_s)
         return past.changes_kept(memory.changes, at_ms, age_ms, count), pace
 
-    def _recommended(self, memory: Memory, job: Job, at_ms: int) -> Memory:
+    def _recommended(self, memory: FlinkMemory, job: JobFacts, at_ms: int) -> FlinkMemory:
         changes, pace = self._past(memory, at_ms)
         look = looked(memory.window, memory.tasks, pace, changes, self.settings)
         if look is None:
@@ -169,8 +171,8 @@ class Flink(policy.Policy[Memory]):
         return memory._replace(look=look, advice=advice, pending=None)
 
     def _put_off(
-        self, pending: past.Pending | None, wanted: int, look: Look, at_ms: int
-    ) -> tuple[Advice, past.Pending | None]:
+        self, pending: past.PendingShrink | None, wanted: int, look: FlinkLook, at_ms: int
+    ) -> tuple[Advice, past.PendingShrink | None]:
         """A smaller number: it has to be recommended for long, and the greatest one counts."""
         interval_ms = 1000 * self.settings.scale_down_interval_s
         if not interval_ms:
@@ -182,25 +184,25 @@ class Flink(policy.Policy[Memory]):
         most = pending.kept[0]
         return Advice(wanted, most.target, most.outside), pending
 
-    def _pressed(self, look: Look) -> bool:
+    def _pressed(self, look: FlinkLook) -> bool:
         return look.heap is not None and look.heap > self.settings.memory_heap_usage_threshold
 
-    def _known(self, newest: Sample, look: Look) -> bool:
+    def _known(self, newest: Sample, look: FlinkLook) -> bool:
         """Are there numbers? A vertex without busy time in its newest sample is passed over."""
         return newest.load is not None and look.rate is not None and look.alpha is not None
 
-    def _gained(self, look: Look, last: past.Change) -> float | None:
+    def _gained(self, look: FlinkLook, last: past.VertexChange) -> float | None:
         if look.rate is None or last.rate is None or last.hoped is None:
             return None
         return f.gained(look.rate, last.rate, last.hoped)
 
-    def _helped(self, look: Look, last: past.Change) -> bool:
+    def _helped(self, look: FlinkLook, last: past.VertexChange) -> bool:
         if last.after != look.tasks or last.after <= last.before:
             return True  # somebody else has rescaled since, or it was no growth
         gained = self._gained(look, last)
         return gained is None or gained >= self.settings.scaling_effectiveness_threshold
 
-    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:  # noqa: ARG002 - a minute is its clock
+    def detect(self, memory: FlinkMemory, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - a minute is its clock
         """Where the job stands to its band; "" where it is inside, and of the size it should be."""
         look, advice = memory.look, memory.advice
         if look is None or job.tasks != memory.tasks:
@@ -211,7 +213,7 @@ class Flink(policy.Policy[Memory]):
             return OVER if look.rate < look.band.up else UNDER
         return OFF if (advice.wanted, advice.tasks) != (look.tasks, look.tasks) else ""
 
-    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - Flink knows no usual days
+    def diagnose(self, memory: FlinkMemory, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - Flink knows no usual days
         """The source looks for no cause: load and capacity is all that it knows."""
         look = memory.look
         if look is None or job.tasks != memory.tasks:
@@ -227,12 +229,12 @@ class Flink(policy.Policy[Memory]):
 
     def resolve(
         self,
-        memory: Memory,
-        job: Job,
+        memory: FlinkMemory,
+        job: JobFacts,
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - Flink knows no usual days
         now_ms: int,
-    ) -> tuple[Memory, Verdict]:
+    ) -> tuple[FlinkMemory, ScalingVerdict]:
         """What stands of the recommendation after the gate and the vetoes."""
         look, advice = memory.look, memory.advice
         if look is None or job.tasks != memory.tasks:
@@ -244,7 +246,7 @@ class Flink(policy.Policy[Memory]):
             settled = settled.through("scale-down.interval", lambda _: advice.tasks, GREATEST)
         raw = raw_target(look)
         if (refusal := self._refusal(memory, job, advice, now_ms)) is not None:
-            return memory, Verdict(
+            return memory, ScalingVerdict(
                 STAY,
                 *found,
                 f"{_numbers(look)}; {refusal[0]}",
@@ -255,7 +257,7 @@ class Flink(policy.Policy[Memory]):
             )
         window, spec_mb = memory.window, memory.spec_mb
         size, more = sized(window, job, advice.tasks, spec_mb, self.settings)
-        verdict = Verdict(
+        verdict = ScalingVerdict(
             SCALE_UP if advice.tasks > look.tasks else SCALE_DOWN,
             *found,
             f"{_numbers(look)}; {look.tasks} tasks become {advice.tasks}{_shortfall(advice)}",
@@ -266,7 +268,7 @@ class Flink(policy.Policy[Memory]):
         )
         return self._changed(memory, look, advice, size, now_ms), verdict
 
-    def _blind(self, memory: Memory, job: Job, found: tuple[str, str]) -> Verdict:
+    def _blind(self, memory: FlinkMemory, job: JobFacts, found: tuple[str, str]) -> ScalingVerdict:
         if job.tasks != memory.tasks:
             text = f"{memory.tasks} tasks ran and {job.tasks} are wanted: a restart is under way"
             return stay(text, *found)
@@ -275,7 +277,7 @@ class Flink(policy.Policy[Memory]):
         text = f"the window is full {self.settings.metrics_window_s} s after the job is stable"
         return stay(text, *found, until_ms=memory.full_ms)
 
-    def _unheard(self, look: Look, symptom: str) -> str:
+    def _unheard(self, look: FlinkLook, symptom: str) -> str:
         if symptom == PRESSED:
             most = self.settings.memory_heap_usage_threshold
             return f"tasks use {look.heap:.3g} of their memory, and above {most:g} nothing is done"
@@ -284,7 +286,7 @@ class Flink(policy.Policy[Memory]):
         return "no busy time is known, so nothing is done to the job"
 
     def _refusal(
-        self, memory: Memory, job: Job, advice: Advice, now_ms: int
+        self, memory: FlinkMemory, job: JobFacts, advice: Advice, now_ms: int
     ) -> tuple[str, int | None] | None:
         """Why it stays as it is, and until when that holds; None where nothing is in the way."""
         if advice.why == INEFFECTIVE:
@@ -310,7 +312,7 @@ class Flink(policy.Policy[Memory]):
         return None
 
     def _expectation(
-        self, memory: Memory, look: Look, advice: Advice, now_ms: int
+        self, memory: FlinkMemory, look: FlinkLook, advice: Advice, now_ms: int
     ) -> Expectation | None:
         """Of growth alone: the source looks at no other change again."""
         rate = hoped(look, advice.wanted)
@@ -322,11 +324,11 @@ class Flink(policy.Policy[Memory]):
         return Expectation(now_ms + 1000 * (restart_s + blind_s), rate=rate)
 
     def _changed(
-        self, memory: Memory, look: Look, advice: Advice, size: Size, now_ms: int
-    ) -> Memory:
+        self, memory: FlinkMemory, look: FlinkLook, advice: Advice, size: JobSize, now_ms: int
+    ) -> FlinkMemory:
         """With the change remembered; all that was put off is forgotten."""
         changes, _ = self._past(memory, now_ms)
-        change = past.Change(
+        change = past.VertexChange(
             now_ms, look.tasks, advice.tasks, look.rate, hoped(look, advice.wanted)
         )
         age_ms, count = 1000 * self.settings.history_max_age_s, self.settings.history_max_count
@@ -339,14 +341,14 @@ class Flink(policy.Policy[Memory]):
         )
 
 
-def _weighed(look: Look, advice: Advice, reason: str) -> tuple[Alternative, ...]:
+def _weighed(look: FlinkLook, advice: Advice, reason: str) -> tuple[Alternative, ...]:
     if advice.wanted == look.tasks:
         return ()
     action = SCALE_UP if advice.wanted > look.tasks else SCALE_DOWN
     return (Alternative(f"{action} to {advice.wanted}", reason),)
 
 
-def _numbers(look: Look) -> str:
+def _numbers(look: FlinkLook) -> str:
     asked, band = look.asked, look.band
     more = f" and {plain(asked.catch_up)} of backlog" if asked.catch_up else ""
     return (

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from components.auto_scaler.core.verdict import Clamped
 
 
-class Rules(NamedTuple):
+class KedaLagRules(NamedTuple):
     """The options of the scaler that change a number; the defaults are the source's."""
 
     lag_threshold: int = 10
@@ -36,7 +36,7 @@ class Lag(NamedTuple):
     total: int  # what activation follows: persistent lag included
 
 
-def partition_lag(partition: Partition, rules: Rules) -> Lag:
+def partition_lag(partition: Partition, rules: KedaLagRules) -> Lag:
     """End less committed, but for what is invalid, unknown or persistent."""
     if partition.committed is None and not rules.earliest:
         return Lag(0, 0) if rules.scale_to_zero_on_invalid_offset else Lag(1, 1)
@@ -76,7 +76,7 @@ def even_consumers(total: float, partitions: int, threshold: int) -> int:
     return next(carrying, partitions)
 
 
-def metric(total: int, partitions: int, lagging: int, rules: Rules) -> Clamped:
+def metric(total: int, partitions: int, lagging: int, rules: KedaLagRules) -> Clamped:
     """The lag that is handed to the HPA: even, and for no more consumers than have work."""
     reported, threshold = Clamped(total), rules.lag_threshold
     bounded = not rules.allow_idle_consumers

@@ -16,13 +16,13 @@ from typing import ClassVar, NamedTuple, assert_never
 
 from components.auto_scaler.core.policies.common.baseline import resized, within
 from components.auto_scaler.core.policies.keda import hpa
-from components.auto_scaler.core.policies.keda.lag import Lag, Rules, metric, summed
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import Clamped, Verdict, stay
+from components.auto_scaler.core.policies.keda.lag import KedaLagRules, Lag, metric, summed
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import Clamped, ScalingVerdict, stay
 from events.generated.records import Alternative
 from events.job_config.policies.keda import Fallback, KedaSettings, ScalingRate, Select
-from events.job_config.policies.settings import Settings
-from projections.scaling.seen import MINUTE_MS, Job, Minute, Profile
+from events.job_config.policies.settings import PolicySettings
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Profile
 
 PAUSED, HELD, LOST = "paused", "tasks are not as they are held", "the lag cannot be read"
 IDLE, OUTSIDE = "the job is not active", "tasks are out of bounds"
@@ -32,7 +32,7 @@ NEAR = "the lag is near enough to the target"
 COOLED, HOLD, FELL = "the cool-down has passed", "an operator holds it", "the fallback is in force"
 
 
-class Memory(NamedTuple):
+class KedaMemory(NamedTuple):
     """What KEDA and the HPA keep between looks."""
 
     at_ms: int = 0
@@ -48,11 +48,11 @@ class Memory(NamedTuple):
     changes: tuple[hpa.Stamped, ...] = ()
 
 
-class Keda(Policy[Memory]):
+class Keda(ScalingPolicy[KedaMemory]):
     """Replicas in proportion to lag."""
 
     name: ClassVar[str] = "keda"
-    model: ClassVar[type[Settings]] = KedaSettings
+    model: ClassVar[type[PolicySettings]] = KedaSettings
 
     def __init__(self, settings: KedaSettings) -> None:
         self.settings: KedaSettings = settings
@@ -62,10 +62,10 @@ class Keda(Policy[Memory]):
         self._period_ms = 1000 * max(rate.period_s for rate in rates)
         self._window_ms = max(settings.up_window_s, settings.down_window_s) * 1000
 
-    def begin(self, job: Job) -> Memory:
-        return Memory(tasks=job.tasks)
+    def begin(self, job: JobFacts) -> KedaMemory:
+        return KedaMemory(tasks=job.tasks)
 
-    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:
+    def learn(self, memory: KedaMemory, job: JobFacts, minute: Minute) -> KedaMemory:
         now, later = minute.at_ms, memory.at_ms > 0
         changes = _young(memory.changes, now - self._period_ms)
         if later and memory.tasks != job.tasks:
@@ -85,7 +85,7 @@ class Keda(Policy[Memory]):
         )
         # The HPA began with the first minute, and with what ran as its first recommendation.
         history = memory.history if later else ((now - MINUTE_MS, job.tasks),)
-        learnt = Memory(
+        learnt = KedaMemory(
             at_ms=now,
             tasks=job.tasks,
             lag=lag,
@@ -102,7 +102,7 @@ class Keda(Policy[Memory]):
             return learnt
         return learnt._replace(wanted=wanted, history=(*learnt.history, (now, wanted)))
 
-    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:
+    def detect(self, memory: KedaMemory, job: JobFacts, now_ms: int) -> str:
         settings = self.settings
         if settings.paused:
             return PAUSED
@@ -119,7 +119,7 @@ class Keda(Policy[Memory]):
             return ""
         return ABOVE if wanted > job.tasks else BELOW
 
-    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - KEDA knows no usual days
+    def diagnose(self, memory: KedaMemory, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - KEDA knows no usual days
         if symptom in (HELD, OUTSIDE):
             return HOLD if symptom == HELD else symptom
         if symptom == IDLE:
@@ -135,12 +135,12 @@ class Keda(Policy[Memory]):
 
     def resolve(
         self,
-        memory: Memory,
-        job: Job,
+        memory: KedaMemory,
+        job: JobFacts,
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - KEDA knows no usual days
         now_ms: int,
-    ) -> tuple[Memory, Verdict]:
+    ) -> tuple[KedaMemory, ScalingVerdict]:
         settings = self.settings
         match found[1]:
             case cause if cause == HOLD:
@@ -158,7 +158,7 @@ class Keda(Policy[Memory]):
         told = f"{found[0]}: KEDA sets {raw} tasks at once, past the HPA's windows and rates"
         return memory, resized(job, wanted, found, explanation=told, raw=raw)
 
-    def _kept(self, memory: Memory, job: Job, found: tuple[str, str]) -> Verdict:
+    def _kept(self, memory: KedaMemory, job: JobFacts, found: tuple[str, str]) -> ScalingVerdict:
         reported, threshold = self._metric(memory, job), self.settings.lag_threshold
         asked = Clamped(ceil(reported.value / threshold), reported.constraints)
         ratio = reported.value / (threshold * job.tasks)
@@ -168,7 +168,9 @@ class Keda(Policy[Memory]):
         raw = ceil((memory.lag or 0) / threshold)
         return stay(told, *found, raw=raw, constraints=kept.constraints, alternatives=weighed)
 
-    def _scaled(self, memory: Memory, job: Job, found: tuple[str, str], now_ms: int) -> Verdict:
+    def _scaled(
+        self, memory: KedaMemory, job: JobFacts, found: tuple[str, str], now_ms: int
+    ) -> ScalingVerdict:
         settings, reported = self.settings, self._metric(memory, job)
         wanted, raw = self._synced(memory, job, now_ms)
         bound = None if settings.allow_idle_consumers else job.partitions
@@ -196,7 +198,7 @@ class Keda(Policy[Memory]):
             until_ms=until,
         )
 
-    def _synced(self, memory: Memory, job: Job, now_ms: int) -> tuple[Clamped, int]:
+    def _synced(self, memory: KedaMemory, job: JobFacts, now_ms: int) -> tuple[Clamped, int]:
         """A minute of the HPA's looks on the same lag: the last one's path, and its raw number."""
         settings, current, changes = self.settings, job.tasks, memory.changes
         reached = Clamped(current)
@@ -216,7 +218,7 @@ class Keda(Policy[Memory]):
         return reached, desired
 
     def _looks(
-        self, memory: Memory, job: Job, history: tuple[hpa.Stamped, ...], now_ms: int
+        self, memory: KedaMemory, job: JobFacts, history: tuple[hpa.Stamped, ...], now_ms: int
     ) -> Iterable[int]:
         """How many looks are left after each; the last one alone where that changes nothing.
 
@@ -256,7 +258,7 @@ class Keda(Policy[Memory]):
         wanted = wanted.through("max-replicas", lambda n: min(n, most))
         return wanted.through("min-replicas", lambda n: max(n, least))
 
-    def _recommended(self, memory: Memory, current: int) -> int | None:
+    def _recommended(self, memory: KedaMemory, current: int) -> int | None:
         settings = self.settings
         if memory.lag is not None:
             lag = memory.reported
@@ -268,13 +270,13 @@ class Keda(Policy[Memory]):
             lag, settings.lag_threshold, current, settings.tolerance_up, settings.tolerance_down
         )
 
-    def _metric(self, memory: Memory, job: Job) -> Clamped:
+    def _metric(self, memory: KedaMemory, job: JobFacts) -> Clamped:
         lag = memory.lag or 0
         if job.partitions is None:
             return Clamped(lag)  # nothing to divide and no bound
         return metric(lag, job.partitions, memory.lagging, self._rules)
 
-    def _idle(self, memory: Memory, job: Job, now_ms: int) -> bool:
+    def _idle(self, memory: KedaMemory, job: JobFacts, now_ms: int) -> bool:
         """May it go to no tasks, or to its idle ones? The cool-down has to be over, not just up."""
         settings = self.settings
         if settings.paused_scale_in or settings.force_activation:
@@ -287,13 +289,13 @@ class Keda(Policy[Memory]):
         since = memory.active_ms
         return since is None or since + settings.cooldown_period_s * 1000 < now_ms
 
-    def _held_until(self, memory: Memory, job: Job) -> int | None:
+    def _held_until(self, memory: KedaMemory, job: JobFacts) -> int | None:
         """When the last recommendation that holds the tasks leaves the window."""
         held = [at for at, wanted in memory.history if wanted >= job.tasks]
         return max(held) + self.settings.down_window_s * 1000 if held else None
 
 
-def lag_of(job: Job, minute: Minute, *, exclude: bool, split: bool = True) -> tuple[Lag, int]:
+def lag_of(job: JobFacts, minute: Minute, *, exclude: bool, split: bool = True) -> tuple[Lag, int]:
     """The lag of a minute by tasks, and how many partitions have some that counts.
 
     Without `split` the job's lag is taken whole. `exclude` leaves out tasks that read nothing: at
@@ -319,9 +321,9 @@ def _young(stamped: tuple[hpa.Stamped, ...], after_ms: int) -> tuple[hpa.Stamped
     return stamped[first:]
 
 
-def _rules(settings: KedaSettings) -> Rules:
+def _rules(settings: KedaSettings) -> KedaLagRules:
     """Of the Kafka scaler, as its formulas take them."""
-    return Rules(
+    return KedaLagRules(
         lag_threshold=settings.lag_threshold,
         exclude_persistent_lag=settings.exclude_persistent_lag,
         limit_to_partitions_with_lag=settings.limit_to_partitions_with_lag,

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from components.auto_scaler.core.policies.common.estimates import drain_s, whole
 from components.auto_scaler.core.policies.common.sizing import (
-    Plan,
     Reserve,
+    SizePlan,
     correlated,
     counted,
     holds,
@@ -31,13 +31,13 @@ from components.auto_scaler.core.policies.paper.watch import (
     MEMORY,
     QUIET,
     SPARE,
-    Watch,
+    RateWatch,
     late_task,
 )
 from components.auto_scaler.core.verdict import (
     Clamped,
     Expectation,
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative
@@ -49,16 +49,16 @@ from projections.scaling.actions import (
     MOVE,
     SCALE_DOWN,
     SCALE_UP,
-    Size,
+    JobSize,
 )
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 
 
-class Asked(NamedTuple):
+class PlanInputs(NamedTuple):
     """What a plan is made from."""
 
-    watch: Watch
-    job: Job
+    watch: RateWatch
+    job: JobFacts
     basics: Basics
     reserve: Reserve
     need: float  # threads of all tasks, not rounded
@@ -78,7 +78,7 @@ class Spare(NamedTuple):
     vertical: bool  # may tasks become smaller?
 
 
-def enlarged(asked: Asked, plan: Plan, from_ms: int) -> Verdict:
+def enlarged(asked: PlanInputs, plan: SizePlan, from_ms: int) -> ScalingVerdict:
     """More threads, in tasks of a memory that goes with it."""
     job, watch = asked.job, asked.watch
     told = symptom_told(watch, job)
@@ -95,7 +95,7 @@ def enlarged(asked: Asked, plan: Plan, from_ms: int) -> Verdict:
         f"{told}: {plain(asked.need)} threads of P carry the input and read the backlog in"
         f" {plain(asked.t / 60)} min, so {_told(size_of(job))} become {_told(size)}"
     )
-    return Verdict(
+    return ScalingVerdict(
         SCALE_UP,
         LAG,
         LOAD,
@@ -108,7 +108,7 @@ def enlarged(asked: Asked, plan: Plan, from_ms: int) -> Verdict:
     )
 
 
-def reduced(asked: Asked, plan: Plan, spare: Spare) -> Verdict:
+def reduced(asked: PlanInputs, plan: SizePlan, spare: Spare) -> ScalingVerdict:
     """Fewer tasks, else smaller ones, else less memory: what is not needed goes back."""
     job, told, threads = asked.job, quiet_told(asked.watch), spare.threads
     if spare.vertical and plan.size.tasks == job.tasks:
@@ -122,7 +122,7 @@ def reduced(asked: Asked, plan: Plan, spare: Spare) -> Verdict:
         return stay(text, QUIET, SPARE, raw=plan.raw, constraints=plan.constraints)
     kept = Alternative("stay", f"{plain(asked.need)} threads of P carry the input of now")
     text = f"{told}: {plain(threads)} threads of P do, so {_told(size_of(job))} become"
-    return Verdict(
+    return ScalingVerdict(
         SCALE_DOWN if threads_go else MEMORY_DOWN,
         QUIET,
         SPARE,
@@ -135,7 +135,7 @@ def reduced(asked: Asked, plan: Plan, spare: Spare) -> Verdict:
     )
 
 
-def more_memory(asked: Asked, symptom: str, spread: float | None) -> Verdict:
+def more_memory(asked: PlanInputs, symptom: str, spread: float | None) -> ScalingVerdict:
     """Larger tasks as far as they may grow, then more of them if memory may be spread."""
     job, watch = asked.job, asked.watch
     told = symptom_told(watch, job, "oom")
@@ -144,7 +144,9 @@ def more_memory(asked: Asked, symptom: str, spread: float | None) -> Verdict:
         size = _with(size_of(job), want.value)
         text = f"{told}: {job.memory_mb} MiB of each task become {size.memory_mb}"
         other = (Alternative(SCALE_UP, "tasks may still grow, which restarts them and no more"),)
-        return Verdict(MEMORY_UP, symptom, MEMORY, text, job.tasks, size, want.constraints, other)
+        return ScalingVerdict(
+            MEMORY_UP, symptom, MEMORY, text, job.tasks, size, want.constraints, other
+        )
     raw = job.tasks if spread is None else int(counted(spread))
     clamped = within(job, float(raw))
     constraints = want.constraints + clamped.constraints
@@ -154,10 +156,10 @@ def more_memory(asked: Asked, symptom: str, spread: float | None) -> Verdict:
     text = f"{told}, and no task may have more: {job.tasks} tasks become {tasks}"
     other = (Alternative(MEMORY_UP, f"{plain(asked.reserve.most)} MiB are the most of a task"),)
     size = size_of(job)._replace(tasks=tasks)
-    return Verdict(SCALE_UP, symptom, MEMORY, text, raw, size, constraints, other)
+    return ScalingVerdict(SCALE_UP, symptom, MEMORY, text, raw, size, constraints, other)
 
 
-def untriaged(asked: Asked, cause: str) -> Verdict:
+def untriaged(asked: PlanInputs, cause: str) -> ScalingVerdict:
     """The estimates say that it has enough: no size mends that (V-D)."""
     job = asked.job
     told = (
@@ -170,12 +172,12 @@ def untriaged(asked: Asked, cause: str) -> Verdict:
     if cause == HARDWARE:
         late = late_task(asked.watch, job)
         text = f"{told}: task {late} alone is late, so it moves to another container"
-        return Verdict(MOVE, LAG, cause, text, job.tasks, alternatives=other, task=late)
+        return ScalingVerdict(MOVE, LAG, cause, text, job.tasks, alternatives=other, task=late)
     text = f"{told}: somebody has to look at what it depends on"
-    return Verdict(ALERT, LAG, cause, text, job.tasks, alternatives=other)
+    return ScalingVerdict(ALERT, LAG, cause, text, job.tasks, alternatives=other)
 
 
-def _memory(asked: Asked) -> Clamped:
+def _memory(asked: PlanInputs) -> Clamped:
     """MiB for a task that ran out of memory: a step, and room above what it used."""
     job, used = asked.job, asked.watch.memory_most or 0.0
     step = whole(job.memory_mb * asked.basics.memory_up)
@@ -184,7 +186,7 @@ def _memory(asked: Asked) -> Clamped:
     return want.through("memory-most", lambda value: min(value, most), "of one task")
 
 
-def _less_memory(asked: Asked, plan: Plan, *, bounded: bool) -> Plan:
+def _less_memory(asked: PlanInputs, plan: SizePlan, *, bounded: bool) -> SizePlan:
     """Memory that no task used goes back: with a restart that comes anyway, or if it is enough."""
     job, used = asked.job, asked.watch.memory_most
     plan = correlated(job, plan, used, asked.reserve)
@@ -198,7 +200,7 @@ def _less_memory(asked: Asked, plan: Plan, *, bounded: bool) -> Plan:
     return plan._replace(size=_with(plan.size, want.value), constraints=told)
 
 
-def _expected(asked: Asked, size: Size, from_ms: int) -> Expectation | None:
+def _expected(asked: PlanInputs, size: JobSize, from_ms: int) -> Expectation | None:
     """The rate that P promises, and an end of the lag by the time that equation 3 gives."""
     if asked.p is None or asked.x is None:
         return None
@@ -210,7 +212,7 @@ def _expected(asked: Asked, size: Size, from_ms: int) -> Expectation | None:
     return Expectation(from_ms + int(max(asked.t, backlog_s) * 1000), rate, asked.job.slo_s)
 
 
-def _other(plan: Plan, job: Job) -> Alternative:
+def _other(plan: SizePlan, job: JobFacts) -> Alternative:
     if plan.size.threads == job.threads:
         return Alternative("larger tasks", "a task has all the threads that it may have")
     if plan.size.tasks == job.tasks:
@@ -218,11 +220,11 @@ def _other(plan: Plan, job: Job) -> Alternative:
     return Alternative("more tasks alone", "tasks grow first, as far as they may")
 
 
-def _with(size: Size, memory_mb: float) -> Size:
+def _with(size: JobSize, memory_mb: float) -> JobSize:
     return size._replace(memory_mb=int(memory_mb))
 
 
-def _told(size: Size) -> str:
+def _told(size: JobSize) -> str:
     threads = f"{size.threads} thread" + "s" * (size.threads != 1)
     tasks = f"{size.tasks} task" + "s" * (size.tasks != 1)
     return f"{tasks} of {threads} and {size.memory_mb} MiB"

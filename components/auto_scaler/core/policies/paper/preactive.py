@@ -17,9 +17,9 @@ from components.auto_scaler.core.policies.common.estimates import (
     threads_needed,
     usual,
 )
-from components.auto_scaler.core.policies.common.sizing import Plan, Reserve, larger, size_of
+from components.auto_scaler.core.policies.common.sizing import Reserve, SizePlan, larger, size_of
 from components.auto_scaler.core.policies.common.texts import plain
-from components.auto_scaler.core.policies.paper.proactive import Known, Proactive, demand
+from components.auto_scaler.core.policies.paper.proactive import Proactive, ProactiveMemory, demand
 from components.auto_scaler.core.policies.paper.watch import (
     HARDWARE,
     UNTRIAGED,
@@ -28,7 +28,7 @@ from components.auto_scaler.core.policies.paper.watch import (
 )
 from events.job_config.policies.generations import PreactiveSettings, ProactiveSettings
 from projections.scaling.actions import MOVE
-from projections.scaling.seen import Job, Minute, Profile
+from projections.scaling.seen import JobFacts, Minute, Profile
 
 HOUR_MS = 3_600_000
 
@@ -42,7 +42,7 @@ class Preactive(Proactive):
 
     settings: PreactiveSettings
 
-    def learn(self, memory: Known, job: Job, minute: Minute) -> Known:
+    def learn(self, memory: ProactiveMemory, job: JobFacts, minute: Minute) -> ProactiveMemory:
         """As before; a broken SLO after a reduction proves P too great (V-C, 1)."""
         known = super().learn(memory, job, minute)
         x, p = demand(known), known.p
@@ -58,28 +58,30 @@ class Preactive(Proactive):
             return known
         return known._replace(p=lowered(p, x, job.threads, job.tasks, self.settings.between))
 
-    def unexplained(self, memory: Known, job: Job) -> str:
+    def unexplained(self, memory: ProactiveMemory, job: JobFacts) -> str:
         """Hardware impacts a single task; what impacts more of them is for people (V-D)."""
         if MOVE in memory.watch.tried:  # it was not the hardware
             return UNTRIAGED
         return UNTRIAGED if late_task(memory.watch, job) is None else HARDWARE
 
-    def plan(self, job: Job, threads: float) -> Plan:
+    def plan(self, job: JobFacts, threads: float) -> SizePlan:
         """Larger tasks up to a share of a container, then more of them (V-E)."""
         return larger(job, threads, self.settings.container_share)
 
-    def reserve(self, job: Job) -> Reserve:
+    def reserve(self, job: JobFacts) -> Reserve:
         """Up to the same share of a container; what a job has beyond it, it keeps."""
         share = job.container_mb * self.settings.container_share
         return self._reserve(max(float(job.memory_mb), float(int(share))))
 
-    def spread(self, memory: Known, job: Job) -> float | None:
+    def spread(self, memory: ProactiveMemory, job: JobFacts) -> float | None:
         """The tasks of which none would hold more than it may have."""
         base, margin, most = self.reserve(job)
         used = max(memory.watch.memory_most or 0.0, float(job.memory_mb))
         return tasks_for_memory(used, base, job.tasks, most / margin)
 
-    def least(self, memory: Known, job: Job, profile: Profile, now_ms: int) -> tuple[float, str]:  # noqa: ARG002  # as its base has it
+    def least(
+        self, memory: ProactiveMemory, job: JobFacts, profile: Profile, now_ms: int
+    ) -> tuple[float, str]:  # noqa: ARG002  # as its base has it
         """What the next hours needed on the days before, unless today is another day (V-C, 2)."""
         recent, before = mean(memory.watch.arrivals), usual(profile, now_ms)
         differs = deviates(recent, before, self.settings.deviation)

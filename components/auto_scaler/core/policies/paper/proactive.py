@@ -20,9 +20,9 @@ from components.auto_scaler.core.policies.common.estimates import (
     threads_needed,
     whole,
 )
-from components.auto_scaler.core.policies.common.sizing import Plan, Reserve, narrower, wider
+from components.auto_scaler.core.policies.common.sizing import Reserve, SizePlan, narrower, wider
 from components.auto_scaler.core.policies.paper.planning import (
-    Asked,
+    PlanInputs,
     Spare,
     enlarged,
     more_memory,
@@ -42,7 +42,7 @@ from components.auto_scaler.core.policies.paper.watch import (
     SPARE,
     UNESTIMATED,
     UNTRIAGED,
-    Watch,
+    RateWatch,
     acted,
     begun,
     imbalanced,
@@ -51,9 +51,9 @@ from components.auto_scaler.core.policies.paper.watch import (
     settled_ms,
     symptom,
 )
-from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.policy import ScalingPolicy
 from components.auto_scaler.core.verdict import (
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.job_config.policies.generations import Basics, ProactiveSettings
@@ -61,27 +61,29 @@ from projections.scaling.actions import (
     MOVE,
     REBALANCE,
     SCALE_DOWN,
-    Size,
+    JobSize,
 )
-from projections.scaling.seen import MINUTE_MS, Job, Minute, Profile
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Profile
 
 
-class Known(NamedTuple):
+class ProactiveMemory(NamedTuple):
     """The minutes, and P of one thread."""
 
-    watch: Watch
+    watch: RateWatch
     p: float | None = None
     unit: float | None = None  # bytes of a record; None: P and all rates are in records
-    reduced: tuple[int, Size] | None = None  # when tasks or threads were last taken, and to what
+    reduced: tuple[int, JobSize] | None = None  # when tasks or threads were last taken, and to what
 
 
-def demand(known: Known) -> float | None:
+def demand(known: ProactiveMemory) -> float | None:
     """X, in the unit of P."""
     arrived = known.watch.arrived
     return None if arrived is None else arrived * (known.unit or 1.0)
 
 
-def learnt(known: Known, job: Job, minute: Minute, basics: Basics) -> Known:
+def learnt(
+    known: ProactiveMemory, job: JobFacts, minute: Minute, basics: Basics
+) -> ProactiveMemory:
     """The minute, and P from staging or from what was read while the job lagged."""
     watch = seen(known.watch, job, minute, basics)
     unit = minute.bytes_per_record or known.unit
@@ -93,10 +95,10 @@ def learnt(known: Known, job: Job, minute: Minute, basics: Basics) -> Known:
     lags = watch.lagged_s is not None and watch.lagged_s > job.slo_s
     if lags and watch.rate and minute.at_ms >= settled_ms(watch, basics):
         p = raised(p, watch.rate * (unit or 1.0), job.threads, job.tasks)
-    return Known(watch, p, unit, known.reduced)
+    return ProactiveMemory(watch, p, unit, known.reduced)
 
 
-class Proactive(Policy[Known]):
+class Proactive(ScalingPolicy[ProactiveMemory]):
     """Algorithm 2 with a lower bound: no size below the estimates, none above for no cause."""
 
     name: ClassVar[str] = "proactive"
@@ -105,19 +107,21 @@ class Proactive(Policy[Known]):
 
     settings: ProactiveSettings
 
-    def begin(self, job: Job) -> Known:
+    def begin(self, job: JobFacts) -> ProactiveMemory:
         """Nothing but what staging has told."""
-        return Known(begun(job))
+        return ProactiveMemory(begun(job))
 
-    def learn(self, memory: Known, job: Job, minute: Minute) -> Known:
+    def learn(self, memory: ProactiveMemory, job: JobFacts, minute: Minute) -> ProactiveMemory:
         """Rates, lag and memory of a minute, and P."""
         return learnt(memory, job, minute, self.settings)
 
-    def detect(self, memory: Known, job: Job, now_ms: int) -> str:
+    def detect(self, memory: ProactiveMemory, job: JobFacts, now_ms: int) -> str:
         """Lag, OOM, or a day without either."""
         return symptom(memory.watch, job, self.settings, now_ms)
 
-    def diagnose(self, memory: Known, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002  # history is the third generation's
+    def diagnose(
+        self, memory: ProactiveMemory, job: JobFacts, symptom: str, profile: Profile
+    ) -> str:  # noqa: ARG002  # history is the third generation's
         """Is it the input's spread, its amount, the memory, or something that no size mends?"""
         if symptom != LAG:
             return {OOM: MEMORY, SETTLING: SETTLING}.get(symptom, SPARE)
@@ -129,13 +133,18 @@ class Proactive(Policy[Known]):
             return LOAD
         return MEMORY if memory.watch.oom else self.unexplained(memory, job)
 
-    def unexplained(self, memory: Known, job: Job) -> str:  # noqa: ARG002  # the third generation looks
+    def unexplained(self, memory: ProactiveMemory, job: JobFacts) -> str:  # noqa: ARG002  # the third generation looks
         """The cause of a lag that is no matter of size."""
         return UNTRIAGED
 
     def resolve(
-        self, memory: Known, job: Job, found: tuple[str, str], profile: Profile, now_ms: int
-    ) -> tuple[Known, Verdict]:
+        self,
+        memory: ProactiveMemory,
+        job: JobFacts,
+        found: tuple[str, str],
+        profile: Profile,
+        now_ms: int,
+    ) -> tuple[ProactiveMemory, ScalingVerdict]:
         """A plan for all resources at once."""
         symptom, cause = found
         if cause == SETTLING:
@@ -156,35 +165,37 @@ class Proactive(Policy[Known]):
         watch = acted(memory.watch, now_ms, verdict.action) if changes else memory.watch
         return memory._replace(watch=watch), verdict
 
-    def plan(self, job: Job, threads: float) -> Plan:
+    def plan(self, job: JobFacts, threads: float) -> SizePlan:
         """A size with so many threads: more tasks of the size they have."""
         return wider(job, threads)
 
-    def spread(self, memory: Known, job: Job) -> float | None:  # noqa: ARG002  # the third generation does
+    def spread(self, memory: ProactiveMemory, job: JobFacts) -> float | None:  # noqa: ARG002  # the third generation does
         """Tasks among which memory is divided that one task may not have; None: it is not."""
         return None
 
-    def reserve(self, job: Job) -> Reserve:
+    def reserve(self, job: JobFacts) -> Reserve:
         """How memory is reserved: up to all of a container."""
         return self._reserve(float(job.container_mb))
 
-    def least(self, memory: Known, job: Job, profile: Profile, now_ms: int) -> tuple[float, str]:  # noqa: ARG002  # history is the third generation's
+    def least(
+        self, memory: ProactiveMemory, job: JobFacts, profile: Profile, now_ms: int
+    ) -> tuple[float, str]:  # noqa: ARG002  # history is the third generation's
         """Threads that the hours to come need, and what is said of them."""
         return 0.0, ""
 
     def _reserve(self, most: float) -> Reserve:
         return Reserve(float(self.settings.memory_base_mb), self.settings.memory_margin, most)
 
-    def _asked(self, memory: Known, job: Job) -> Asked:
+    def _asked(self, memory: ProactiveMemory, job: JobFacts) -> PlanInputs:
         x, unit = demand(memory), memory.unit or 1.0
         backlog = (memory.watch.lag or 0.0) * unit
         t = self.settings.recover_minutes * 60
         need = 0.0 if x is None or not memory.p else threads_needed(x, memory.p, backlog, t)
-        return Asked(
+        return PlanInputs(
             memory.watch, job, self.settings, self.reserve(job), need, memory.p, x, backlog, t, unit
         )
 
-    def _short(self, memory: Known, job: Job) -> bool:
+    def _short(self, memory: ProactiveMemory, job: JobFacts) -> bool:
         """Do the estimates ask for more, and does the job read all that they allow it (V-B, 2)?"""
         asked = self._asked(memory, job)
         if asked.p is None or asked.x is None:
@@ -197,14 +208,14 @@ class Proactive(Policy[Known]):
         reads_all = cpu_units(read, asked.p, *threads) >= self.settings.at_capacity
         return both > 1 + SLACK and reads_all
 
-    def _grown(self, memory: Known, job: Job, now_ms: int) -> Verdict:
+    def _grown(self, memory: ProactiveMemory, job: JobFacts, now_ms: int) -> ScalingVerdict:
         asked = self._asked(memory, job)
         wait_s = self.settings.settle_minutes * 60
         return enlarged(asked, self.plan(job, asked.need), now_ms + wait_s * 1000)
 
     def _shrunk(
-        self, memory: Known, job: Job, profile: Profile, now_ms: int
-    ) -> tuple[Known, Verdict]:
+        self, memory: ProactiveMemory, job: JobFacts, profile: Profile, now_ms: int
+    ) -> tuple[ProactiveMemory, ScalingVerdict]:
         """`n' = ceil(X/P)` unless P is found to be too small, or something needs more tasks."""
         told, x = quiet_told(memory.watch), demand(memory)
         if not x:

@@ -29,7 +29,7 @@ from components.auto_scaler.core.policies.paper.watch import (
     QUIET,
     SETTLING,
     SPARE,
-    Watch,
+    RateWatch,
     acted,
     begun,
     imbalanced,
@@ -37,15 +37,15 @@ from components.auto_scaler.core.policies.paper.watch import (
     seen,
     symptom,
 )
-from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.policy import ScalingPolicy
 from components.auto_scaler.core.verdict import (
     Clamped,
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative
 from events.job_config.policies.generations import Basics, ReactiveSettings
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 from projections.scaling.actions import (
     MEMORY_DOWN,
     MEMORY_UP,
@@ -53,30 +53,30 @@ from projections.scaling.actions import (
     SCALE_DOWN,
     SCALE_UP,
 )
-from projections.scaling.seen import Job, Minute, Profile
+from projections.scaling.seen import JobFacts, Minute, Profile
 
 
-class Reactive(Policy[Watch]):
+class Reactive(ScalingPolicy[RateWatch]):
     """If it lags, rebalance or add tasks; else if out of memory, add some; else shrink."""
 
     name: ClassVar[str] = "reactive"
-    model: ClassVar[type[Settings]] = ReactiveSettings
+    model: ClassVar[type[PolicySettings]] = ReactiveSettings
 
     settings: ReactiveSettings
 
-    def begin(self, job: Job) -> Watch:
+    def begin(self, job: JobFacts) -> RateWatch:
         """Nothing is known."""
         return begun(job)
 
-    def learn(self, memory: Watch, job: Job, minute: Minute) -> Watch:
+    def learn(self, memory: RateWatch, job: JobFacts, minute: Minute) -> RateWatch:
         """Rates, lag and memory of a minute."""
         return seen(memory, job, minute, self.settings)
 
-    def detect(self, memory: Watch, job: Job, now_ms: int) -> str:
+    def detect(self, memory: RateWatch, job: JobFacts, now_ms: int) -> str:
         """Lag, OOM, or a day without either."""
         return symptom(memory, job, self.settings, now_ms)
 
-    def diagnose(self, memory: Watch, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002  # it has no history
+    def diagnose(self, memory: RateWatch, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002  # it has no history
         """The one question that Algorithm 2 asks: is the input imbalanced?"""
         if symptom == LAG:
             skewed = imbalanced(memory, self.settings) and rebalanceable(memory, job)
@@ -84,8 +84,13 @@ class Reactive(Policy[Watch]):
         return {OOM: MEMORY, SETTLING: SETTLING}.get(symptom, SPARE)
 
     def resolve(
-        self, memory: Watch, job: Job, found: tuple[str, str], profile: Profile, now_ms: int
-    ) -> tuple[Watch, Verdict]:
+        self,
+        memory: RateWatch,
+        job: JobFacts,
+        found: tuple[str, str],
+        profile: Profile,
+        now_ms: int,
+    ) -> tuple[RateWatch, ScalingVerdict]:
         """One branch of Algorithm 2."""
         del profile  # it has no history
         cause = found[1]
@@ -96,7 +101,9 @@ class Reactive(Policy[Watch]):
         return (acted(memory, now_ms, verdict.action) if changes else memory), verdict
 
 
-def stepped_up(watch: Watch, job: Job, basics: Basics, cause: str = LOAD) -> Verdict:
+def stepped_up(
+    watch: RateWatch, job: JobFacts, basics: Basics, cause: str = LOAD
+) -> ScalingVerdict:
     """Half as many tasks again: nobody knows how many it takes."""
     raw = whole(job.tasks * basics.step_up)
     clamped = within(job, raw)
@@ -104,7 +111,7 @@ def stepped_up(watch: Watch, job: Job, basics: Basics, cause: str = LOAD) -> Ver
     if clamped.value <= job.tasks:
         return limited(told, (LAG, cause), int(raw), job, clamped.constraints)
     tasks = int(clamped.value)
-    return Verdict(
+    return ScalingVerdict(
         SCALE_UP,
         LAG,
         cause,
@@ -116,7 +123,7 @@ def stepped_up(watch: Watch, job: Job, basics: Basics, cause: str = LOAD) -> Ver
     )
 
 
-def more_memory(watch: Watch, job: Job, basics: Basics) -> Verdict:
+def more_memory(watch: RateWatch, job: JobFacts, basics: Basics) -> ScalingVerdict:
     """Reserve more for each task, up to a whole container."""
     clamped = Clamped(whole(job.memory_mb * basics.memory_up))
     room = float(job.container_mb)
@@ -125,7 +132,7 @@ def more_memory(watch: Watch, job: Job, basics: Basics) -> Verdict:
     if clamped.value <= job.memory_mb:
         return limited(told, (OOM, MEMORY), job.tasks, job, clamped.constraints)
     memory = int(clamped.value)
-    return Verdict(
+    return ScalingVerdict(
         MEMORY_UP,
         OOM,
         MEMORY,
@@ -137,14 +144,14 @@ def more_memory(watch: Watch, job: Job, basics: Basics) -> Verdict:
     )
 
 
-def stepped_down(watch: Watch, job: Job, basics: Basics) -> Verdict:
+def stepped_down(watch: RateWatch, job: JobFacts, basics: Basics) -> ScalingVerdict:
     """A tenth less, whatever the job needs; memory only where no task is left to take away."""
     told = quiet_told(watch)
     raw = whole_below(job.tasks * (1 - basics.step_down))
     clamped = Clamped(raw).through("one-task", lambda value: max(value, 1.0), "a job has a task")
     tasks = int(clamped.value)
     if tasks < job.tasks:
-        return Verdict(
+        return ScalingVerdict(
             SCALE_DOWN,
             QUIET,
             SPARE,
@@ -165,7 +172,7 @@ def stepped_down(watch: Watch, job: Job, basics: Basics) -> Verdict:
         text = f"{told}, but it has one task, and that uses {plain(watch.memory_most)} MiB"
         return stay(text, QUIET, SPARE, constraints=less.constraints)
     memory = int(less.value)
-    return Verdict(
+    return ScalingVerdict(
         MEMORY_DOWN,
         QUIET,
         SPARE,
@@ -177,7 +184,7 @@ def stepped_down(watch: Watch, job: Job, basics: Basics) -> Verdict:
     )
 
 
-_BRANCHES: Mapping[str, Callable[[Watch, Job, Basics], Verdict]] = {
+_BRANCHES: Mapping[str, Callable[[RateWatch, JobFacts, Basics], ScalingVerdict]] = {
     IMBALANCE: rebalanced,
     LOAD: stepped_up,
     MEMORY: more_memory,

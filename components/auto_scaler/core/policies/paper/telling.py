@@ -8,12 +8,12 @@ from components.auto_scaler.core.policies.paper.watch import (
     IMBALANCE,
     LAG,
     SETTLING,
-    Watch,
+    RateWatch,
     imbalanced,
     settled_ms,
 )
 from components.auto_scaler.core.verdict import (
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative, Constraint
@@ -22,10 +22,10 @@ from projections.scaling.actions import (
     REBALANCE,
     SCALE_UP,
 )
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 
 
-def symptom_told(watch: Watch, job: Job, symptom: str = LAG) -> str:
+def symptom_told(watch: RateWatch, job: JobFacts, symptom: str = LAG) -> str:
     """What is wrong, with its numbers."""
     if symptom == LAG:
         behind = watch.lagged_s
@@ -35,21 +35,21 @@ def symptom_told(watch: Watch, job: Job, symptom: str = LAG) -> str:
     return f"a task ran out of its {job.memory_mb} MiB{used}"
 
 
-def quiet_told(watch: Watch) -> str:
+def quiet_told(watch: RateWatch) -> str:
     """How long all was well."""
     return f"no lag and no OOM for {plain(watch.clean / 60)} h"
 
 
-def settling(watch: Watch, basics: Basics) -> Verdict:
+def settling(watch: RateWatch, basics: Basics) -> ScalingVerdict:
     """What is measured now is of the change."""
     text = f"the last change is less than {basics.settle_minutes} min old"
     return stay(text, SETTLING, SETTLING, until_ms=settled_ms(watch, basics))
 
 
-def rebalanced(watch: Watch, job: Job, basics: Basics) -> Verdict:
+def rebalanced(watch: RateWatch, job: JobFacts, basics: Basics) -> ScalingVerdict:
     """Input is spread anew; which partition goes where is not the policy's to say."""
     parts = plain(spread(watch.task_rates))
-    return Verdict(
+    return ScalingVerdict(
         REBALANCE,
         LAG,
         IMBALANCE,
@@ -61,15 +61,15 @@ def rebalanced(watch: Watch, job: Job, basics: Basics) -> Verdict:
 
 
 def limited(
-    told: str, found: tuple[str, str], raw: int, job: Job, constraints: tuple[Constraint, ...]
-) -> Verdict:
+    told: str, found: tuple[str, str], raw: int, job: JobFacts, constraints: tuple[Constraint, ...]
+) -> ScalingVerdict:
     """More is needed and not to be had."""
     names = ", ".join(one.name for one in constraints)
     text = f"{told}, but {job.tasks} tasks of {job.memory_mb} MiB are all it may have ({names})"
     return stay(text, *found, raw=raw, constraints=constraints)
 
 
-def unbalanced(watch: Watch, job: Job, basics: Basics) -> Alternative:
+def unbalanced(watch: RateWatch, job: JobFacts, basics: Basics) -> Alternative:
     """Why the input is not spread anew."""
     if not imbalanced(watch, basics):
         most = plain(basics.spread_most)

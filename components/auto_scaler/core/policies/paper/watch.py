@@ -10,9 +10,9 @@ from events.job_config.policies.generations import KEPT_MINUTES, Basics
 from projections.scaling.actions import (
     MOVE,
     REBALANCE,
-    Size,
+    JobSize,
 )
-from projections.scaling.seen import MINUTE_MS, Job, Minute
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute
 
 LAG, OOM, QUIET, SETTLING = "lag", "oom", "quiet", "settling"
 IMBALANCE, LOAD, MEMORY, SPARE = "imbalance", "load", "memory", "spare"
@@ -21,10 +21,10 @@ UNESTIMATED, UNTRIAGED, HARDWARE = "load-unestimated", "untriaged", "hardware"
 _MINUTE_S = MINUTE_MS / 1000
 
 
-class Watch(NamedTuple):
+class RateWatch(NamedTuple):
     """The newest minute, the rates of some before it, and how long all was well."""
 
-    size: Size
+    size: JobSize
     changed_ms: int | None = None  # when it was changed, or a change was asked for
     lag: float | None = None
     lagged_s: float | None = None
@@ -41,9 +41,9 @@ class Watch(NamedTuple):
     clean: int = 0  # minutes of this size that are known to be without lag and OOM
 
 
-def begun(job: Job) -> Watch:
+def begun(job: JobFacts) -> RateWatch:
     """Of a job that nothing is known of."""
-    return Watch(size_of(job))
+    return RateWatch(size_of(job))
 
 
 def running_rate(minute: Minute) -> float:
@@ -52,11 +52,11 @@ def running_rate(minute: Minute) -> float:
     return minute.rate * _MINUTE_S / ran_s if ran_s > 0 else 0.0
 
 
-def seen(watch: Watch, job: Job, minute: Minute, basics: Basics) -> Watch:
+def seen(watch: RateWatch, job: JobFacts, minute: Minute, basics: Basics) -> RateWatch:
     """What a minute adds."""
     size = size_of(job)
     if size != watch.size:  # what was measured of the old size says nothing about the new one
-        watch = Watch(size, minute.at_ms, arrivals=watch.arrivals)
+        watch = RateWatch(size, minute.at_ms, arrivals=watch.arrivals)
     span = basics.rate_minutes
     rates = (
         (*watch.rates[1 - span :], running_rate(minute)) if span > 1 else (running_rate(minute),)
@@ -71,7 +71,7 @@ def seen(watch: Watch, job: Job, minute: Minute, basics: Basics) -> Watch:
     known = lagged_s is not None and minute.heard >= 1
     well = known and not oom and (lagged_s or 0.0) <= job.slo_s
     bad = oom or (lagged_s is not None and lagged_s > job.slo_s)
-    return Watch(
+    return RateWatch(
         size,
         watch.changed_ms,
         minute.lag,
@@ -90,20 +90,20 @@ def seen(watch: Watch, job: Job, minute: Minute, basics: Basics) -> Watch:
     )
 
 
-def acted(watch: Watch, now_ms: int, action: str) -> Watch:
+def acted(watch: RateWatch, now_ms: int, action: str) -> RateWatch:
     """Something was asked for; its effect is waited for."""
     tried = (*watch.tried, action) if action in {REBALANCE, MOVE} else watch.tried
     return watch._replace(changed_ms=now_ms, oom=False, tried=tried)
 
 
-def settled_ms(watch: Watch, basics: Basics) -> int:
+def settled_ms(watch: RateWatch, basics: Basics) -> int:
     """The instant from which the last change no longer disturbs what is measured."""
     if watch.changed_ms is None:
         return 0
     return watch.changed_ms + basics.settle_minutes * MINUTE_MS
 
 
-def symptom(watch: Watch, job: Job, basics: Basics, now_ms: int) -> str:
+def symptom(watch: RateWatch, job: JobFacts, basics: Basics, now_ms: int) -> str:
     """In the order of Algorithm 2: lag, then OOM, then a day without either."""
     if now_ms < settled_ms(watch, basics):
         return SETTLING
@@ -114,13 +114,13 @@ def symptom(watch: Watch, job: Job, basics: Basics, now_ms: int) -> str:
     return QUIET if watch.clean >= basics.quiet_hours * 60 else ""
 
 
-def imbalanced(watch: Watch, basics: Basics) -> bool:
+def imbalanced(watch: RateWatch, basics: Basics) -> bool:
     """Does the standard deviation of the tasks' rates say so?"""
     parts = spread(watch.task_rates)
     return parts is not None and parts > basics.spread_most
 
 
-def late_task(watch: Watch, job: Job) -> int | None:
+def late_task(watch: RateWatch, job: JobFacts) -> int | None:
     """The one task that breaks the SLO, where all others are known to keep it."""
     if len(watch.task_lags) < 2 or any(lag_s is None for _, lag_s in watch.task_lags):
         return None
@@ -128,7 +128,7 @@ def late_task(watch: Watch, job: Job) -> int | None:
     return late[0] if len(late) == 1 else None
 
 
-def rebalanceable(watch: Watch, job: Job) -> bool:
+def rebalanceable(watch: RateWatch, job: JobFacts) -> bool:
     """Is there a partition to give away? Not where each task has one, nor where nobody knows.
 
     Partitions are whole: what a rebalance left of the imbalance and the lag, no other one mends.

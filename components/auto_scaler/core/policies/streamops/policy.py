@@ -14,27 +14,27 @@ from components.auto_scaler.core.policies.common.baseline import resized, within
 from components.auto_scaler.core.policies.common.texts import plain
 from components.auto_scaler.core.policies.ds2.model import counted, exact, true_rate
 from components.auto_scaler.core.policies.streamops import rules
-from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.policy import ScalingPolicy
 from components.auto_scaler.core.verdict import (
     Clamped,
-    Verdict,
+    ScalingVerdict,
     stay,
 )
 from events.generated.records import Alternative
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 from events.job_config.policies.streamops import StreamOpsSettings
 from projections.scaling.actions import (
     ALERT,
     MOVE,
 )
-from projections.scaling.seen import Job, Minute, Profile
+from projections.scaling.seen import JobFacts, Minute, Profile
 
 HIGH, LOW = "lag is high", "lag is low"
 OVERLOADED, UNDERLOADED = "most tasks are overloaded", "most tasks are underloaded"
 STRAGGLERS, SKEW = "few tasks are slower than their peers", "few tasks are given more than others"
 
 
-class Row(NamedTuple):
+class StreamOpsMinute(NamedTuple):
     """One minute of the time that is looked at."""
 
     at_ms: int
@@ -43,12 +43,12 @@ class Row(NamedTuple):
     lag: float | None
 
 
-class Memory(NamedTuple):
+class StreamOpsMemory(NamedTuple):
     """The minutes since the job was changed last, as far back as is looked."""
 
     tasks: int = 0
-    rows: tuple[Row, ...] = ()
-    loads: tuple[rules.Load, ...] = ()  # of the newest minute
+    rows: tuple[StreamOpsMinute, ...] = ()
+    loads: tuple[rules.TaskLoad, ...] = ()  # of the newest minute
     asked_ms: int | None = None  # the last request by schedule
     due: bool = False  # it was made with the newest minute
 
@@ -61,35 +61,35 @@ class Model(NamedTuple):
     raw: int
 
 
-class StreamOps(Policy[Memory]):
+class StreamOps(ScalingPolicy[StreamOpsMemory]):
     """Detect, diagnose and resolve by the rules of ByteDance's control plane."""
 
     name: ClassVar[str] = "streamops"
-    model: ClassVar[type[Settings]] = StreamOpsSettings
+    model: ClassVar[type[PolicySettings]] = StreamOpsSettings
 
     def __init__(self, settings: StreamOpsSettings) -> None:
         self.settings: StreamOpsSettings = settings
         self._window_ms = settings.window_s * 1000
 
-    def begin(self, job: Job) -> Memory:
-        return Memory(tasks=job.tasks)
+    def begin(self, job: JobFacts) -> StreamOpsMemory:
+        return StreamOpsMemory(tasks=job.tasks)
 
-    def learn(self, memory: Memory, job: Job, minute: Minute) -> Memory:
+    def learn(self, memory: StreamOpsMemory, job: JobFacts, minute: Minute) -> StreamOpsMemory:
         # Other tasks are another job: a window across a change would mix the rates of both.
         rows = memory.rows if memory.tasks == job.tasks else ()
         since = minute.at_ms - self._window_ms
         first = next((at for at, row in enumerate(rows) if row.at_ms >= since), len(rows))
         asked = minute.at_ms if memory.asked_ms is None else memory.asked_ms
         due = minute.at_ms - asked >= self.settings.schedule_s * 1000
-        return Memory(
+        return StreamOpsMemory(
             job.tasks,
-            (*rows[first:], Row(minute.at_ms, minute.rate, minute.busy, minute.lag)),
+            (*rows[first:], StreamOpsMinute(minute.at_ms, minute.rate, minute.busy, minute.lag)),
             loads_of(minute),
             minute.at_ms if due else asked,
             due,
         )
 
-    def detect(self, memory: Memory, job: Job, now_ms: int) -> str:  # noqa: ARG002 - the rows are the job's
+    def detect(self, memory: StreamOpsMemory, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - the rows are the job's
         lag = memory.rows[-1].lag if memory.rows else None
         if lag is None:
             return ""
@@ -98,7 +98,9 @@ class StreamOps(Policy[Memory]):
             return HIGH if memory.due or settings.on_high_lag else ""
         return LOW if memory.due and lag <= settings.lag_low else ""
 
-    def diagnose(self, memory: Memory, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - StreamOps knows no usual days
+    def diagnose(
+        self, memory: StreamOpsMemory, job: JobFacts, symptom: str, profile: Profile
+    ) -> str:  # noqa: ARG002 - StreamOps knows no usual days
         settings, loads = self.settings, memory.loads
         if not loads:
             return ""
@@ -118,12 +120,12 @@ class StreamOps(Policy[Memory]):
 
     def resolve(
         self,
-        memory: Memory,
-        job: Job,
+        memory: StreamOpsMemory,
+        job: JobFacts,
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - StreamOps knows no usual days
         now_ms: int,  # noqa: ARG002 - the newest row is now
-    ) -> tuple[Memory, Verdict]:
+    ) -> tuple[StreamOpsMemory, ScalingVerdict]:
         if found[1] in (STRAGGLERS, SKEW):
             return memory, self._told(memory, found)
         model = self._model(memory, job)
@@ -142,7 +144,7 @@ class StreamOps(Policy[Memory]):
         wanted = within(job, Clamped(model.raw), job.partitions)
         return memory, resized(job, wanted, found, explanation=told, raw=model.raw)
 
-    def _uneven(self, memory: Memory) -> str:
+    def _uneven(self, memory: StreamOpsMemory) -> str:
         found = rules.uneven(memory.loads, self.settings.z_score)
         if found is None:
             return ""
@@ -151,7 +153,7 @@ class StreamOps(Policy[Memory]):
         few = rules.tasks_of(self.settings.stragglers_share, len(memory.loads))
         return STRAGGLERS if len(found.tasks) <= few else ""
 
-    def _told(self, memory: Memory, found: tuple[str, str]) -> Verdict:
+    def _told(self, memory: StreamOpsMemory, found: tuple[str, str]) -> ScalingVerdict:
         slow = rules.uneven(memory.loads, self.settings.z_score)
         assert slow is not None, "a cause was found in it"
         tasks = ", ".join(map(str, slow.tasks))
@@ -160,7 +162,7 @@ class StreamOps(Policy[Memory]):
             weighed: tuple[Alternative, ...] = (
                 Alternative(MOVE, "their rate is higher than that of others"),
             )
-            return Verdict(ALERT, *found, told, memory.tasks, alternatives=weighed)
+            return ScalingVerdict(ALERT, *found, told, memory.tasks, alternatives=weighed)
         told = f"tasks {tasks} work more and read no more than others: move them to other nodes"
         # A verdict moves one task. The others are still found, and moved, at the next request.
         first, *others = slow.tasks
@@ -168,16 +170,16 @@ class StreamOps(Policy[Memory]):
             Alternative("scale-up", "tasks are not balanced"),
             *(Alternative(f"move task {one}", f"task {first} is moved first") for one in others),
         )
-        return Verdict(MOVE, *found, told, memory.tasks, alternatives=weighed, task=first)
+        return ScalingVerdict(MOVE, *found, told, memory.tasks, alternatives=weighed, task=first)
 
-    def _lag_rate(self, memory: Memory) -> float | None:
+    def _lag_rate(self, memory: StreamOpsMemory) -> float | None:
         """Over the window; None before it is full, and where lag is not known at an end."""
         first, last = memory.rows[0], memory.rows[-1]
         if last.at_ms - first.at_ms < self._window_ms or first.lag is None or last.lag is None:
             return None
         return rules.lag_rate(last.lag, first.lag, self.settings.window_s)
 
-    def _model(self, memory: Memory, job: Job) -> Model | None:
+    def _model(self, memory: StreamOpsMemory, job: JobFacts) -> Model | None:
         growth = self._lag_rate(memory)
         # The first row only bounds the window: what was read in it was read before.
         inside = memory.rows[1:]
@@ -190,10 +192,10 @@ class StreamOps(Policy[Memory]):
         return Model(arrived, true / job.tasks, counted(exact(arrived, true, job.tasks)))
 
 
-def loads_of(minute: Minute) -> tuple[rules.Load, ...]:
+def loads_of(minute: Minute) -> tuple[rules.TaskLoad, ...]:
     """Of all tasks; none where one does not tell how busy it was."""
     loads = tuple(
-        rules.Load(part.task, part.busy, part.rate)
+        rules.TaskLoad(part.task, part.busy, part.rate)
         for part in minute.parts
         if part.busy is not None
     )

@@ -12,7 +12,7 @@ ROUNDING = 1e-9
 """By which a share of tasks may miss a whole number: 0.7 of 10 tasks is 7 of them, not 8."""
 
 
-class Load(NamedTuple):
+class TaskLoad(NamedTuple):
     """Of one task over the time that is looked at."""
 
     task: int
@@ -56,12 +56,12 @@ def balanced(values: Sequence[float], spread: float, most: float) -> bool:
     return near >= tasks_of(most, len(values))
 
 
-def overloaded(loads: Sequence[Load], limit: float) -> int:
+def overloaded(loads: Sequence[TaskLoad], limit: float) -> int:
     """Tasks that work for as long as that, or longer."""
     return sum(one.useful >= limit for one in loads)
 
 
-def underloaded(loads: Sequence[Load], limit: float) -> int:
+def underloaded(loads: Sequence[TaskLoad], limit: float) -> int:
     """Tasks that work for no longer than that."""
     return sum(one.useful <= limit for one in loads)
 
@@ -75,7 +75,7 @@ def z_scores(values: Sequence[float]) -> list[float]:
     return [(one - mean) / deviation if deviation else 0.0 for one in values]
 
 
-def uneven(loads: Sequence[Load], z: float) -> Uneven | None:
+def uneven(loads: Sequence[TaskLoad], z: float) -> Uneven | None:
     """Who has more to do than the others; None where nobody has, or everybody."""
     scores = z_scores([one.useful for one in loads])
     high = [one for one, score in zip(loads, scores, strict=True) if score >= z]

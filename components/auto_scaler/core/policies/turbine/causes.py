@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from statistics import median
 
 from projections.scaling.capacity import BUSY_LEAST
-from projections.scaling.newest import SATURATED, Bounds, Seen
+from projections.scaling.newest import SATURATED, CauseBounds, CauseSigns
 from projections.scaling.seen import MINUTE_MS, Part
 
 NO_METRICS, FROZEN, RESTART = "metrics-missing", "metrics-frozen", "restart"
@@ -18,7 +18,7 @@ STUCK, DEPENDENCY, STRAGGLER, SKEW = "stuck-partition", "dependency", "straggler
 MEMORY, UNDER, OVER = "memory", "under-capacity", "over-capacity"
 
 
-def blind(known: Seen, now_ms: int, bounds: Bounds, minute_ms: int = MINUTE_MS) -> str:
+def blind(known: CauseSigns, now_ms: int, bounds: CauseBounds, minute_ms: int = MINUTE_MS) -> str:
     """Why nobody can say how the job is; "" where one can."""
     newest = known.newest
     if newest is None or now_ms - newest.at_ms > bounds.old_minutes * minute_ms:
@@ -28,7 +28,7 @@ def blind(known: Seen, now_ms: int, bounds: Bounds, minute_ms: int = MINUTE_MS) 
     return FROZEN if known.same >= bounds.same_minutes else ""
 
 
-def why_late(known: Seen, bounds: Bounds) -> tuple[str, int | None]:
+def why_late(known: CauseSigns, bounds: CauseBounds) -> tuple[str, int | None]:
     """The cause of a lag, with the task that it is about."""
     newest = known.newest
     assert newest is not None, "who is blind does not ask"
@@ -44,7 +44,7 @@ def why_late(known: Seen, bounds: Bounds) -> tuple[str, int | None]:
     return UNDER, None
 
 
-def _single(parts: Sequence[Part], bounds: Bounds) -> tuple[str, int] | None:
+def _single(parts: Sequence[Part], bounds: CauseBounds) -> tuple[str, int] | None:
     """Few tasks that are late while the others have time: slow ones, or ones that get more."""
     late = [one for one in parts if _is_late(one)]
     if not late or len(late) > max(1.0, bounds.few * len(parts)) or len(parts) < 2:

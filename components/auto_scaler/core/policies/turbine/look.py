@@ -6,23 +6,23 @@ from typing import NamedTuple
 
 from components.auto_scaler.core.policies.common.sizing import size_of
 from components.auto_scaler.core.policies.turbine.demand import Usual
-from components.auto_scaler.core.verdict import Verdict, deed_of
+from components.auto_scaler.core.verdict import ScalingVerdict, deed_of
 from projections.scaling.done import done_after
-from projections.scaling.model import Known
-from projections.scaling.seen import Job
+from projections.scaling.model import JobModel
+from projections.scaling.seen import JobFacts
 
 
-def decided(known: Known, verdict: Verdict, job: Job, now_ms: int) -> Known:
+def decided(known: JobModel, verdict: ScalingVerdict, job: JobFacts, now_ms: int) -> JobModel:
     """What is known, with a verdict that is carried out."""
     done = done_after(known.done, deed_of(verdict), size_of(job), now_ms)
     return known if done == known.done else known._replace(done=done)
 
 
-class Look(NamedTuple):
+class JobLook(NamedTuple):
     """One look at a job."""
 
-    memory: Known
-    job: Job
+    memory: JobModel
+    job: JobFacts
     days: Usual
     now_ms: int
     minute_ms: int

@@ -12,22 +12,22 @@ from typing import NamedTuple
 
 from components.auto_scaler.core.policies.turbine.demand import carries
 from components.auto_scaler.core.policies.turbine.shapes import (
-    Room,
+    SizeRoom,
     price_least,
     price_of,
     price_of_size,
     reads_most,
     shaped,
 )
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from projections.scaling.capacity import Curve
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 
 STRETCHES = (5, 8, 13, 21, 34, 55, 89, 144)
 """Minutes that a smaller size is held against, up to the look back."""
 
 
-class Terms(NamedTuple):
+class ShrinkTerms(NamedTuple):
     """On which a smaller size is taken."""
 
     least: float  # records a second that it reads in any case
@@ -38,18 +38,18 @@ class Terms(NamedTuple):
     look_back: int  # minutes
 
 
-class Offer(NamedTuple):
+class ShrinkOffer(NamedTuple):
     """A smaller size that is worth its restart."""
 
-    size: Size
+    size: JobSize
     need: float  # records a second
     minutes: int  # for which it would have been enough
     saves: float  # share of what the job costs
 
 
 def offer(
-    curve: Curve, job: Job, arrived: Sequence[float], terms: Terms, room: Room
-) -> Offer | None:
+    curve: Curve, job: JobFacts, arrived: Sequence[float], terms: ShrinkTerms, room: SizeRoom
+) -> ShrinkOffer | None:
     """The one that saves most; None where none has paid for itself."""
     now = price_of(job)
     most = 1 - price_least(curve, job, terms.least * terms.factor, room) / now
@@ -66,7 +66,7 @@ def offer(
         size = shaped(curve, job, need, room)
         saves = 1 - price_of_size(size) / now
         if saves >= asked:
-            return Offer(size, need, minutes, saves)
+            return ShrinkOffer(size, need, minutes, saves)
     return None
 
 

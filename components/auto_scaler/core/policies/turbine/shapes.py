@@ -12,9 +12,9 @@ from math import ceil, inf
 from typing import NamedTuple
 
 from components.auto_scaler.core.policies.common.sizing import size_of, threads_most
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from projections.scaling.capacity import Curve
-from projections.scaling.seen import GB_OF_A_CORE, Job
+from projections.scaling.seen import GB_OF_A_CORE, JobFacts
 
 ALIKE = 0.05
 """Of a price: for no more than that, fewer and larger tasks are taken (vertical first, V-E)."""
@@ -24,7 +24,7 @@ MEMORY_STEP = 32
 """MiB: less is not worth a change."""
 
 
-class Room(NamedTuple):
+class SizeRoom(NamedTuple):
     """What a size has to keep to."""
 
     share: float = 0.2  # of a container, for one task
@@ -50,22 +50,22 @@ def price(cores: float, memory_mb: float) -> float:
     return cores + memory_mb / 1024 / GB_OF_A_CORE
 
 
-def price_of(job: Job) -> float:
+def price_of(job: JobFacts) -> float:
     """Of the size that it has."""
     return price_of_size(size_of(job))
 
 
-def price_of_size(size: Size) -> float:
+def price_of_size(size: JobSize) -> float:
     """Of another one."""
     return price(size.tasks * size.cpu_cores, size.tasks * size.memory_mb)
 
 
-def reads(curve: Curve, job: Job) -> float:
+def reads(curve: Curve, job: JobFacts) -> float:
     """Records a second that the job reads at its size."""
     return curve.reads(job.tasks * job.threads) * even(job.partitions, job.tasks)
 
 
-def tasks_most(job: Job) -> int:
+def tasks_most(job: JobFacts) -> int:
     """By its limit, its partitions, and what its tier has granted."""
     most = job.tasks_max
     if job.partitions is not None:
@@ -75,14 +75,14 @@ def tasks_most(job: Job) -> int:
     return max(1, most)
 
 
-def price_least(curve: Curve, job: Job, need: float, room: Room) -> float:
+def price_least(curve: Curve, job: JobFacts, need: float, room: SizeRoom) -> float:
     """No size that reads so much costs less: whole threads, none wasted, in the largest tasks."""
     threads = max(1, ceil(curve.threads_for(need) - 1e-9))
     tasks = -(-threads // threads_most(job, room.share))
     return price(threads * job.cpu_cores / job.threads, tasks * room.memory_mb)
 
 
-def reads_most(curve: Curve, job: Job, cost: float, room: Room) -> float:
+def reads_most(curve: Curve, job: JobFacts, cost: float, room: SizeRoom) -> float:
     """Records a second: no size that costs no more reads more. Its tasks are the largest there are,
     and none of it is wasted."""
     each, most = job.cpu_cores / job.threads, threads_most(job, room.share)
@@ -93,7 +93,7 @@ def reads_most(curve: Curve, job: Job, cost: float, room: Room) -> float:
     return curve.reads(threads) if threads else 0.0
 
 
-def shaped(curve: Curve, job: Job, need: float, room: Room) -> Size:
+def shaped(curve: Curve, job: JobFacts, need: float, room: SizeRoom) -> JobSize:
     """The fewest tasks that read so many records a second for hardly more than the cheapest size;
     the largest size where none does."""
     each = job.cpu_cores / job.threads
@@ -111,10 +111,10 @@ def shaped(curve: Curve, job: Job, need: float, room: Room) -> Size:
             cheapest = min(cheapest, found)
     for found, tasks, own in fits:
         if found <= cheapest * (1 + ALIKE):
-            return Size(tasks, own, round(own * each, 6), room.memory_of(tasks))
-    return Size(limit, most, round(most * each, 6), room.memory_of(limit))
+            return JobSize(tasks, own, round(own * each, 6), room.memory_of(tasks))
+    return JobSize(limit, most, round(most * each, 6), room.memory_of(limit))
 
 
-def _holds(job: Job, tasks: int, room: Room) -> bool:
+def _holds(job: JobFacts, tasks: int, room: SizeRoom) -> bool:
     """May fewer tasks have the memory that their state takes then?"""
     return tasks >= job.tasks or room.memory_of(tasks) <= job.container_mb * room.share

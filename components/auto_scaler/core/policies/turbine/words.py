@@ -5,9 +5,9 @@ from __future__ import annotations
 from components.auto_scaler.core.policies.common.sizing import threads_most
 from components.auto_scaler.core.policies.turbine.shapes import tasks_most
 from events.generated.records import Constraint
-from projections.scaling.actions import Size
+from projections.scaling.actions import JobSize
 from projections.scaling.done import Open
-from projections.scaling.seen import Job
+from projections.scaling.seen import JobFacts
 
 EXACT = 1e-6
 """Of a rate: what differs by less has only been added up in another order."""
@@ -25,7 +25,7 @@ def counted(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
-def size_told(size: Size) -> str:
+def size_told(size: JobSize) -> str:
     """Its tasks and their threads."""
     return f"{counted(size.tasks, 'task')} of {counted(size.threads, 'thread')}"
 
@@ -49,7 +49,7 @@ def gain_told(opened: Open, could: float, least: float) -> str:
 
 
 def became(
-    job: Job, size: Size, threads: float, rates: tuple[float, float], share: float
+    job: JobFacts, size: JobSize, threads: float, rates: tuple[float, float], share: float
 ) -> tuple[Constraint, ...]:
     """What became of the number of threads on its way to a size; `rates` are what is needed and
     what the size reads."""
@@ -65,7 +65,7 @@ def became(
     return (Constraint("shape", threads, whole, note),)
 
 
-def _limit(job: Job, most: int) -> tuple[str, str]:
+def _limit(job: JobFacts, most: int) -> tuple[str, str]:
     """What keeps a job from more tasks, as `tasks_most` has it."""
     tasks = counted(most, "task")
     if most == job.tasks_max:
