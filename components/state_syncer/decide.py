@@ -43,6 +43,7 @@ from projections.syncs import (
     RUNNING,
     START,
     STOP,
+    FailureStreak,
     Sync,
     SyncPlan,
     apply,
@@ -239,6 +240,11 @@ def _begin(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
         yield from _towards(row, now_ms, rules)
 
 
+def _streak(row: Sync, signature: str) -> FailureStreak | None:
+    """The failures in a row of plans of this signature."""
+    return row.trouble if row.trouble and row.trouble.signature == signature else None
+
+
 def _towards(
     row: Sync, now_ms: int, rules: SyncRules, change_id: str | None = None
 ) -> Iterator[Body]:
@@ -253,12 +259,9 @@ def _towards(
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id, first=rules.first)
         return
-    signature = way.signature(row)
-    failures = 0
-    if row.trouble is not None and row.trouble.signature == signature:
-        failures = row.trouble.failures
-        if now_ms < row.trouble.retry_ms and change_id is None:
-            return
+    streak = _streak(row, signature := way.signature(row))
+    if streak is not None and now_ms < streak.retry_ms and change_id is None:
+        return
     planned = SyncPlanned(
         job=row.name,
         plan_id=f"{vector(row.versions)}#{row.generation + 2}",
@@ -272,7 +275,7 @@ def _towards(
         expected_json=row.expected_json,
         from_versions=running.versions if running is not None else None,
         differences=way.differences,
-        attempt=failures + 1,
+        attempt=1 if streak is None else streak.failures + 1,
         change_id=change_id,
         held=row.held,
         reset_json=row.reset,

@@ -108,8 +108,8 @@ class Left(NamedTuple):
 
 
 class RunLoads(NamedTuple):
-    """What each run has counted since its start (`loads.ContainerLoads` knows the names), and what is left
-    and was read of each of its partitions, which an older engine does not tell."""
+    """What each run has counted since its start (`loads.ContainerLoads` knows the names), and what
+    is left and was read of each of its partitions, which an older engine does not tell."""
 
     runs: Mapping[int, Mapping[str, int | None]]
     partitions: Mapping[int, tuple[Left, ...]] = MappingProxyType({})

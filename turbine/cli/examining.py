@@ -62,8 +62,7 @@ def check_message(
     sent = SampleMessage(
         _topic(context, topic), key_bytes, _value(message, form), headers, partition
     )
-    count = partitions or chosen(context).settings().partitions
-    examined = examine(sent, count, now_ms())
+    examined = examine(sent, partitions or chosen(context).settings().partitions, now_ms())
     _show(examined, output)
     return Code.OK if examined.taken else Code.FINDINGS
 

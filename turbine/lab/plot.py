@@ -94,8 +94,9 @@ def draw(picture: Picture) -> str:
     if minutes == 0:
         raise ValueError("a run of no minutes has no picture")
     panels: list[Panel] = [
-        ("records a second", [PlotSeries("came in", INPUT, picture.rates),
-                              PlotSeries("can be read", CAPACITY, picture.capacity, True)], linear, None),
+        ("records a second",
+         [PlotSeries("came in", INPUT, picture.rates),
+          PlotSeries("can be read", CAPACITY, picture.capacity, True)], linear, None),
         ("size", [PlotSeries("tasks x threads", THREADS, picture.threads, True),
                   PlotSeries("tasks", TASKS, picture.tasks, True)], linear, None),
         ("lag in seconds, by powers of ten", [PlotSeries("oldest record", LAG, picture.lag_s)],

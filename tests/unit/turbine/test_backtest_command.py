@@ -196,8 +196,8 @@ def test_the_optimum_is_the_least_that_it_would_have_cost() -> None:
 def test_what_has_no_end_is_null_in_json() -> None:
     size = JobSize(2, 1, 0.25, 512)
     limit = Constraint("most", float("inf"), 64.0)
-    verdict = ScalingVerdict("scale-up", "lag", "load", "why", 64, size._replace(tasks=64), (limit,),
-                      expects=Expectation(5, float("inf"), 90.0))  # fmt: skip
+    after, expects = size._replace(tasks=64), Expectation(5, float("inf"), 90.0)
+    verdict = ScalingVerdict("scale-up", "lag", "load", "why", 64, after, (limit,), expects=expects)
     row = action_row(BacktestRun(90.0, [1.0], sizes=[size]), Action(0, 2, 64, verdict))
     assert row["constraints"] == [{"name": "most", "before": None, "after": 64.0, "note": ""}]
     assert row["expects"] == {"by_ms": 5, "rate": None, "lag_s": 90.0}

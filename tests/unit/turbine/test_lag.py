@@ -214,7 +214,7 @@ def test_a_task_without_partitions_has_nothing_to_read(log: FakeLog) -> None:
 
 
 def test_a_reader_that_is_beyond_the_end_has_read_all() -> None:
-    assert InputShare(0, "clicks", 0, committed=7, end=5).lag == 0
+    assert lag.InputShare(0, "clicks", 0, committed=7, end=5).lag == 0
 
 
 # --- whose partitions
@@ -246,7 +246,7 @@ def test_only_lists_that_stand_count() -> None:
     listings(read_of(specs(2, (0,))), True)
     listings(read_of(specs(3, (1,))), False)
     [found] = shares_of(Sync("orders"), listings.rows["orders"], COUNTS)
-    assert found == InputShare(0, "clicks", 0)
+    assert found == lag.InputShare(0, "clicks", 0)
 
 
 # --- what tasks report
@@ -396,5 +396,5 @@ def test_what_is_refused(log: FakeLog, line: str, code: Code, sentence: str) -> 
 
 
 def test_a_job_without_any_partition_known_has_no_lag() -> None:
-    [row] = to_plain(JobLag(Sync("new"), 0, ()), "job")
+    [row] = to_plain(lag.JobLag(Sync("new"), 0, ()), "job")
     assert row["lag_records"] is None

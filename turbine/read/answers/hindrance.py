@@ -98,8 +98,10 @@ def _found(
         case "behind" if not job.alive:
             return Hindrance("it is deleted, and what runs of it is not stopped yet")
         case "behind":
-            return Hindrance("its config is not in effect yet, and nobody has planned it; is the state"
-                         " syncer running?")  # fmt: skip
+            return Hindrance(
+                "its config is not in effect yet, and nobody has planned it; is the state syncer"
+                " running?"
+            )
         case "lagging":
             worst = line.lag_seconds
             late = "" if worst is None else f", the worst by {worst:,.0f} s"

@@ -80,8 +80,12 @@ class Preactive(Proactive):
         return tasks_for_memory(used, base, job.tasks, most / margin)
 
     def least(
-        self, memory: ProactiveMemory, job: JobFacts, profile: Profile, now_ms: int
-    ) -> tuple[float, str]:  # noqa: ARG002  # as its base has it
+        self,
+        memory: ProactiveMemory,
+        job: JobFacts,  # noqa: ARG002  # as its base has it
+        profile: Profile,
+        now_ms: int,
+    ) -> tuple[float, str]:
         """What the next hours needed on the days before, unless today is another day (V-C, 2)."""
         recent, before = mean(memory.watch.arrivals), usual(profile, now_ms)
         differs = deviates(recent, before, self.settings.deviation)

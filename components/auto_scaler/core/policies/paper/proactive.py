@@ -120,8 +120,12 @@ class Proactive(ScalingPolicy[ProactiveMemory]):
         return symptom(memory.watch, job, self.settings, now_ms)
 
     def diagnose(
-        self, memory: ProactiveMemory, job: JobFacts, symptom: str, profile: Profile
-    ) -> str:  # noqa: ARG002  # history is the third generation's
+        self,
+        memory: ProactiveMemory,
+        job: JobFacts,
+        symptom: str,
+        profile: Profile,  # noqa: ARG002  # history is the third generation's
+    ) -> str:
         """Is it the input's spread, its amount, the memory, or something that no size mends?"""
         if symptom != LAG:
             return {OOM: MEMORY, SETTLING: SETTLING}.get(symptom, SPARE)
@@ -177,9 +181,13 @@ class Proactive(ScalingPolicy[ProactiveMemory]):
         """How memory is reserved: up to all of a container."""
         return self._reserve(float(job.container_mb))
 
-    def least(
-        self, memory: ProactiveMemory, job: JobFacts, profile: Profile, now_ms: int
-    ) -> tuple[float, str]:  # noqa: ARG002  # history is the third generation's
+    def least(  # history is the third generation's
+        self,
+        memory: ProactiveMemory,  # noqa: ARG002  # as the third has it
+        job: JobFacts,  # noqa: ARG002  # as the third has it
+        profile: Profile,  # noqa: ARG002  # as the third has it
+        now_ms: int,  # noqa: ARG002  # as the third has it
+    ) -> tuple[float, str]:
         """Threads that the hours to come need, and what is said of them."""
         return 0.0, ""
 

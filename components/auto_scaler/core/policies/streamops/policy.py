@@ -99,8 +99,12 @@ class StreamOps(ScalingPolicy[StreamOpsMemory]):
         return LOW if memory.due and lag <= settings.lag_low else ""
 
     def diagnose(
-        self, memory: StreamOpsMemory, job: JobFacts, symptom: str, profile: Profile
-    ) -> str:  # noqa: ARG002 - StreamOps knows no usual days
+        self,
+        memory: StreamOpsMemory,
+        job: JobFacts,  # noqa: ARG002 - its base has it
+        symptom: str,
+        profile: Profile,  # noqa: ARG002 - StreamOps knows no usual days
+    ) -> str:
         settings, loads = self.settings, memory.loads
         if not loads:
             return ""
