@@ -102,7 +102,7 @@ def test_a_signal_is_heard_while_the_main_thread_is_in_a_clients_c_code(
                 while True:
                     ctypes.CDLL(None).sleep(60)
             def close(self): ...
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         sys.exit(turn_until_stopped(Blocked, stop, deadline_s=0.2))
         """)
     assert child.stdout is not None

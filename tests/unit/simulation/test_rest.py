@@ -120,12 +120,12 @@ def test_a_proposal_that_is_owed_is_seen() -> None:
     desk = Desk().runs()
     desk.grows()
     [said] = found(desk)
-    assert said.startswith("auto-scaler orders has Change(")
-    assert "and owes (Owed(" in said
+    assert said.startswith("auto-scaler orders has OpenProposal(")
+    assert "and owes (OwedProposal(" in said
 
     deleted(desk)
     [said] = found(desk)
-    assert said.startswith("auto-scaler orders has None open and owes (Owed(")
+    assert said.startswith("auto-scaler orders has None open and owes (OwedProposal(")
 
 
 def test_a_change_without_an_outcome_is_seen_where_the_job_runs() -> None:
