@@ -27,7 +27,7 @@ from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.failures import Code
 from turbine.read.answers import lag
-from turbine.read.answers.lag import InputShare, JobLag, Listings, NewestLoads, shares_of, to_plain
+from turbine.read.answers.lag import Listings, NewestLoads, shares_of, to_plain
 from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
