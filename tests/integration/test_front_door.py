@@ -271,8 +271,8 @@ def typed(played: Played, chains: list[list[str]]) -> list[dict[str, Any]]:
     (played.clone / "desk" / "chains.json").write_text(json.dumps(chains))
     done = run(
         played.clone,
-        "cd desk && . ../.venv/bin/activate && export TURBINE_DIRECTORY=../.turbine/story/demo"
-        " && export TOKEN=$(cat ../.turbine/story/demo/api-token)"
+        "cd desk && . ../.venv/bin/activate && export TURBINE_DIRECTORY=../.turbine/demo"
+        " && export TOKEN=$(cat ../.turbine/demo/api-token)"
         " && python -P ../tests/integration/typist.py < chains.json",
     )
     assert done.code == 0, done.text

@@ -20,7 +20,7 @@ PLACE: TypeAdapter[str] = TypeAdapter(Place)
         "file:///data/x",
         "hdfs://name:8020/x",
         "s3a://bucket/turbine",
-        "/my projects/.try-it/turbine/.turbine/story/demo/checkpoints",
+        "/my projects/.try-it/turbine/.turbine/demo/checkpoints",
         "/.hidden",
         "/a//b",
         "/...",
@@ -37,7 +37,7 @@ def test_checkpoints_lie_at_absolute_places(root: str) -> None:
     "root",
     [
         "checkpoints",
-        ".turbine/story/demo/checkpoints",
+        ".turbine/demo/checkpoints",
         "/",
         "s3a://bucket",
         "http://a/b",
