@@ -53,7 +53,7 @@ RIGHTS = {
     "author": (
         (TOPIC, "turbine.", DESCRIBE),
         (TOPIC, "turbine.changes.base.", WRITE),
-        (TOPIC, "turbine.read.answers.outcomes.", READ),
+        (TOPIC, "turbine.outcomes.", READ),
     ),
     "visitor": LOOK,
     "reporter": (*LOOK, (TOPIC, "turbine.tasks.", WRITE)),
