@@ -180,7 +180,7 @@ def test_the_command_goes_on_from_a_file_and_from_a_position(fleet: Fleet, tmp_p
     after = audited("--resume", file)
     assert again < after + again < whole
     families = Log(fleet.settings).families()
-    kept = open_kept(Path(file), families, PARTITIONS, cluster_of(fleet.settings))
+    kept = open_kept(Path(file), families, PARTITIONS, Log(fleet.settings).cluster)
     assert kept is not None
     assert kept.counts["job-service"]["same"] == whole + again + after <= audited()
     log = Log(fleet.settings)

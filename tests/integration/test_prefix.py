@@ -31,7 +31,7 @@ def fleets(
 ) -> Iterator[tuple[Fleet, Fleet]]:
     """Staging and production: a clock, a job service and a publisher of each."""
     blue, green = (tmp_path_factory.mktemp(name) for name in ("staging", "production"))
-    with fleet_at(broker, blue, "staging") as staging, fleet_at(broker, green, "live_2") as live:
+    with fleet_at(broker, blue, "blue") as staging, fleet_at(broker, green, "green_2") as live:
         for fleet in (staging, live):
             fleet.start("clock")
             fleet.publisher()
@@ -99,4 +99,4 @@ def test_the_same_wishes_have_the_same_ids_under_every_prefix(
         assert sum(row["same"] for row in audited["components"]) > 0, audited
         assert not audited["differences"], audited["differences"]
     assert decided[0] == decided[1]
-    assert all(not at.startswith(("staging", "live", "turbine")) for at in decided[0][4])
+    assert all(not at.startswith(("blue", "green", "turbine")) for at in decided[0][4])

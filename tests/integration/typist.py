@@ -26,8 +26,17 @@ from infra.waiting import within
 from turbine.cli import main
 
 AT_ONCE = 3
-PATIENCE_S = within(90)
-LOADED = ("log", "publish", "subscribe", "whatif", "backtest", "replaying", "exporting", "digest")
+PATIENCE_S = round(within(90))
+LOADED = (
+    "turbine.lab.backtest",
+    "turbine.lab.whatif",
+    "turbine.ops.exporting",
+    "turbine.read.answers.digest",
+    "turbine.read.sources.log",
+    "turbine.read.sources.replaying",
+    "turbine_client.publish",
+    "turbine_client.subscribe",
+)
 
 
 class Typing(NamedTuple):
@@ -119,5 +128,5 @@ if __name__ == "__main__":
     for module in pkgutil.iter_modules(turbine.cli.__path__):
         import_module(f"turbine.cli.{module.name}")
     for name in LOADED:
-        import_module(f"turbine.{name}")
+        import_module(name)
     type_all(json.load(sys.stdin))

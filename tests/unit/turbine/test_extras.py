@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 
 from turbine import extras
@@ -30,6 +32,7 @@ def test_what_is_required_is_looked_for_before_it_is_needed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     require("turbine up", *EXTRAS)
+    monkeypatch.delitem(sys.modules, "mode", raising=False)  # another test may have loaded it
     monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "mode" else name)
     with pytest.raises(NotInstalled, match=r"^turbine up needs mode, .* 'turbine\[faust\]'`$"):
         require("turbine up", "api", "faust")
