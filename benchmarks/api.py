@@ -15,7 +15,7 @@ from events.generated.records import TierDefined
 from events.topics import TIERS
 from turbine.api.app import make_app
 from turbine.api.feed import Feed
-from turbine.api.guard import Guard, Rules
+from turbine.api.guard import GuardRules, RequestGuard
 from turbine.api.held import HeldViews
 from turbine.api.server import desk_of
 from turbine.api.writing import NoWriter
@@ -86,7 +86,7 @@ def measure(quick: bool) -> Result:
         folded_s = time.perf_counter() - since
         say(f"{view.records:,} records are folded in {folded_s:.1f} s")
         desk = desk_of(log, views, Feed(log, views), NoWriter(), None)
-        app = make_app(desk, Rules("", read_only="it is measured"), page=Path(directory))
+        app = make_app(desk, GuardRules("", read_only="it is measured"), page=Path(directory))
         since = time.perf_counter()
         desk.summary()
         lines_s = time.perf_counter() - since
@@ -111,7 +111,7 @@ def measure(quick: bool) -> Result:
     return Result("api", figures, peers, notes)
 
 
-async def _all_times(app: Guard, rounds: int) -> dict[str, list[float]]:
+async def _all_times(app: RequestGuard, rounds: int) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {name: [] for name in TARGETS}
     for _ in range(rounds):
         for name, target in TARGETS.items():
@@ -119,7 +119,7 @@ async def _all_times(app: Guard, rounds: int) -> dict[str, list[float]]:
     return times
 
 
-async def _time(app: Guard, target: str) -> float:
+async def _time(app: RequestGuard, target: str) -> float:
     """Milliseconds from the request to the last byte of its answer."""
     path, _, query = f"/api/v1/{target}".partition("?")
     scope: dict[str, Any] = {

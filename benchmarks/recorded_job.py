@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.runtime.core.component import Component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.topics import BY_SHORT, JOURNAL, place
 from events.wire.codec import Read
 from projections.jobs import Job
@@ -41,9 +41,9 @@ class Recorded:
         job: str,
         heed: Callable[[Read, bool], None] | None,
         end: Mapping[str, int] | None,
-    ) -> Owner[Any]:
+    ) -> Stepper[Any]:
         places = [place(topic, 0) for topic in view.inputs]
-        owner: Owner[Any] = Owner(view, places, lambda *_: True, heed=heed)
+        owner: Stepper[Any] = Stepper(view, places, lambda *_: True, heed=heed)
         for read in self.read(view.inputs, end=end, key=job):
             owner.read(read)
         owner.flush()

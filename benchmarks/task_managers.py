@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from benchmarks.writer import Writer
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_of
 from components.runtime.kafka.intake import DeadLetter, take_in
@@ -71,7 +71,7 @@ def follow(settings: Settings, stop: list[bool]) -> None:
     places = [place(JOURNAL, p) for p in range(count)]
     managers, births = TaskManager(), AppendTimes(settings)
     folds = frozenset({"TaskSpecsPublished"})
-    owners = [Owner(journal_view, [at], births.possible, heed=managers.heed) for at in places]
+    owners = [Stepper(journal_view, [at], births.possible, heed=managers.heed) for at in places]
     # From the beginning: whoever comes late has the full lists from the topic alone.
     follower = Follower(settings, dict.fromkeys(ends_now(settings, places), 0))
     writer = Writer(settings)

@@ -24,7 +24,7 @@ STATE_STAYS = "state-stays"
 KINDS = frozenset({"SyncPlanned", "SyncCommitted", "JobDeleted", "TaskStarted"})
 
 
-class Kept(NamedTuple):
+class StatefulJob(NamedTuple):
     """What a job runs that may keep state, or ran before it was deleted, and whether it does."""
 
     config_json: str = ""  # what was last brought into effect; "" of a job that never ran
@@ -46,7 +46,7 @@ class Stay(NamedTuple):
     sentence: str
 
 
-def apply_kept(kept: Kept, body: Body) -> Kept:
+def apply_kept(kept: StatefulJob, body: Body) -> StatefulJob:
     """After a record of the journal or of tasks. Those of tasks fold as a maximum."""
     match body:
         case TaskStarted(keeps_state=bool(keeps)):
@@ -57,7 +57,7 @@ def apply_kept(kept: Kept, body: Body) -> Kept:
             state, wish = state_after(kept.state, kept.reset, body), wish_of(body.reset_json)
             if body.state == DELETED:
                 return kept._replace(wish=wish, state=state)
-            return Kept(body.running_json, wish, wish, state)
+            return StatefulJob(body.running_json, wish, wish, state)
         case JobDeleted():
             return kept._replace(wish="")
         case _:
@@ -78,7 +78,7 @@ def state_after(state: tuple[int, bool], reset: str, body: SyncCommitted) -> tup
     return state
 
 
-def stays_behind(kept: Kept, config_json: str, was_json: str = "") -> Stay | None:
+def stays_behind(kept: StatefulJob, config_json: str, was_json: str = "") -> Stay | None:
     """Why the job's state could not go along to the config; None: it can, or there is none. What
     was so of the config before is not the fault of who changes something else."""
     if not kept.state[1] or kept.config_json in ("", config_json) or kept.anew:

@@ -13,7 +13,7 @@ from events.generated.records import (
 )
 from events.wire.codec import Read
 from projections.amounts import NOTHING, Amounts, minus, plus, total
-from projections.capacity import Capacity, Use, room_of
+from projections.capacity import Capacity, ContainerUse, room_of
 from projections.fleet import NO_TICKS
 from projections.ingress import Ingress, admit, answer
 from projections.lives import Life, beat, fail_over, start
@@ -68,11 +68,11 @@ def weighed(row: Capacity, body: ShardLoadsReported, _: Read) -> Capacity:
     parts = known.parts if known is not None and known.number == body.number else ()
     if part[0] in dict(parts):
         return row
-    use = Use(body.epoch, body.number, tuple(sorted((*parts, part))))
+    use = ContainerUse(body.epoch, body.number, tuple(sorted((*parts, part))))
     return _measured(row, body.container, use)
 
 
-def _measured(row: Capacity, name: str, use: Use | None) -> Capacity:
+def _measured(row: Capacity, name: str, use: ContainerUse | None) -> Capacity:
     before = row.uses.get(name)
     used = plus(minus(row.used, _sum(before)), _sum(use))
     uses = row.uses if use is None else row.uses.set(name, use)
@@ -81,7 +81,7 @@ def _measured(row: Capacity, name: str, use: Use | None) -> Capacity:
     return row._replace(uses=uses, used=used)
 
 
-def _sum(use: Use | None) -> Amounts:
+def _sum(use: ContainerUse | None) -> Amounts:
     return NOTHING if use is None else total(amounts for _, amounts in use.parts)
 
 

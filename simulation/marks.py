@@ -10,7 +10,7 @@ from simulation.casts import CASTS
 from simulation.checkers.history import History
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 REACHED = (
     *(f"cast: {name}" for name in CASTS),
@@ -76,7 +76,7 @@ REACHED = (
 """What seeds together have to meet."""
 
 
-def note_reached(world: World, history: History) -> None:
+def note_reached(world: SimulatedWorld, history: History) -> None:
     """Adds to the world's counts what its history shows."""
     counts = world.counts
     [cast] = (name for name, cast in CASTS.items() if cast is world.cast)

@@ -29,10 +29,10 @@ from events.wire.codec import Record, encode
 from simulation.authors import SMALLEST
 from simulation.bounds import USUAL
 from simulation.casts import SYNCING, Cast, lists_view
-from simulation.log import PARTITION, TICKS, Keep, Log
-from simulation.process import BUILDS, Emit, Process, read_on, reader
-from simulation.tasks import TaskManager
-from turbine.lab.kernel import Clock, Streams
+from simulation.log import PARTITION, TICKS, Keep, SimulatedLog
+from simulation.process import BUILDS, Emit, SimulatedProcess, read_on, reader
+from simulation.tasks import SimulatedTasks
+from turbine.lab.kernel import Streams, VirtualClock
 from turbine_client.identity import change_id
 
 JOB = "orders"
@@ -48,14 +48,14 @@ class _Authors:
 
 
 @dataclass(slots=True)
-class Stage:
+class CrashStage:
     """All components of the cast, one instance each; one of them dies once."""
 
     cast: Cast
     victim: str = ""
     acts: int | None = None  # of the victim, until it dies
     scene: int = 0
-    clock: Clock = field(default_factory=lambda: Clock(BEGIN_MS))
+    clock: VirtualClock = field(default_factory=lambda: VirtualClock(BEGIN_MS))
     streams: Streams = field(default_factory=lambda: Streams(1))
     counts: Counter[str] = field(default_factory=Counter)
     authors: _Authors = field(default_factory=_Authors)
@@ -64,22 +64,22 @@ class Stage:
     died: bool = False
     heard: Callable[[str], None] | None = None  # is told the place of each record that comes in
     slow: bool = False  # tasks do what lists tell only once nobody else has anything to say
-    log: Log = field(init=False)
+    log: SimulatedLog = field(init=False)
     keeps: dict[str, Keep] = field(init=False)
-    processes: list[Process] = field(init=False, default_factory=list)
-    managers: TaskManager = field(init=False)
+    processes: list[SimulatedProcess] = field(init=False, default_factory=list)
+    managers: SimulatedTasks = field(init=False)
     _number: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
-        self.log = Log(self.clock, over_the_wire=False, heard=self.heard)
+        self.log = SimulatedLog(self.clock, over_the_wire=False, heard=self.heard)
         self.keeps = {name: Keep() for name in self.cast}
-        self.managers = TaskManager(self)  # type: ignore[arg-type]  # what it uses of a world is here
+        self.managers = SimulatedTasks(self)  # type: ignore[arg-type]  # what it uses of a world is here
         for name in self.cast:
             self._spawn(name)
 
     def _spawn(self, name: str) -> None:
         self._number += 1
-        process = Process(
+        process = SimulatedProcess(
             self.cast[name],
             self.log,
             self.keeps[name],
@@ -94,10 +94,10 @@ class Stage:
             process.acts_left = self.acts
         self.processes.append(process)
 
-    def _deliver(self, _: Process, emit: Emit) -> None:
+    def _deliver(self, _: SimulatedProcess, emit: Emit) -> None:
         self.log.append(emit.topic, emit.record)
 
-    def play(self, story: list[Callable[[Stage], None]]) -> list[Body]:
+    def play(self, story: list[Callable[[CrashStage], None]]) -> list[Body]:
         """The story to its end; what stands then, without the instants that a crash may move."""
         for scene in story:
             # At the same instant whatever went before, so that ids are the same as well.
@@ -152,13 +152,13 @@ def _timeless(body: Body) -> Body:
 # --- the story
 
 
-def wants(stage: Stage, author: str = "ann", **config: Any) -> None:
+def wants(stage: CrashStage, author: str = "ann", **config: Any) -> None:
     """Somebody changes the base layer."""
     proposes(stage, "base", author=author, **(SMALLEST | config))
 
 
 def proposes(
-    stage: Stage,
+    stage: CrashStage,
     layer: str,
     *,
     author: str = "ann",
@@ -180,17 +180,17 @@ def proposes(
     _ask(stage, CHANGES[layer], name, body)
 
 
-def asks(stage: Stage, kind: Any, author: str = "ann", **more: Any) -> None:
+def asks(stage: CrashStage, kind: Any, author: str = "ann", **more: Any) -> None:
     """An operator asks for something."""
     name = change_id(stage.clock.now_ms + 60_000, f"ask{author}{stage.scene}")
     _ask(stage, OPERATOR, name, kind(change_id=name, job=JOB, author=author, reason="why", **more))
 
 
-def _ask(stage: Stage, topic: str, name: str, body: Body) -> None:
+def _ask(stage: CrashStage, topic: str, name: str, body: Body) -> None:
     stage.log.append(topic, Record(JOB, name, type(body).__name__, encode(body), body))
 
 
-STORY: list[Callable[[Stage], None]] = [
+STORY: list[Callable[[CrashStage], None]] = [
     partial(wants, tasks=2),
     partial(wants, tasks=2, priority=7),
     partial(wants, tasks=3),
@@ -204,7 +204,7 @@ STORY: list[Callable[[Stage], None]] = [
 """Start, copy, reshape, pause, copy and reshape while paused, resume, delete, create anew."""
 
 
-def play(victim: str = "", acts: int | None = None) -> tuple[list[Body], Stage]:
+def play(victim: str = "", acts: int | None = None) -> tuple[list[Body], CrashStage]:
     """The story, in which the victim dies after so many acts; what stands in the end."""
-    stage = Stage(SYNCING, victim, acts)
+    stage = CrashStage(SYNCING, victim, acts)
     return stage.play(STORY), stage

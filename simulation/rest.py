@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.auto_scaler.core.closing import due_ms
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale
 from events.generated.records import AlertCleared, AlertRaised
+from projections.scaling.facts import Facts
+from projections.scaling.row import ScalingRow
 from projections.syncs import RUNNING, Sync
-from simulation.process import Process
+from simulation.process import SimulatedProcess
 from simulation.traffic import PARTITIONS
-from simulation.world import World
+from simulation.world import SimulatedWorld
 
 CORES_MOST = 1.6
 """Of one task: a fifth of a container, so that it can be moved (Turbine V-E)."""
 
 
-def at_rest(process: Process, world: World) -> Iterator[str]:
+def at_rest(process: SimulatedProcess, world: SimulatedWorld) -> Iterator[str]:
     """Every violation, as a sentence."""
     for key, one in process.owner.held.items():
         name = f"{process.component.name} {key}"
@@ -43,7 +43,7 @@ def at_rest(process: Process, world: World) -> Iterator[str]:
             yield f"{name} has more to say: {said}"
 
 
-def _job(name: str, row: Any, world: World) -> Iterator[str]:
+def _job(name: str, row: Any, world: SimulatedWorld) -> Iterator[str]:
     for layer in row.layers:
         if any(one.expires_ms <= world.clock.now_ms - 6_000 for one in layer.ends):
             yield f"{name} has an override that expired and still stands"
@@ -73,7 +73,7 @@ def _scale(name: str, row: Any) -> Iterator[str]:
         yield f"{name} is alive and not scaled: {row}"
 
 
-def _sized(name: str, key: str, row: Scale, world: World) -> Iterator[str]:
+def _sized(name: str, key: str, row: ScalingRow, world: SimulatedWorld) -> Iterator[str]:
     """An hour and a half after the last fault a job that may be sized keeps its promise."""
     facts, flow = row.config.facts, world.traffic.flows.get(key)
     # Who is quarantined waits for a person.

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_streaming.context import BadOperator, Source
+from spark_streaming.context import BadOperator, TopicSource
 
 At = tuple[str, int]
 
@@ -96,7 +96,7 @@ def read_offsets(text: str) -> dict[At, int]:
 def read_kafka(
     spark: SparkSession,
     options: Mapping[str, str],
-    sources: Iterable[Source],
+    sources: Iterable[TopicSource],
     position: Mapping[At, int],
     batch_records: int,
     *,

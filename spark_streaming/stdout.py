@@ -70,17 +70,17 @@ class Voices(threading.local):
 
     def install(self) -> None:
         """From now on, for `print`, `warnings`, tracebacks and `logging` of this process; once."""
-        if isinstance(sys.stdout, Stream):
+        if isinstance(sys.stdout, SplitStream):
             return
-        sys.stdout = Stream(self, STDOUT, sys.stdout)
-        sys.stderr = Stream(self, STDERR, sys.stderr)
+        sys.stdout = SplitStream(self, STDOUT, sys.stdout)
+        sys.stderr = SplitStream(self, STDERR, sys.stderr)
         root = logging.getLogger()
         for handler in root.handlers:
             handler.addFilter(lambda _: self.log is None)
         root.addHandler(Handler(self))
 
 
-class Stream(io.TextIOBase):
+class SplitStream(io.TextIOBase):
     """A standard stream that asks who speaks."""
 
     def __init__(self, voices: Voices, name: str, other: TextIO) -> None:

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from turbine.read.sources.log import Log
     from turbine_client import (
         Accepted,
+        BadRequest,
         BadSettings,
         BrokerUnreachable,
+        Corrupt,
         Once,
         Outcome,
         Publisher,
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
         Subscriber,
         Tampered,
         TooLarge,
+        TurbineError,
+        Unavailable,
         Unheard,
         Unknown,
         Verdict,
@@ -32,8 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accepted",
+    "BadRequest",
     "BadSettings",
     "BrokerUnreachable",
+    "Corrupt",
     "Log",
     "Once",
     "Outcome",
@@ -42,6 +48,8 @@ __all__ = [
     "Subscriber",
     "Tampered",
     "TooLarge",
+    "TurbineError",
+    "Unavailable",
     "Unheard",
     "Unknown",
     "Verdict",
@@ -50,8 +58,10 @@ __all__ = [
 
 _HOMES = {
     "Accepted": "turbine_client",
+    "BadRequest": "turbine_client",
     "BadSettings": "turbine_client",
     "BrokerUnreachable": "turbine_client",
+    "Corrupt": "turbine_client",
     "Log": "turbine.read.sources.log",
     "Once": "turbine_client",
     "Outcome": "turbine_client",
@@ -60,6 +70,8 @@ _HOMES = {
     "Subscriber": "turbine_client",
     "Tampered": "turbine_client",
     "TooLarge": "turbine_client",
+    "TurbineError": "turbine_client",
+    "Unavailable": "turbine_client",
     "Unheard": "turbine_client",
     "Unknown": "turbine_client",
     "Verdict": "turbine_client",

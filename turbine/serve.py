@@ -11,11 +11,14 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple
 
-from components.runtime.kafka.topics import TopicsError, verify_topics
+from components.runtime.kafka.topics import verify_topics
 from components.runtime.process.exits import leave
 from components.runtime.process.metrics import LOOPBACK
 from events.topics import JOURNAL, topics_under
 from turbine.extras import lacking
+from turbine.failures import end_process
+from turbine.installed import add_policies
+from turbine_client.errors import TurbineError
 from turbine_client.settings import BadSettings, Settings, settings_by, take_flags
 
 EXIT_ORPHANED = 76
@@ -24,55 +27,55 @@ PR_SET_PDEATHSIG = 1
 
 def _clock(settings: Settings, _: str) -> int:
     from components.clock.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 def _publisher(settings: Settings, _: str) -> int:
     from components.publisher.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 def _auditor(settings: Settings, _: str) -> int:
     from components.auditor.agents import serve
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.read.logics import audited_with
 
-    return serve(settings, Stop().listen(), audited_with)
+    return serve(settings, StopSignal().listen(), audited_with)
 
 
 def _shard_manager(settings: Settings, tier: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.runtime.tier.shell import serve
     from components.shard_manager.decide import component_of
 
-    return serve(settings, Stop().listen(), component_of(tier))
+    return serve(settings, StopSignal().listen(), component_of(tier))
 
 
 def _capacity_manager(settings: Settings, tier: str) -> int:
     from components.capacity_manager.decide import component_of
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.runtime.tier.shell import serve
 
-    return serve(settings, Stop().listen(), component_of(tier))
+    return serve(settings, StopSignal().listen(), component_of(tier))
 
 
 def _api(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.api.server import Serving, serve
 
     # Beside other fleets of this machine another port is taken; it stands in the directory.
-    return serve(settings, Serving(any_port=True), Stop().listen())
+    return serve(settings, Serving(any_port=True), StopSignal().listen())
 
 
 def _webhooks(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from components.webhooks.agents import serve
 
-    return serve(settings, Stop().listen())
+    return serve(settings, StopSignal().listen())
 
 
 class Shown(NamedTuple):
@@ -85,13 +88,13 @@ class Shown(NamedTuple):
 
 
 def _exporter(settings: Settings, shown: Shown) -> int:
-    from components.runtime.process.loop import Stop
+    from components.runtime.process.loop import StopSignal
     from turbine.exporter.exporter import PORT, serve
-    from turbine.exporter.families import JOBS_MOST, Asked
+    from turbine.exporter.families import JOBS_MOST, MetricOptions
 
     most = JOBS_MOST if shown.jobs_most is None else shown.jobs_most
-    asked = Asked(most, shown.tasks_per_job)
-    return serve(settings, Stop().listen(), shown.host, shown.port or PORT, asked)
+    asked = MetricOptions(most, shown.tasks_per_job)
+    return serve(settings, StopSignal().listen(), shown.host, shown.port or PORT, asked)
 
 
 EXPORTER = "exporter"
@@ -143,6 +146,8 @@ def serve(
     from components.runtime.process.metrics import serve as serve_metrics
 
     check_names(names)
+    for unusable in add_policies():
+        raise BadSettings(unusable)
     configure_logs()
     collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
@@ -184,18 +189,16 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from turbine_client.clients import BrokerUnreachable
 
     try:
         settings = settings_by(given)
         shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
         return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
-    except (BadSettings, BrokerUnreachable, TopicsError, ModuleNotFoundError) as error:
+    except (TurbineError, ModuleNotFoundError) as error:
         bad = lacking(error) or error
-        if isinstance(bad, ModuleNotFoundError):
-            raise  # a module of ours: a bug
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 2
+        if isinstance(bad, TurbineError):
+            return end_process(bad)
+        raise  # a module of ours: a bug
 
 
 if __name__ == "__main__":

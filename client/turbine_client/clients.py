@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from turbine_client.errors import Unavailable
 from turbine_client.settings import BadSettings, Settings
 from turbine_client.topics import REQUEST_BYTES, REQUEST_TOPICS, place, short_of
 
@@ -60,7 +61,7 @@ ABSENT = frozenset(
 _REFUSED_LOGIN = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
 
 
-class BrokerUnreachable(ConnectionError):
+class BrokerUnreachable(Unavailable, ConnectionError):
     """No broker answered as asked; the sentence says where we asked, and the remedy."""
 
 

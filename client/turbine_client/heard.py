@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from turbine_client.bodies import Body
 from turbine_client.errors import Unreadable
 from turbine_client.framing import SCHEMA_HEADER
 from turbine_client.identity import valid_until_ms
 from turbine_client.messages import Message
 from turbine_client.positions import VectorError, parse_vector
-from turbine_client.records import RECORDS, Body
+from turbine_client.records import RECORDS
 from turbine_client.schemas import FRAMING
 from turbine_client.topics import REQUEST_TOPICS, partition_of
 

@@ -27,6 +27,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
+from turbine_client.errors import Unavailable
 from turbine_client.identity import RUNBOOK
 from turbine_client.messages import Message, of_confluent
 from turbine_client.probing import PROBING, first_since, is_spoilt, probe
@@ -58,7 +59,7 @@ _FIRST_MS, _NEXT_MS = -2, -1
 _SILENCE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE})
 
 
-class Unreadably(RuntimeError):
+class LogUnreadable(Unavailable, RuntimeError):
     """The log cannot be read on; the sentence says where and why."""
 
 
@@ -168,7 +169,9 @@ class Asker:
             if heard:
                 since = renewed = now
             if now - since > STALL_S:
-                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
+                raise LogUnreadable(
+                    f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}"
+                )
             if now - renewed > RENEW_S:
                 self.renew(f"nothing came in {RENEW_S:g} s")
                 _assign(self._settings, self.client, left)
@@ -322,7 +325,7 @@ def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
         return
     place, error = _where(message), message.error()
     if error.code() != KafkaError._PARTITION_EOF:
-        raise Unreadably(f"{place}: {error.str()}")
+        raise LogUnreadable(f"{place}: {error.str()}")
     if place in left:
         _finish(client, message, left)
 
@@ -387,10 +390,8 @@ class Follower:
             self._client.incremental_assign([spot(self._settings, at, one.offset + 1)])
             return [one]
         if not _beside(message) and (error.fatal() or error.code() in _FINAL):
-            lost = error.code() == KafkaError._AUTO_OFFSET_RESET
-            raise Unreadably(
-                f"{_where(message)}: {error.str()}{f'; see {RUNBOOK}' if lost else ''}"
-            )
+            remedy = f"; see {RUNBOOK}" if error.code() == KafkaError._AUTO_OFFSET_RESET else ""
+            raise LogUnreadable(f"{_where(message)}: {error.str()}{remedy}")
         return []
 
     def close(self) -> None:

@@ -28,7 +28,7 @@ before, never lived. So a container with a new name reads no more than that."""
 log = structlog.get_logger(__name__)
 
 
-class Past(NamedTuple):
+class PastLife(NamedTuple):
     """What a life leaves to the next one."""
 
     epoch: int = 0
@@ -36,20 +36,20 @@ class Past(NamedTuple):
     read_ms: int = 0  # by the broker's time of what had been read of its partition
 
 
-class Kept(NamedTuple):
+class KeptLife(NamedTuple):
     """What is known of one container. None: nothing was kept."""
 
-    past: Past | None = None
+    past: PastLife | None = None
     since_ms: int | None = None
 
 
-def look(settings: Settings, partition: int, name: str) -> Kept:
+def look(settings: Settings, partition: int, name: str) -> KeptLife:
     """What stands kept of a container now."""
     polls = read_span(settings, {place(LIVES, partition): (0, None)})
     return kept_of((message for poll in polls for message in poll), name)
 
 
-def kept_of(messages: Iterable[Message], name: str) -> Kept:
+def kept_of(messages: Iterable[Message], name: str) -> KeptLife:
     """The last word about a container, and since when such words are kept; where another build kept
     either in another form, the log tells all of it."""
     past, since_ms = None, None
@@ -61,17 +61,17 @@ def kept_of(messages: Iterable[Message], name: str) -> Kept:
                 since_ms = int(message.value or b"")
     except (KeyError, TypeError, ValueError) as bad:
         log.warning("what was kept of its lives is left aside", why=repr(bad))
-        return Kept()
-    return Kept(past, since_ms)
+        return KeptLife()
+    return KeptLife(past, since_ms)
 
 
-def _past_of(value: bytes) -> Past:
+def _past_of(value: bytes) -> PastLife:
     plain = json.loads(value)
     tenancy = None if plain["tenancy"] is None else Tenancy(*plain["tenancy"])
-    return Past(int(plain["epoch"]), tenancy, int(plain["read_ms"]))
+    return PastLife(int(plain["epoch"]), tenancy, int(plain["read_ms"]))
 
 
-def unknown(kept: Kept, end: int, offset_at: Callable[[int], int]) -> tuple[int, int]:
+def unknown(kept: KeptLife, end: int, offset_at: Callable[[int], int]) -> tuple[int, int]:
     """What of the partition of lives may tell of a container what is not kept: from where, up to
     where. Brokers' clocks may differ, so it is a little more."""
     if kept.past is not None:
@@ -81,7 +81,7 @@ def unknown(kept: Kept, end: int, offset_at: Callable[[int], int]) -> tuple[int,
     return 0, end
 
 
-def keep(emitter: Emitter, partition: int, name: str, past: Past) -> None:
+def keep(emitter: Emitter, partition: int, name: str, past: PastLife) -> None:
     """Holds once the emitter has settled."""
     value = json.dumps(
         {"epoch": past.epoch, "tenancy": past.tenancy, "read_ms": past.read_ms}

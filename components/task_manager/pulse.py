@@ -13,7 +13,7 @@ from typing import NamedTuple
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.task_manager import lives
-from components.task_manager.lives import Past
+from components.task_manager.lives import PastLife
 from components.task_manager.voice import fact
 from events.generated.records import (
     Body,
@@ -35,7 +35,7 @@ from turbine_client.settings import Settings
 POLL_MOST = 500
 
 
-class Member(NamedTuple):
+class ContainerIdentity(NamedTuple):
     """A container as it presents itself."""
 
     name: str
@@ -49,7 +49,7 @@ class Member(NamedTuple):
 class Pulse:
     """One life. Used from one thread."""
 
-    def __init__(self, settings: Settings, partitions: int, member: Member) -> None:
+    def __init__(self, settings: Settings, partitions: int, member: ContainerIdentity) -> None:
         self._settings, self._count, self._member = settings, partitions, member
         self._key = member.name.encode()
         self._partition = partition_of(member.name, partitions)
@@ -60,11 +60,11 @@ class Pulse:
         self._number = 0
         self.now_ms = 0  # the broker's time of what was read last: a tick a second, at least
 
-    def past(self) -> Past:
+    def past(self) -> PastLife:
         """The greatest epoch of this container, and which tier has it, as it was when this life
         began. It lives as a member of that tier."""
         kept = lives.look(self._settings, self._partition, self._member.name)
-        past = kept.past or Past()
+        past = kept.past or PastLife()
         span = lives.unknown(kept, self._end, self._offset)
         for poll in read_span(self._settings, {self.place: span}):
             for read in self._ours(poll):
@@ -90,7 +90,7 @@ class Pulse:
     def keep(self, epoch: int, tenancy: Tenancy | None, *, wait: bool = False) -> None:
         """Leaves to the next life what it begins with; before the log hears of this one it waits
         until that is kept. Two lives of one number would renew each other's lease."""
-        past = Past(epoch, tenancy, self.now_ms)
+        past = PastLife(epoch, tenancy, self.now_ms)
         lives.keep(self._emitter, self._partition, self._member.name, past)
         if wait:
             self._emitter.settle()

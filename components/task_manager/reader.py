@@ -20,13 +20,13 @@ from components.runtime.core.store import Restored
 from components.runtime.faust.rows import look
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
-from components.task_manager.core.chains import KINDS, Chains, Kept, Standing, unfit
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
+from components.task_manager.core.chains import KINDS, Chains, KeptChain, StandingDecision, unfit
 from turbine_client.clients import (
     BrokerUnreachable,
     LoginRefused,
 )
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span
 from turbine_client.settings import Settings
 
 POLL_S, POLL_MOST = 0.1, 2_000
@@ -37,7 +37,7 @@ REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 log = structlog.get_logger(__name__)
 
 
-class Reader:
+class ContainerReader:
     """From what was kept on; where nothing was, or it does not fit the log, from the first record
     on. Either way it tells the same."""
 
@@ -57,7 +57,7 @@ class Reader:
         """Begins to read."""
         self._thread.start()
 
-    def take(self, most: int) -> list[Standing | Kept]:
+    def take(self, most: int) -> list[StandingDecision | KeptChain]:
         """What has come to stand since the last time, in causal order for each key."""
         standing = self._chains.standing
         taken = [standing.popleft() for _ in range(min(most, len(standing)))]
@@ -109,11 +109,11 @@ class Reader:
             self._chains.begin(partition, kept)
 
     def _stand(self) -> Ground:
-        """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
+        """LogUnreadable where nothing can stand; a watch sees from now on that it stays one."""
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
-            raise Unreadably(why)
-        self._watch = Watch(
+            raise LogUnreadable(why)
+        self._watch = TopicWatch(
             self._settings,
             lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
             remedy=REMEDY,
@@ -123,7 +123,7 @@ class Reader:
         return ground
 
     def _fail(self, sentence: str) -> None:
-        self.failure = Unreadably(sentence)
+        self.failure = LogUnreadable(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -19,7 +19,7 @@ from events.generated.records import Body
 from events.topics import partition_of
 from events.wire.codec import Record, encode
 from turbine_client.clients import producer
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
 from turbine_client.settings import Settings
 
 AT_ONCE = 500
@@ -31,7 +31,7 @@ SOURCE = "task-manager"
 log = structlog.get_logger(__name__)
 
 
-class Said(NamedTuple):
+class AddressedRecord(NamedTuple):
     """A record, and where it belongs."""
 
     topic: str
@@ -49,7 +49,7 @@ class Voice:
 
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._partitions = settings, partitions
-        self._queue: queue.Queue[Said] = queue.Queue()
+        self._queue: queue.Queue[AddressedRecord] = queue.Queue()
         self._emitter = self._made()
         self.failure: Exception | None = None
         threading.Thread(target=self._run, name="voice", daemon=True).start()
@@ -59,7 +59,7 @@ class Voice:
 
     def say(self, topic: str, key: str, body: Body, evidence: dict[str, int]) -> None:
         """Soon, and after all that was said before."""
-        self._queue.put(Said(topic, fact(key, body, evidence)))
+        self._queue.put(AddressedRecord(topic, fact(key, body, evidence)))
 
     def drain(self, wait_s: float) -> bool:
         """Returns when all is acknowledged; False: not in that time."""
@@ -80,14 +80,14 @@ class Voice:
         except Exception as error:  # noqa: BLE001 - told in the main thread, which ends the process
             self.failure = error
 
-    def _insist(self, said: list[Said]) -> None:
+    def _insist(self, said: list[AddressedRecord]) -> None:
         for _ in range(REFUSED_MOST):
             try:
                 for topic, record in said:
                     partition = partition_of(record.key, self._partitions)
                     self._emitter.say(topic, partition, record)
                 self._emitter.settle()
-            except Refused as refused:
+            except WriteRefused as refused:
                 why = refused
                 log.warning("a fact was not taken, and is said again", why=str(refused))
                 time.sleep(PAUSE_S)

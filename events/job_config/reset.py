@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from events.job_config.strict_json import Json, Malformed, canonical_json, parse_json, shorten
+from turbine_client.errors import BadRequest
 
 EARLIEST, LATEST = "earliest", "latest"
 MS_MAX = 253_402_300_799_999
@@ -19,7 +20,7 @@ Goal = Literal["earliest", "latest"] | int | Mapping[At, int]
 """The begin or the end of each partition, an instant in milliseconds, or offsets by partition."""
 
 
-class BadGoal(ValueError):
+class BadGoal(BadRequest):
     """A text that names no place to read from; the sentence says what does."""
 
 

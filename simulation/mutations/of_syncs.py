@@ -78,7 +78,7 @@ SYNCING: tuple[Mutant, ...] = (
         "who is created again is kept to nothing",
         KEEPING,
         "return kept._replace(wish=wish, state=state)",
-        "return Kept(wish=wish, state=state)",
+        "return StatefulJob(wish=wish, state=state)",
     ),
     left_out(
         "who is created again is brought to what cannot read what it keeps",

@@ -18,7 +18,7 @@ from spark_streaming.history.layout import (
     DONE,
     DRAFTS,
     BadHistory,
-    Found,
+    DirectoryListing,
     Manifest,
     read_manifest,
 )
@@ -44,7 +44,7 @@ class Files:
         """The whole path."""
         return f"{self.root}/{path}"
 
-    def look(self) -> tuple[Manifest, Found]:
+    def look(self) -> tuple[Manifest, DirectoryListing]:
         """The manifest that counts, and what lies beside it.
 
         What a manifest does not need is removed by the one after the next. Were two made during one
@@ -55,7 +55,9 @@ class Files:
             manifest = self.manifest(numbers[-1]) if numbers else Manifest()
             others = [path for pattern in _LOOKED_FOR for path in self._list(pattern)]
             if self._manifests() == numbers:
-                return manifest, Found.of([*(Manifest(one).path for one in numbers), *others])
+                return manifest, DirectoryListing.of(
+                    [*(Manifest(one).path for one in numbers), *others]
+                )
         raise BadHistory(
             f"{self.root} was compacted again and again while it was looked at; let one"
             " `turbine history compact` run a day"
@@ -114,7 +116,7 @@ class Files:
         return str(plain["id"])
 
     def _manifests(self) -> tuple[int, ...]:
-        return Found.of(self._list("manifests/*.json")).manifests
+        return DirectoryListing.of(self._list("manifests/*.json")).manifests
 
     def _name(self, draft: str, path: str) -> bool:
         """The local disk would rename onto a file that is there, and Hadoop's look before it is a

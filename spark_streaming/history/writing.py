@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from spark_streaming.context import Source
+from spark_streaming.context import TopicSource
 from spark_streaming.history.files import Files
 from spark_streaming.history.layout import DAY_MS, DONE, Batch
 from spark_streaming.history.rows import UNREADABLE, read_reports
@@ -38,7 +38,7 @@ class Wrote:
 
 
 @dataclass(slots=True)
-class Writing:
+class HistoryWriter:
     """One stream into one directory; Spark calls it with each batch."""
 
     files: Files
@@ -60,7 +60,7 @@ class Writing:
         an interval it carries what is there now, and ends."""
         numbers = tuple(range(self.partitions))
         begin = {(self.topic, number): _EARLIEST for number in numbers}
-        rows = read_kafka(spark, kafka, [Source(self.topic, numbers)], begin, records)
+        rows = read_kafka(spark, kafka, [TopicSource(self.topic, numbers)], begin, records)
         writer = (
             rows.writeStream.foreachBatch(self._take)
             .queryName("history")

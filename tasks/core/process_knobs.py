@@ -13,11 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from turbine_client.errors import BadRequest
+
 BATCH_RECORDS = 10_000
 BATCH_US = 500_000
 
 
-class BadKnob(ValueError):
+class BadKnob(BadRequest):
     """An argument that cannot be meant; the sentence says which."""
 
 

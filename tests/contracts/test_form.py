@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house import modules_in, names_twice
+
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client"])
+ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client", "examples"])
 GENERATED = {
     "client/turbine_client/records.py",
     "events/generated/records.py",
@@ -23,6 +25,8 @@ FILE_LINES_MAX = 400
 VAGUE = re.compile(r"Helper|Info$|Data$|Util")
 MANAGERS = {"ShardManager", "TaskManager", "CapacityManager"}
 """The paper's own names; any other Manager is something that was not thought through."""
+AROUND_CLASSES = frozenset({"benchmarks", "tests"})
+"""Rooms whose classes are of one file or one test; any other class is named once in the tree."""
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 # A mark of unfinished work, or of a place that the reader does not have. Put together here, so that
 # this file does not hold them.
@@ -155,6 +159,37 @@ def about_texts(root: Path, names: Iterable[str]) -> list[str]:
         complaint
         for name in names
         for complaint in banned((root / name).read_text(errors="replace"), name)
+    ]
+
+
+def namesakes(root: Path) -> list[str]:
+    """All names that several classes have, each with the places of these."""
+    return [
+        f"{places[0]}: {name} is also the class of {', '.join(places[1:])}: give each a name of"
+        " its own, with the noun of its room"
+        for name, places in names_twice(modules_in(root), AROUND_CLASSES).items()
+    ]
+
+
+def test_one_class_name_means_one_class() -> None:
+    found = namesakes(ROOT)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_all_namesakes_are_listed_with_their_places(tmp_path: Path) -> None:
+    for name, text in {
+        "events/a.py": "class Row: ...\nclass Own: ...\n",
+        "infra/b.py": "class Own: ...\n",
+        "turbine/lab/c.py": "x = 1\n\n\nclass Row: ...\nclass Only: ...\n",
+        "tests/d.py": "class Only: ...\n",
+        "benchmarks/e.py": "class Only: ...\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    remedy = "give each a name of its own, with the noun of its room"
+    assert namesakes(tmp_path) == [
+        f"events/a.py:2: Own is also the class of infra/b.py:1: {remedy}",
+        f"events/a.py:1: Row is also the class of turbine/lab/c.py:4: {remedy}",
     ]
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,16 +12,13 @@ import pytest
 
 from components.runtime.kafka.groups import groups_of
 from events.topics import TOPICS
-from tests.integration.changes import SMALLEST
+from tests.integration.changes import SMALLEST, new_id
 from tests.integration.processes import WAIT_S, Fleet, SharedBroker, fleet_at
 from turbine.read.sources.log import Log
 from turbine_client.clients import counts_of
-from turbine_client.identity import change_id
 from turbine_client.publish import Accepted, Publisher
 
 pytestmark = pytest.mark.broker
-
-UNTIL_MS = int(time.time() * 1000) + 600_000
 
 
 @pytest.fixture(scope="module")
@@ -54,8 +50,7 @@ def command(fleet: Fleet, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def wish(fleet: Fleet, job: str, tasks: int, wished: str) -> Accepted:
-    name = change_id(UNTIL_MS, wished)
+def wish(fleet: Fleet, job: str, tasks: int, name: str) -> Accepted:
     with Publisher(fleet.settings, author="ana") as ana:
         verdict = ana.change(
             job, {**SMALLEST, "tasks": tasks}, create=True, change_id=name, wait_s=WAIT_S
@@ -68,9 +63,10 @@ def test_two_installations_on_one_broker_do_not_see_each_other(
     fleets: tuple[Fleet, Fleet], broker: SharedBroker
 ) -> None:
     staging, live = fleets
-    wish(staging, "clicks", 2, "first")
-    wish(staging, "tried", 1, "other")
-    wish(live, "clicks", 3, "first")
+    first = new_id()
+    wish(staging, "clicks", 2, first)
+    wish(staging, "tried", 1, new_id())
+    wish(live, "clicks", 3, first)
     assert {row["job"] for row in command(staging, "get", "jobs")} == {"clicks", "tried"}
     assert {row["job"] for row in command(live, "get", "jobs")} == {"clicks"}
     told = [command(one, "describe", "job", "clicks")["expected"]["tasks"] for one in fleets]
@@ -86,9 +82,9 @@ def test_the_same_wishes_have_the_same_ids_under_every_prefix(
     fleets: tuple[Fleet, Fleet],
 ) -> None:
     """And each log is audited to the end, with nothing that differs."""
-    decided = []
+    decided, same = [], new_id()
     for fleet in fleets:
-        wish(fleet, "same", 4, "same")
+        wish(fleet, "same", 4, same)
         [one] = [
             one.read.record
             for one in Log(fleet.settings).decisions()

@@ -34,7 +34,7 @@ from turbine_client.clients import (
     consumer,
     producer,
 )
-from turbine_client.reading import Unreadably, read_span
+from turbine_client.reading import LogUnreadable, read_span
 from turbine_client.settings import BadSettings, Settings, load_settings
 
 pytestmark = pytest.mark.broker
@@ -174,7 +174,7 @@ def test_who_may_look_and_not_write_ends_with_a_sentence(fleet: Fleet, user: str
 
 def test_who_may_not_read_is_told_so(running: Fleet) -> None:
     at = place("journal.v1", partition_of("behind-a-login", PARTITIONS))
-    with pytest.raises(Unreadably, match=f"{at}: .*authorization failed"):
+    with pytest.raises(LogUnreadable, match=f"{at}: .*authorization failed"):
         list(read_span(as_user(running, "author"), {at: (0, None)}))
 
 

@@ -20,14 +20,14 @@ from tests.unit.turbine.lines import run
 from turbine.read.sources.log import Log, journal_view
 from turbine.read.state import framed
 from turbine.read.state import live as module
-from turbine.read.state.decisions import Wanted
-from turbine.read.state.framed import jobs_before, rows_before, view_before
-from turbine.read.state.live import Live
+from turbine.read.state.decisions import DecisionFilter
+from turbine.read.state.framed import FramedLog, jobs_before, rows_before, view_before
+from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
 from turbine.read.state.start import JOBS
 from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
-from turbine_client.reading import Follower, Unreadably
+from turbine_client.reading import Follower, LogUnreadable
 
 pytestmark = pytest.mark.broker
 
@@ -57,7 +57,7 @@ def directory(tmp_path: Path) -> Path:
 def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
     fleet: Fleet, directory: Path
 ) -> None:
-    live = Live(fleet.settings, directory)
+    live = LiveLog(fleet.settings, directory)
     try:
         assert live.ready(WAIT_S)
         before = live.view()
@@ -69,7 +69,7 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
         job = log.job("views-live")
         until(lambda: live.view().jobs["views-live"].job == job, "it is told")
         assert "views-live" not in live.at(before.at).jobs
-        spots, _ = live.decisions.page(Wanted(job="views-live"), 10)
+        spots, _ = live.decisions.page(DecisionFilter(job="views-live"), 10)
         decisions = look_up(log, spots)
         assert [one.read.record.kind for one in decisions] == ["JobConfigChanged"]
         assert decisions[0].read.record.body not in (None, SKIPPED)
@@ -84,14 +84,14 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
 
 
 def test_who_starts_again_goes_on_from_what_was_kept(fleet: Fleet, directory: Path) -> None:
-    first = Live(fleet.settings, directory)
+    first = LiveLog(fleet.settings, directory)
     try:
         assert first.ready(WAIT_S)
     finally:
         first.close()
     kept = first.view()
     changed(fleet, "views-again", CONFIG)
-    again = Live(fleet.settings, directory)
+    again = LiveLog(fleet.settings, directory)
     try:
         assert again.cache.frames, "it was not thrown away"
         until(lambda: "views-again" in again.view().jobs, "it is told")
@@ -105,7 +105,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     fleet: Fleet, tmp_path: Path
 ) -> None:
     settings = replace(fleet.settings, directory=tmp_path)
-    live = Live(settings)
+    live = LiveLog(settings)
     changed(fleet, "views-past", CONFIG)
     until(lambda: "views-past" in live.view().jobs, "it is told")
     live.close()
@@ -117,7 +117,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     assert plain["views-past"].versions.base == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(framed.rows_before, "__defaults__", (0,))
-        assert Log(settings).jobs(end=end) == plain
+        assert FramedLog(settings).jobs(end=end) == plain
     (tmp_path / "views" / "rows").write_bytes(b"")
     assert rows_before(Log(settings), JOBS, journal_view, end, worth=0) == Restored()
 
@@ -130,7 +130,7 @@ def test_a_command_says_the_same_from_a_frame(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setenv("TURBINE_DIRECTORY", str(tmp_path))
-    live = Live(replace(fleet.settings, directory=tmp_path))
+    live = LiveLog(replace(fleet.settings, directory=tmp_path))
     changed(fleet, "views-line", CONFIG)
     until(lambda: "views-line" in live.view().jobs, "it is told")
     live.close()
@@ -163,10 +163,10 @@ def test_a_broker_that_is_away_is_told_of_and_waited_for(
 ) -> None:
     class Away(Follower):
         def poll(self, timeout_s: float, most: int = 1) -> list[Message]:
-            raise Unreadably("the broker is away")
+            raise LogUnreadable("the broker is away")
 
     monkeypatch.setattr(module, "Follower", Away)
-    live = Live(fleet.settings, directory)
+    live = LiveLog(fleet.settings, directory)
     try:
         assert live.ready(WAIT_S)
         until(lambda: live.progress().trouble == "the broker is away", "it is told")

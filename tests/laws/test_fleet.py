@@ -30,7 +30,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.fleet_folds import MASS_FAILURE, apply, fold
 from projections.plans import Planned, write_moves
 from projections.shards import mask_of_shard
@@ -108,8 +108,8 @@ def chain_of(bodies: list[Body]) -> Iterator[Read]:
         yield Read(CHAIN, "tiers.v1", offset, 500 * offset, record)
 
 
-def folded(reads: list[Read]) -> Fleet:
-    row: Fleet | None = None
+def folded(reads: list[Read]) -> TierFleet:
+    row: TierFleet | None = None
     for read in reads:
         row = fold(row, read)
     assert row is not None

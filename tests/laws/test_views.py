@@ -17,21 +17,21 @@ from components.runtime.kafka.intake import Message
 from events.generated.records import TierDefined
 from events.topics import LOADS
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from tests.kit.examples import at_most
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
-from turbine.read.answers.lag import Listings, Loads, behind_of
+from turbine.read.answers.lag import Listings, NewestLoads, behind_of
 from turbine.read.answers.tasks import states_of
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
 from turbine.read.state.cache import Cache
-from turbine.read.state.decisions import Wanted
+from turbine.read.state.decisions import DecisionFilter
 from turbine.read.state.headline import lives_of
 from turbine.read.state.opening import open_cache
 from turbine.read.state.past import begun, view_at
-from turbine.read.state.reader import Reader
+from turbine.read.state.reader import ViewReader
 from turbine.read.state.running import Sightings
-from turbine.read.state.start import Start
+from turbine.read.state.start import FoldStart
 from turbine.read.state.view import View
 
 EVERY = 150
@@ -48,7 +48,7 @@ def plain(view: View) -> dict[str, Any]:
     return told
 
 
-def unbound(row: Fleet) -> Fleet:
+def unbound(row: TierFleet) -> TierFleet:
     """Without the bounds: they say when somebody may be silent, not who is."""
     return row._replace(bounds=Map())
 
@@ -77,7 +77,7 @@ def messages_of_log(log: Log) -> list[Message]:
 def read_in_pieces(log: Log, end: Mapping[str, int], data: Any) -> View:
     """Topics in turns, so many records of each as chance wills."""
     births = log.source.births()
-    folding = begun(log, births.possible, Start())
+    folding = begun(log, births.possible, FoldStart())
     seen = dict.fromkeys(end, 0)
     while left := sorted(at for at in end if seen[at] < end[at]):
         at = data.draw(st.sampled_from(left))
@@ -119,7 +119,7 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
             assert one.sightings.failures(name) == sightings.failures(name)
             told = [*states_of(one.sync, one.sightings, lives)]
             assert told == [*states_of(one.sync, sightings, lives)]
-    loads = Loads()
+    loads = NewestLoads()
     for read in log.read([LOADS], end=end):
         loads.take(read)
     for one in view.jobs.values():
@@ -141,7 +141,7 @@ def kept(seed: int) -> Cache:
     """A seed's log with its frames."""
     log = log_of(seed)
     found = open_cache(log, Path(mkdtemp()))
-    reader = Reader(log, found, EVERY)
+    reader = ViewReader(log, found, EVERY)
     for _ in reader.catch_up(log.source.ends(places_of(log))):
         pass
     reader.close()
@@ -165,7 +165,7 @@ def test_who_begins_again_says_what_was_never_left(seed: int, share: float, tmp_
     first = source_of(tuple(one for one in messages if one.offset < share * 300))
     log = Log(source=first)
     found = open_cache(log, tmp_path)
-    reader = Reader(log, found, EVERY)
+    reader = ViewReader(log, found, EVERY)
     for _ in reader.catch_up(first.ends(places_of(log))):
         pass
     reader.close()
@@ -173,12 +173,14 @@ def test_who_begins_again_says_what_was_never_left(seed: int, share: float, tmp_
     log = log_of(seed)
     again = open_cache(log, tmp_path)
     assert again.frames, "it was not thrown away"
-    reader, whole = Reader(log, again, EVERY), Reader(log, kept(seed), EVERY)
+    reader, whole = ViewReader(log, again, EVERY), ViewReader(log, kept(seed), EVERY)
     ends = log.source.ends(places_of(log))
     for _ in reader.catch_up(ends):
         pass
     assert plain(reader.view) == plain(view_at(log, ends)) == plain(whole.view)
-    theirs = {one.position: one for one in whole.watcher.decisions.page(Wanted(), 10_000)[0]}
-    ours = {one.position: one for one in reader.watcher.decisions.page(Wanted(), 10_000)[0]}
+    theirs = {
+        one.position: one for one in whole.watcher.decisions.page(DecisionFilter(), 10_000)[0]
+    }
+    ours = {one.position: one for one in reader.watcher.decisions.page(DecisionFilter(), 10_000)[0]}
     assert ours == theirs
     again.close()

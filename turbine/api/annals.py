@@ -8,10 +8,17 @@ from typing import Any
 from turbine.api.feed import Feed
 from turbine.api.reading import Views
 from turbine.read.answers.decision import Explanation, OpenRequest, decision
-from turbine.read.answers.move_history import Move, Plan, moves_of, plans_of, timed, windows
+from turbine.read.answers.move_history import (
+    MoveHistory,
+    MovePlan,
+    moves_of,
+    plans_of,
+    timed,
+    windows,
+)
 from turbine.read.answers.scaling import KINDS
 from turbine.read.sources.log import Log, Standing
-from turbine.read.state.decisions import Wanted
+from turbine.read.state.decisions import DecisionFilter
 from turbine.read.state.view import View
 
 Row = dict[str, Any]
@@ -29,19 +36,21 @@ class Annals:
     def __init__(self, log: Log, views: Views, feed: Feed) -> None:
         self._log, self._views, self._feed = log, views, feed
 
-    def page(self, wanted: Wanted, limit: int, cursor: str = "") -> tuple[list[Standing], str]:
+    def page(
+        self, wanted: DecisionFilter, limit: int, cursor: str = ""
+    ) -> tuple[list[Standing], str]:
         """A page, newest first, and the position behind which the next one lies; "" at the end."""
         spots, rest = self._views.decisions.page(wanted, limit, cursor)
         return self._feed.read(spots), rest
 
-    def last(self, wanted: Wanted, most: int) -> list[Standing]:
+    def last(self, wanted: DecisionFilter, most: int) -> list[Standing]:
         """The last ones, oldest first."""
         found, _ = self.page(wanted, most)
         return found[::-1]
 
     def words(self, job: str, end: Vector) -> list[Standing]:
         """The auto scaler's last words about a job that stand, oldest first."""
-        return self.last(Wanted(job, void=False, upto=end, kinds=KINDS), WORDS_MOST)
+        return self.last(DecisionFilter(job, void=False, upto=end, kinds=KINDS), WORDS_MOST)
 
     def knows(self, position: str) -> bool:
         """Does a decision lie there?"""
@@ -60,19 +69,19 @@ class Annals:
 
     # --- tiers
 
-    def moves(self, tier: str, last: int, view: View) -> Sequence[Move]:
+    def moves(self, tier: str, last: int, view: View) -> Sequence[MoveHistory]:
         """The last moves of a tier's shards, with what containers said of them."""
         # A move takes up to three decisions; of the first ones in sight the beginning may lie
         # before, and they are left out.
-        wanted = Wanted(f"{tier}/placement", void=False, upto=view.at, kinds=MOVED)
+        wanted = DecisionFilter(f"{tier}/placement", void=False, upto=view.at, kinds=MOVED)
         found = moves_of(self.last(wanted, 4 * last + 100))[-last:]
         row = view.tiers[tier]
         kinds = frozenset({"ShardDropped", "ShardAdded"})
         facts = self._log.spoken(windows(found, row), kinds, end=view.at)
         return timed(found, row, facts)
 
-    def last_plan(self, tier: str, end: Vector) -> Plan | None:
+    def last_plan(self, tier: str, end: Vector) -> MovePlan | None:
         """The last plan for a tier's shards."""
-        wanted = Wanted(f"{tier}/placement", "PlacementPlanned", void=False, upto=end)
+        wanted = DecisionFilter(f"{tier}/placement", "PlacementPlanned", void=False, upto=end)
         plans = list(plans_of(self.last(wanted, PARTS_MOST)).values())
         return plans[-1] if plans else None

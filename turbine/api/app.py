@@ -29,8 +29,8 @@ from turbine.api import (
     tiers,
     whatif,
 )
-from turbine.api.asking import Desk, Known, known
-from turbine.api.guard import Guard, Rules
+from turbine.api.asking import Desk, NotModified, known
+from turbine.api.guard import GuardRules, RequestGuard
 
 PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
@@ -63,11 +63,11 @@ _IMPORT_MAP = re.compile(
 
 def make_app(
     desk: Desk,
-    rules: Rules,
+    rules: GuardRules,
     *,
     page: Path = PAGE,
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
-) -> Guard:
+) -> RequestGuard:
     """The whole of it, as what a server runs."""
     app = FastAPI(
         title="Turbine",
@@ -81,7 +81,7 @@ def make_app(
     )
     app.state.desk = desk
     problems.install(app)
-    app.add_exception_handler(Known, known)
+    app.add_exception_handler(NotModified, known)
     api = APIRouter(prefix=PREFIX)
     for one in PARTS:
         api.include_router(one.router)
@@ -90,7 +90,7 @@ def make_app(
     if (page / "index.html").is_file():
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
     hashes = hashes_of(page / "index.html")
-    return Guard(app, replace(rules, script_hashes=hashes))
+    return RequestGuard(app, replace(rules, script_hashes=hashes))
 
 
 def hashes_of(page: Path) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def hashes_of(page: Path) -> tuple[str, ...]:
     )
 
 
-def openapi_of(guard: Guard) -> dict[str, Any]:
+def openapi_of(guard: RequestGuard) -> dict[str, Any]:
     """The document of the app behind a guard."""
     assert isinstance(guard.app, FastAPI)
     return guard.app.openapi()

@@ -15,17 +15,16 @@ from starlette.responses import Response as Plain
 
 from events.topics import JOURNAL, TIERS
 from turbine.api.followed import Freshness
-from turbine.api.problems import Refusal
+from turbine.api.problems import RequestRefused
 from turbine.api.reading import Reading
-from turbine.failures import Failed
 from turbine.read.answers.fleet import totals
-from turbine.read.answers.lines import JobLine, Lines
+from turbine.read.answers.lines import JobLine, JobLines
 from turbine.read.filters import GRAMMAR
-from turbine.read.moments import Moment, now_ms, parse_moment
+from turbine.read.moments import BadMoment, Moment, now_ms, parse_moment
 from turbine.read.plain import plain
 from turbine.read.state.view import View
+from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
-from turbine_client.settings import BadSettings
 
 if TYPE_CHECKING:
     from turbine.api.annals import Annals
@@ -68,7 +67,7 @@ class Desk:
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
     places: Path | None = None  # the directory of the fleet; None: the log lies in a file
     file: str = ""  # its name, where the log lies in one: nothing more comes
-    lines: Lines = field(default_factory=Lines)
+    lines: JobLines = field(default_factory=JobLines)
     freshness: Freshness = field(init=False)
 
     def __post_init__(self) -> None:
@@ -92,7 +91,7 @@ class Desk:
         }
 
 
-class Known(Exception):
+class NotModified(Exception):
     """The asker has this answer already."""
 
     def __init__(self, headers: Mapping[str, str]) -> None:
@@ -101,7 +100,7 @@ class Known(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class DeskView:
     """The desk, and what the log says at the moment that was asked about."""
 
     desk: Desk
@@ -124,8 +123,8 @@ def moment_of(text: str | None, now: int, what: str = "at", where: str = "query"
         return None
     try:
         return parse_moment(text, now, what)
-    except Failed as bad:
-        raise Refusal(422, "invalid-request", str(bad), f"{where}.{what}") from None
+    except BadMoment as bad:
+        raise RequestRefused(422, "invalid-request", str(bad), f"{where}.{what}") from None
 
 
 def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str = "query") -> int:
@@ -135,7 +134,7 @@ def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str 
         return usual_ms
     if isinstance(found, int):
         return found
-    raise Refusal(
+    raise RequestRefused(
         422,
         "invalid-request",
         f"{what}: a position is no time here; write one such as '1h ago'",
@@ -146,7 +145,7 @@ def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str 
 def check_span(begin_ms: int, end_ms: int) -> None:
     """A span has a length."""
     if begin_ms >= end_ms:
-        raise Refusal(
+        raise RequestRefused(
             422,
             "invalid-request",
             "from: it has to be before to; name an earlier time",
@@ -159,19 +158,19 @@ def look(
     response: Response,
     desk: Annotated[Desk, Depends(desk_of)],
     at: At = None,
-) -> Looked:
-    """What the log says at the moment that is asked about; `Known` where nothing is new."""
+) -> DeskView:
+    """What the log says at the moment that is asked about; `NotModified` where nothing is new."""
     try:
         view = desk.reading.view(moment_of(at, desk.now_ms()))
-    except (Failed, BadSettings) as bad:  # a position beyond the log, a time before a file's
+    except BadRequest as bad:  # a position beyond the log, a time before a file's
         if at is None:
             raise
-        raise Refusal(422, "invalid-request", str(bad), "query.at") from None
+        raise RequestRefused(422, "invalid-request", str(bad), "query.at") from None
     headers = headers_at(view.at)
     if matches(request.headers.get("if-none-match", ""), headers["ETag"]):
-        raise Known(headers)
+        raise NotModified(headers)
     response.headers.update(headers)
-    return Looked(desk, view)
+    return DeskView(desk, view)
 
 
 def headers_at(at: Mapping[str, int]) -> dict[str, str]:
@@ -192,9 +191,9 @@ def matches(asked: str, etag: str) -> bool:
 
 def known(_: Request, error: Exception) -> Plain:
     """304: nothing but the headers."""
-    assert isinstance(error, Known)
+    assert isinstance(error, NotModified)
     return Plain(status_code=304, headers=error.headers)
 
 
-Seen = Annotated[Looked, Depends(look)]
+Seen = Annotated[DeskView, Depends(look)]
 AtDesk = Annotated[Desk, Depends(desk_of)]

@@ -16,7 +16,7 @@ from turbine.api.asking import Desk
 from turbine.read.answers import digest, digest_tiers
 from turbine.read.answers.fleet import totals
 from turbine.read.plain import plain
-from turbine.read.state.decisions import Spot, Wanted
+from turbine.read.state.decisions import DecisionFilter, DecisionSpot
 from turbine.read.state.running import condition
 from turbine.read.state.view import JobView, View
 
@@ -66,17 +66,19 @@ class _Shift:
     view: View
     since_ms: int
 
-    def within(self, topic: str, kinds: frozenset[str]) -> tuple[list[Spot], bool]:
+    def within(self, topic: str, kinds: frozenset[str]) -> tuple[list[DecisionSpot], bool]:
         """The decisions of the span, oldest first, and whether they are all."""
-        wanted = Wanted(
+        wanted = DecisionFilter(
             void=False, upto=self.view.at, kinds=kinds, since_ms=self.since_ms, topic=topic
         )
         spots, rest = self.desk.reading.views.decisions.page(wanted, TOLD_MOST)
         return spots[::-1], not rest
 
-    def before(self, topic: str, kinds: frozenset[str], keys: Collection[str]) -> list[Spot]:
+    def before(
+        self, topic: str, kinds: frozenset[str], keys: Collection[str]
+    ) -> list[DecisionSpot]:
         """What was left before the span: last decisions, and alerts that are open still."""
-        wanted = Wanted(
+        wanted = DecisionFilter(
             void=False, upto=self.view.at, kinds=kinds, until_ms=self.since_ms, topic=topic
         )
         spots = self.desk.reading.views.decisions.last_of(keys, wanted, BEFORE_MOST)
@@ -84,12 +86,14 @@ class _Shift:
         # All that is about one key lies in one place, in its order.
         return [found[at] for at in sorted(found)]
 
-    def _raised(self, topic: str) -> Iterator[Spot]:
+    def _raised(self, topic: str) -> Iterator[DecisionSpot]:
         for one in self.view.alerts.values():
             place, _, offset = one.position.rpartition(":")
             if one.since_ms < self.since_ms and _topic(place) == topic:
                 subject, at_ms = one.subject, one.since_ms
-                yield Spot(place, int(offset), at_ms, "AlertRaised", subject, "", stands=True)
+                yield DecisionSpot(
+                    place, int(offset), at_ms, "AlertRaised", subject, "", stands=True
+                )
 
     def wishes(self) -> Iterator[Read]:
         """What operators asked of containers."""

@@ -15,9 +15,9 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from events.job_config.policies.table import SETTINGS
 from events.topics import JOURNAL
-from turbine.api.asking import AtDesk, Desk, Known, matches
+from turbine.api.asking import AtDesk, Desk, NotModified, matches
 from turbine.api.metrics import exposition
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import Json
 from turbine.api.shapes_more import PoliciesAnswer
 from turbine.contract.document import Installation, document
@@ -79,7 +79,7 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
     path = desk.scoreboard or RECORDED
     try:
         if path.stat().st_size > SCOREBOARD_BYTES_MAX:
-            raise Refusal(
+            raise RequestRefused(
                 404,
                 "no-scoreboard",
                 f"{path.name} has more than {SCOREBOARD_BYTES_MAX} bytes, so it is no scoreboard;"
@@ -87,7 +87,7 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
             )
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-scoreboard",
             f"{path.name} cannot be read as JSON; make it anew with `turbine scoreboard -o json`",
@@ -101,7 +101,7 @@ def _tagged(request: Request, value: dict[str, Any]) -> Response:
     body = json.dumps(value, ensure_ascii=False).encode()
     etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
     if matches(request.headers.get("if-none-match", ""), etag):
-        raise Known({"ETag": etag})
+        raise NotModified({"ETag": etag})
     return Response(body, media_type="application/json", headers={"ETag": etag})
 
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from turbine.api.reading import Views
 from turbine.read.sources.log import Log, Standing
-from turbine.read.state.decisions import Spot
+from turbine.read.state.decisions import DecisionSpot
 from turbine.read.state.looking import look_up
 
 HELD = 2000
@@ -101,7 +101,7 @@ class Feed:
         spots, rest = found
         return self.read(spots), rest
 
-    def read(self, spots: Sequence[Spot]) -> list[Standing]:
+    def read(self, spots: Sequence[DecisionSpot]) -> list[Standing]:
         """What lies there: as it is held, else from the log."""
         with self._lock:
             known = {

@@ -11,20 +11,20 @@ from turbine.read.state.cache import Cache
 from turbine.read.state.decisions import Decisions
 from turbine.read.state.opening import open_cache
 from turbine.read.state.past import view_at
-from turbine.read.state.reader import Reader
+from turbine.read.state.reader import ViewReader
 from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
 
 
 class HeldViews:
-    """As `turbine.read.state.live.Live`, without a thread of its own."""
+    """As `turbine.read.state.live.LiveLog`, without a thread of its own."""
 
     def __init__(self, log: Log, directory: Path | None = None) -> None:
         self._log = log
         self._lock = threading.Lock()
         self._cache: Cache = open_cache(log, directory)
-        self._reader = Reader(log, self._cache)
+        self._reader = ViewReader(log, self._cache)
 
     @property
     def decisions(self) -> Decisions:

@@ -10,15 +10,15 @@ from events.job_config.strict_json import shorten
 from turbine.api.asking import (
     BUCKETS_MAX,
     Cursor,
+    DeskView,
     Filter,
     Limit,
-    Looked,
     Seen,
     check_span,
     time_of,
 )
 from turbine.api.paging import JobPage, Page, page, position_of
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
 from turbine.api.spans import begin_of, known_then, last_ms
 from turbine.read.answers import jobs as of_jobs
@@ -32,7 +32,7 @@ from turbine.read.answers.why_not import WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.plain import plain
 from turbine.read.sources.log import Standing
-from turbine.read.state.decisions import Wanted
+from turbine.read.state.decisions import DecisionFilter
 from turbine.read.state.view import JobView, View
 from turbine_client.creating import perhaps
 
@@ -42,11 +42,11 @@ router = APIRouter(tags=["jobs"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a job.")]
 
 
-def job_of(seen: Looked, name: str) -> JobView:
+def job_of(seen: DeskView, name: str) -> JobView:
     """The job; a refusal where there never was one."""
     found = seen.view.jobs.get(name)
     if found is None or not found.existed:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-job",
             f"there is no job {shorten(name)} at this position{meant(seen.view, name)};"
@@ -61,9 +61,9 @@ def meant(view: View, name: str) -> str:
     return perhaps(name, (one.job.name for one in view.jobs.values() if one.job.alive))
 
 
-def about(seen: Looked, job: str) -> Wanted:
+def about(seen: DeskView, job: str) -> DecisionFilter:
     """All decisions about a job up to that moment."""
-    return Wanted(job, upto=seen.view.at)
+    return DecisionFilter(job, upto=seen.view.at)
 
 
 @router.get(
@@ -191,7 +191,7 @@ def why_not(
 ) -> Any:
     """What stood against it, the newest first."""
     if action not in ACTIONS:
-        raise Refusal(
+        raise RequestRefused(
             422,
             "invalid-request",
             f"action: there is no such action; use one of {', '.join(ACTIONS)}",

@@ -11,7 +11,7 @@ from prometheus_client.registry import Collector
 
 from turbine.api.asking import Desk
 from turbine.exporter.catalogue import OF_PROCESS
-from turbine.exporter.families import Asked, Beside, families
+from turbine.exporter.families import Beside, MetricOptions, families
 
 BUILD = OF_PROCESS[0]
 
@@ -26,7 +26,7 @@ class FleetCollector(Collector):
         """As the exporter tells it, and who follows."""
         reading = self._desk.reading
         beside = Beside(version("turbine"), sse_clients=self._desk.feed.readers)
-        for one in families(reading.view(None), reading.views.tally(), beside, Asked()):
+        for one in families(reading.view(None), reading.views.tally(), beside, MetricOptions()):
             if one.name != BUILD.name:  # the process says that itself
                 yield one
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
-from turbine.api.problems import Refusal
+from turbine.api.problems import RequestRefused
 
 T = TypeVar("T")
 Key = tuple[Any, ...]
@@ -69,8 +69,8 @@ def _kind(value: object) -> type:
     return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
 
 
-def _foreign() -> Refusal:
-    return Refusal(
+def _foreign() -> RequestRefused:
+    return RequestRefused(
         422,
         "invalid-request",
         "cursor: this is no cursor of this list; take `next` of an answer as it is",

@@ -7,9 +7,10 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from turbine.read.moments import Moment, position_at
+from turbine.read.moments import Moment
 from turbine.read.sources.log import Log
 from turbine.read.state.decisions import Decisions
+from turbine.read.state.instants import position_at
 from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
@@ -21,7 +22,7 @@ PAST_KEPT = 4
 
 
 class Views(Protocol):
-    """Tells what the log says, now and then, as `turbine.read.state.live.Live` does."""
+    """Tells what the log says, now and then, as `turbine.read.state.live.LiveLog` does."""
 
     @property
     def decisions(self) -> Decisions:

@@ -18,14 +18,14 @@ from turbine.read.answers.scaling import Sizing
 Json = dict[str, Any]
 
 
-class Shape(BaseModel):
+class AnswerShape(BaseModel):
     """Part of an answer. A newer build may say more than is told here; a test sees that this one
     does not."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
 
-class JobAnswer(Shape):
+class JobAnswer(AnswerShape):
     """One job in full, as `turbine describe job -o json` shows it."""
 
     job: str
@@ -41,7 +41,7 @@ class JobAnswer(Shape):
     open_alerts: list[Alert]
 
 
-class LogLine(Shape):
+class LogLine(AnswerShape):
     """One line of what a task printed."""
 
     at_ms: int
@@ -50,7 +50,7 @@ class LogLine(Shape):
     text: str
 
 
-class TaskLogAnswer(Shape):
+class TaskLogAnswer(AnswerShape):
     """What a task printed last."""
 
     job: str
@@ -63,7 +63,7 @@ class TaskLogAnswer(Shape):
     lines: list[LogLine]
 
 
-class SeriesAnswer(Shape):
+class SeriesAnswer(AnswerShape):
     """How a job did over time; null where nothing was reported."""
 
     job: str
@@ -77,14 +77,14 @@ class SeriesAnswer(Shape):
     cores: list[float | None]
 
 
-class DecisionsAnswer(Shape):
+class DecisionsAnswer(AnswerShape):
     """A page of decisions, the newest first."""
 
     items: list[DecisionLine]
     next: str | None
 
 
-class MarkersAnswer(Shape):
+class MarkersAnswer(AnswerShape):
     """What was decided when, for a bar of time."""
 
     t_ms: list[int]

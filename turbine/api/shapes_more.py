@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from turbine.api.shapes import Json, Shape
+from turbine.api.shapes import AnswerShape, Json
 
 # --- tiers
 
 
-class Balance(Shape):
+class Balance(AnswerShape):
     """How a container's load compares with the tier's mean in one resource."""
 
     container: str
@@ -22,14 +22,14 @@ class Balance(Shape):
     in_band: bool
 
 
-class Spread(Shape):
+class Spread(AnswerShape):
     """The fullest and the emptiest container, in thousandths of the mean."""
 
     fullest: float
     emptiest: float
 
 
-class BalanceAnswer(Shape):
+class BalanceAnswer(AnswerShape):
     """A tier's balance now, and what its last plan found and wanted."""
 
     tier: str
@@ -44,7 +44,7 @@ class BalanceAnswer(Shape):
 # --- policies, contract, platform
 
 
-class Setting(Shape):
+class Setting(AnswerShape):
     """A setting of a policy."""
 
     setting: str
@@ -53,14 +53,14 @@ class Setting(Shape):
     meaning: str
 
 
-class PolicyLine(Shape):
+class PolicyLine(AnswerShape):
     """A scaling policy."""
 
     policy: str
     settings: list[Setting]
 
 
-class PoliciesAnswer(Shape):
+class PoliciesAnswer(AnswerShape):
     """All policies."""
 
     items: list[PolicyLine]
@@ -69,13 +69,13 @@ class PoliciesAnswer(Shape):
 # --- changes
 
 
-class Asked(BaseModel):
+class RequestShape(BaseModel):
     """What is sent to this server: nothing that it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class ChangeAsked(Asked):
+class ChangeAsked(RequestShape):
     """A change of one layer of a job's config."""
 
     job: str = Field(min_length=1, max_length=128)
@@ -91,7 +91,7 @@ class ChangeAsked(Asked):
     wait_s: float = Field(default=30.0, ge=0.1, le=120)
 
 
-class WishAsked(Asked):
+class WishAsked(RequestShape):
     """What an operator asks for about a job or a container."""
 
     reason: str = Field(min_length=1, max_length=1000)
@@ -100,13 +100,13 @@ class WishAsked(Asked):
     wait_s: float = Field(default=30.0, ge=0.1, le=120)
 
 
-class ApplyAsked(Asked):
+class ApplyAsked(RequestShape):
     """How long to wait for the verdict on a plan."""
 
     wait_s: float = Field(default=30.0, ge=0.1, le=120)
 
 
-class VerdictAnswer(Shape):
+class VerdictAnswer(AnswerShape):
     """What became of a change, or, with `plan`, what would become of it."""
 
     verdict: str = Field(
@@ -132,7 +132,7 @@ class VerdictAnswer(Shape):
     after: Json | None = None
 
 
-class WhatIfAsked(Asked):
+class WhatIfAsked(RequestShape):
     """A policy to play on what a job was recorded to read."""
 
     job: str = Field(min_length=1, max_length=128)
@@ -144,7 +144,7 @@ class WhatIfAsked(Asked):
     until: str | None = Field(default=None, alias="to", max_length=100)
 
 
-class WhatIfSide(Shape):
+class WhatIfSide(AnswerShape):
     """What really happened, or what the plant did under a policy."""
 
     side: str = Field(description="recorded, replayed or other.")
@@ -153,7 +153,7 @@ class WhatIfSide(Shape):
     decisions: list[Json]
 
 
-class WhatIfAnswer(Shape):
+class WhatIfAnswer(AnswerShape):
     """What another policy would have done, as `turbine whatif -o json` shows it."""
 
     job: str

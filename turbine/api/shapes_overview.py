@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from turbine.api.shapes import Json, Shape
+from turbine.api.shapes import AnswerShape, Json
 from turbine.read.answers.fleet import Totals
 
 
-class FleetSeriesAnswer(Shape):
+class FleetSeriesAnswer(AnswerShape):
     """All jobs together, by buckets of equal length. What nobody knows is null."""
 
     t_ms: list[int] = Field(description="When each bucket begins.")
@@ -24,7 +24,7 @@ class FleetSeriesAnswer(Shape):
     )
 
 
-class DigestJob(Shape):
+class DigestJob(AnswerShape):
     """What happened to a job."""
 
     job: str
@@ -43,7 +43,7 @@ class DigestJob(Shape):
     syncs: dict[str, int]
 
 
-class DigestAnswer(Shape):
+class DigestAnswer(AnswerShape):
     """What changed in a span of time, as `turbine digest -o json` shows it, worst first."""
 
     since_ms: int

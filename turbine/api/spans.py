@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from turbine.api.asking import Looked
+from turbine.api.asking import DeskView
 
 MINUTE_MS = 60_000
 
 
-def last_ms(seen: Looked) -> int:
+def last_ms(seen: DeskView) -> int:
     """The log's own time then."""
     return max(seen.view.now_ms, seen.view.at_ms, 1)
 
 
-def begin_of(seen: Looked, job: str | None, begin_ms: int, end_ms: int) -> int:
+def begin_of(seen: DeskView, job: str | None, begin_ms: int, end_ms: int) -> int:
     """Where a span begins of which anything is known; itself, where nothing is."""
     first_ms = seen.desk.reading.views.over_time.begins_ms(job, begin_ms, end_ms)
     # A minute at least, or there would be no span.

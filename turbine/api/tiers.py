@@ -8,10 +8,10 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from projections.fleet import Fleet
-from turbine.api.asking import Cursor, Limit, Looked, Seen
+from projections.fleet import TierFleet
+from turbine.api.asking import Cursor, DeskView, Limit, Seen
 from turbine.api.paging import TierPage, page
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes_more import BalanceAnswer
 from turbine.read.answers import tiers as of_tiers
 from turbine.read.answers.moves import MoveLine, move_line
@@ -44,11 +44,11 @@ class Moves:
     items: tuple[MoveLine, ...]
 
 
-def tier_of(seen: Looked, name: str) -> Fleet:
+def tier_of(seen: DeskView, name: str) -> TierFleet:
     """The tier's row; a refusal where there is none."""
     found = seen.view.tiers.get(name)
     if found is None or not found.defined:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-tier",
             f"there is no tier {shorten(name)} at this position;"

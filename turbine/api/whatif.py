@@ -11,9 +11,10 @@ from events.job_config.strict_json import shorten
 from turbine.api.asking import AtDesk, Desk, time_of
 from turbine.api.changes import invalid, strict
 from turbine.api.jobs import meant
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
-from turbine.lab.whatif import BadWhatIf, what_if
+from turbine.lab.whatif import what_if
+from turbine_client.errors import BadRequest
 
 router = APIRouter(tags=["whatif"], responses=told(400, 403, 404, 411, 413, 415, 422, 503))
 
@@ -31,7 +32,7 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
     view = desk.reading.view(None)
     known = view.jobs.get(asked.job)
     if known is None or not known.existed:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-job",
             f"there is no job {shorten(asked.job)}{meant(view, asked.job)}; GET jobs lists all",
@@ -39,7 +40,7 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
         )
     span = _time(desk, asked.since, "from"), _time(desk, asked.until, "to")
     if not _playing.acquire(blocking=False):
-        raise Refusal(
+        raise RequestRefused(
             503,
             "busy",
             "another what-if is being played; ask again in a few seconds",
@@ -47,7 +48,7 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
         )
     try:
         return what_if(desk.reading.log, asked.job, asked.policy, settings, *span).to_plain()
-    except BadWhatIf as bad:
+    except BadRequest as bad:
         raise invalid(str(bad), "body") from None
     finally:
         _playing.release()

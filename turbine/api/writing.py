@@ -16,7 +16,7 @@ from turbine_client.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LayerChange:
     """What is asked of one layer."""
 
     job: str
@@ -31,7 +31,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class OperatorWish:
     """What an operator asks for: of a job to pause, resume or release, of a container to drain or
     undrain."""
 
@@ -44,13 +44,13 @@ class Wish:
 class Writer(Protocol):
     """Writes requests to the log, and waits for what becomes of them."""
 
-    def change(self, change: Change, wait_s: float) -> Verdict:
+    def change(self, change: LayerChange, wait_s: float) -> Verdict:
         """Asks for a change of a layer."""
 
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
         """Asks for something about a job."""
 
-    def tell(self, wish: Wish) -> str:
+    def tell(self, wish: OperatorWish) -> str:
         """Writes a wish about a container, which needs no verdict; its id."""
 
     def close(self) -> None:
@@ -65,7 +65,7 @@ class LogWriter:
         self._lock = threading.Lock()
         self._publisher: Publisher | None = None
 
-    def change(self, change: Change, wait_s: float) -> Verdict:
+    def change(self, change: LayerChange, wait_s: float) -> Verdict:
         """Sends it, and waits for the verdict."""
         publisher = self._open()
         try:
@@ -86,7 +86,7 @@ class LogWriter:
             self._drop(publisher)
             raise
 
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
         """Sends it, and waits for the verdict."""
         publisher = self._open()
         verbs = {
@@ -102,7 +102,7 @@ class LogWriter:
             self._drop(publisher)
             raise
 
-    def tell(self, wish: Wish) -> str:
+    def tell(self, wish: OperatorWish) -> str:
         """Writes it."""
         kind = DrainRequested if wish.verb == "drain" else UndrainRequested
         name = new_id()
@@ -132,15 +132,15 @@ class LogWriter:
 class NoWriter:
     """Of a log to which nobody writes: the guard lets no request come so far."""
 
-    def change(self, change: Change, wait_s: float) -> Verdict:
+    def change(self, change: LayerChange, wait_s: float) -> Verdict:
         """Never."""
         raise AssertionError(f"{change.job} is asked to change, with {wait_s} s for it")
 
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
         """Never."""
         raise AssertionError(f"{wish.verb} is asked for, with {wait_s} s for it")
 
-    def tell(self, wish: Wish) -> str:
+    def tell(self, wish: OperatorWish) -> str:
         """Never."""
         raise AssertionError(f"{wish.verb} is asked for")
 

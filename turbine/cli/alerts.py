@@ -6,20 +6,20 @@ from typing import Any
 
 import typer
 
+from turbine.cli.columns import columns
 from turbine.cli.options import At, Shown, open_log
+from turbine.cli.output import Column, show_value, table_text, tell, write
+from turbine.cli.viewing import jobs_view
 from turbine.failures import Code
+from turbine.read.answers.alerts import alerts
+from turbine.read.moments import given_moment
+from turbine.read.plain import plain
 
 Row = dict[str, Any]
 
 
 def get_alerts(context: typer.Context, *, at: At = None, output: Shown = "table") -> int:
     """List the alerts that stand, and the last that were cleared, the newest first."""
-    from turbine.cli.output import show_value, table_text, tell, write
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.alerts import alerts
-    from turbine.read.moments import given_moment
-    from turbine.read.plain import plain
-
     found: Row = plain(alerts(jobs_view(open_log(context), given_moment(at))))
     if output != "table":
         show_value(found, output)
@@ -33,18 +33,9 @@ def get_alerts(context: typer.Context, *, at: At = None, output: Shown = "table"
 
 
 def _columns(*, over: bool) -> list[Any]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
-    end = [
-        Column("CLEARED", lambda row: show_time(row["cleared_ms"])),
-        Column("WHY", lambda row: row["explanation"]),
-    ]
+    end = columns("CLEARED=cleared_ms:time, WHY=explanation")
     return [
-        Column("SINCE", lambda row: show_time(row["since_ms"])),
-        Column("SEVERITY", lambda row: row["severity"]),
-        Column("ALERT", lambda row: row["alert"]),
-        Column("ABOUT", lambda row: row["subject"]),
+        *columns("SINCE=since_ms:time, SEVERITY, ALERT, ABOUT=subject"),
         *(end if over else [Column("CAUSE", lambda row: row["cause"])]),
         Column("ID", lambda row: row["id"]),
     ]

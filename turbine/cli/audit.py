@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from components.auditor.bulk import LogAudit
+from components.auditor.kept import keep, open_kept
+from components.runtime.core.audit.judging import VERDICTS, AuditFinding
+from events.topics import JOURNAL
+from turbine.cli.columns import listed
 from turbine.cli.options import At, open_log
+from turbine.cli.output import show_value, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections import Counter
-
-    from components.auditor.bulk import LogAudit
-    from components.runtime.core.audit.judging import Finding
-    from turbine.read.sources.log import Log
+from turbine.read.logics import AUDITED
+from turbine.read.moments import given_moment
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import log_at, position_at
 
 Row = dict[str, Any]
 
@@ -46,59 +50,53 @@ def audit(
     """Make every decision again, and compare.
 
     From its evidence and byte by byte. Exit code 5 where one comes out otherwise. What claims to
-    have known the future is impossible, and void; what a logic made that this build does not have,
-    or what rests on records that have expired, is not checkable.
+    have known the future is impossible, and void; what a logic or a policy made that this
+    build does not have, or what rests on records that have expired, is not checkable.
 
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
     """
-    from turbine.read.logics import AUDITED
-    from turbine.read.moments import given_moment, log_at, position_at
-
     moment, until = given_moment(start, "--from"), given_moment(at)
     log = log_at(open_log(context), until)
     topics = log.audited()
     since = {} if moment is None else position_at(log, moment, topics, "--from")
-    counts, found = _run(log, resume, since)
+    counts, found, unjudged = _run(log, resume, since)
     rows = [_row(family[0].name, counts.get(family[0].name)) for family in AUDITED]
-    _show(rows, found, output)
+    _show(rows, found, unjudged, output)
     return Code.FINDINGS if any(row["differs"] for row in rows) else Code.OK
 
 
 def _run(
     log: Log, resume: Path | None, since: dict[str, int]
-) -> tuple[dict[str, Counter[str]], list[Row]]:
-    """The verdicts of this time, and the differences among them."""
-    from collections import Counter, defaultdict
-
+) -> tuple[dict[str, Counter[str]], list[Row], list[Row]]:
+    """The verdicts of this time, the differences among them, and why others are not checkable."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     found: list[Row] = []
+    unjudged: Counter[tuple[str, str]] = Counter()
     with _opened(log, resume, since) as audit:
         for finding in audit.run():
             counts[finding.component][finding.verdict] += 1
             if finding.verdict == "differs" and len(found) < DIFFERENCES_MOST:
                 found.append(_difference(finding))
+            elif finding.verdict == "not checkable":
+                unjudged[finding.component, finding.sentence] += 1
         if resume is not None:
             _keep(resume, audit, log.cluster)
-    return counts, found
+    return counts, found, [_unjudged(*why, count) for why, count in unjudged.most_common()]
+
+
+def _unjudged(component: str, sentence: str, count: int) -> Row:
+    return {"component": component, "count": count, "sentence": sentence}
 
 
 def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
-    from components.auditor.kept import Misfit, open_kept
-    from events.topics import JOURNAL
-
     kept, families = None, log.families()
     if resume is not None:
-        try:
-            kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
-        except Misfit as misfit:
-            raise Failed(Code.USAGE, str(misfit)) from None
+        kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
     return log.open_audit(families, kept=kept, since=since)
 
 
 def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
-    from components.auditor.kept import keep
-
     try:
         keep(path, audit.audit, audit.counts, cluster)
     except OSError as error:
@@ -110,15 +108,13 @@ def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
 
 
 def _row(name: str, counts: Counter[str] | None) -> Row:
-    from components.runtime.core.audit.judging import VERDICTS
-
     return {
         "component": name,
         **{one.replace(" ", "_"): counts[one] if counts else 0 for one in VERDICTS},
     }
 
 
-def _difference(finding: Finding) -> Row:
+def _difference(finding: AuditFinding) -> Row:
     read, record = finding.read, finding.read.record
     return {
         "position": f"{read.place}:{read.offset}",
@@ -133,22 +129,15 @@ def _difference(finding: Finding) -> Row:
     }
 
 
-def _show(rows: list[Row], found: list[Row], output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, write
-
+def _show(rows: list[Row], found: list[Row], unjudged: list[Row], output: str) -> None:
     if output != "table":
-        show_value({"components": rows, "differences": found}, output)
+        show_value({"components": rows, "differences": found, "not_checkable": unjudged}, output)
         return
     for one in found:
         write(f"{one['position']} {one['kind']} {one['id']}: {one['sentence']}")
     left = sum(row["differs"] for row in rows) - len(found)
     if left:
         write(f"and {left} more")
-    columns = [
-        Column("COMPONENT", lambda row: row["component"]),
-        Column("SAME", lambda row: row["same"]),
-        Column("DIFFERS", lambda row: row["differs"]),
-        Column("IMPOSSIBLE", lambda row: row["impossible"]),
-        Column("NOT CHECKABLE", lambda row: row["not_checkable"]),
-    ]
-    write(table_text(rows, columns))
+    for one in unjudged:
+        write(f"{one['count']} of {one['component']} not checkable: {one['sentence']}")
+    write(listed(rows, "COMPONENT, SAME, DIFFERS, IMPOSSIBLE, NOT CHECKABLE"))

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from projections.scaling.actions import JobSize
+from turbine.cli.columns import listed
+from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Shown
+from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.lab.backtest import Played
-    from turbine.lab.plant.backtest import Case
+from turbine.lab.backtest import (
+    PlayedCase,
+    case_of_scenario,
+    case_of_trace,
+    chosen_policy,
+    find_trace,
+    picture_of,
+    play,
+    size_text,
+    to_plain,
+)
+from turbine.lab.plant.backtest import Case
+from turbine.lab.plot import draw, moment
 
 Row = dict[str, Any]
 
@@ -79,17 +93,9 @@ def backtest(
 
     No broker takes part: the job is a model of one that fits the load.
     """
-    from dataclasses import replace
-
-    from turbine.cli.documents import parse_assignments
-    from turbine.lab.backtest import BadBackTest, chosen_policy, play, to_plain
-
     check_plot(plot)
-    try:
-        chosen = chosen_policy(policy, parse_assignments(set_ or ()))
-        case = replace(_case(trace, traces, scenario, days), seed=seed)
-    except BadBackTest as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    chosen = chosen_policy(policy, parse_assignments(set_ or ()))
+    case = replace(_case(trace, traces, scenario, days), seed=seed)
     played = play(case, chosen, with_optimum=optimum)
     row = {"trace": trace, "scenario": scenario, **to_plain(played, chosen, actions)}
     if plot is not None:
@@ -102,8 +108,6 @@ def backtest(
 
 
 def _case(trace: str | None, traces: Path | None, scenario: str | None, days: int | None) -> Case:
-    from turbine.lab.backtest import case_of_scenario, case_of_trace, find_trace
-
     if trace is not None and scenario is not None:
         raise Failed(
             Code.USAGE, "--trace and --scenario both say what is played; leave one of them out"
@@ -133,11 +137,7 @@ def check_plot(path: Path | None) -> None:
         raise Failed(Code.USAGE, f"--plot: {path} {what}; name a file to write")
 
 
-def _draw(played: Played, title: str, path: Path) -> None:
-    from turbine.cli.output import tell
-    from turbine.lab.backtest import picture_of
-    from turbine.lab.plot import draw
-
+def _draw(played: PlayedCase, title: str, path: Path) -> None:
     try:
         path.write_text(draw(picture_of(played, title)), encoding="utf-8")
     except OSError as error:
@@ -152,8 +152,6 @@ def _draw(played: Played, title: str, path: Path) -> None:
 
 def show(row: Row, output: str) -> None:
     """The score and the last actions, in the form that was asked for."""
-    from turbine.cli.output import facts, show_value, tell, write
-
     if output != "table":
         show_value(row, output)
         return
@@ -169,8 +167,6 @@ def show(row: Row, output: str) -> None:
 
 def _scores(scores: dict[str, Row]) -> str:
     """A line for each field, beside each other the whole and its parts."""
-    from turbine.cli.output import Column, table_text
-
     rows = [
         {"score": name, **{part: one[name] for part, one in scores.items()}}
         for name in scores["whole"]
@@ -198,18 +194,11 @@ def _number(value: float) -> str:
 
 
 def _actions(actions: list[Row]) -> str:
-    from components.auto_scaler.core.verdict import Size
-    from turbine.cli.output import Column, table_text
-    from turbine.lab.backtest import size_text
-    from turbine.lab.plot import moment
-
-    columns = [
-        Column("MINUTE", lambda row: row["minute"]),
-        Column("AT", lambda row: moment(row["minute"])),
-        Column("ACTION", lambda row: row["action"]),
-        Column("SIZE", lambda row: size_text(Size(**row["before"]), Size(**row["after"]))),
-        Column("SYMPTOM", lambda row: row["symptom"]),
-        Column("CAUSE", lambda row: row["diagnosis"]),
-        Column("EXPLANATION", lambda row: row["explanation"]),
-    ]
-    return table_text(actions, columns)
+    return listed(
+        actions,
+        "MINUTE, AT, ACTION, SIZE, SYMPTOM, CAUSE=diagnosis, EXPLANATION",
+        {
+            "AT": lambda row: moment(row["minute"]),
+            "SIZE": lambda row: size_text(JobSize(**row["before"]), JobSize(**row["after"])),
+        },
+    )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import typer
 
-from turbine.cli.hosted import SHORT, amount, percent
+from events.topics import TIERS
+from turbine.cli.columns import amount, columns, percent
+from turbine.cli.hosted import SHORT
 from turbine.cli.options import At, Listed, open_log
+from turbine.cli.output import Column, show_rows, tell
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from turbine.cli.output import Column
+from turbine.read.answers.capacity import tiers_in
+from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
 
@@ -23,12 +26,6 @@ def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table"
 
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
     """
-    from events.topics import TIERS
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.capacity import tiers_in
-    from turbine.read.moments import given_moment, position_at
-    from turbine.read.plain import plain
-
     moment = given_moment(at)
     log = open_log(context)
     end = None if moment is None else position_at(log, moment, [TIERS])
@@ -69,9 +66,6 @@ def _with_share(row: Row, name: str) -> str:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
     def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
         return lambda row: cell(row) if row["first"] else ""
 
@@ -87,22 +81,26 @@ def _columns() -> list[Column]:
             return f"has {amount(row['resource'], row['use']['borrowed'])}"
         return amount(row["resource"], row["use"].get("lent") or None)
 
-    return [
-        Column("TIER", whole(lambda row: row["tier"])),
-        Column("STATE", whole(lambda row: row["state"])),
-        Column("CONTAINERS", whole(lambda row: row["containers"])),
-        Column("JOBS", whole(lambda row: row["jobs"])),
-        Column("WAITING", whole(lambda row: row["jobs_waiting"])),
-        Column("STOPPED", whole(lambda row: len(row["preempted"]))),
-        Column("LIMITED", whole(lambda row: len(row["limits"])), wide=True),
-        Column("RESOURCE", lambda row: SHORT.get(row["resource"], "")),
-        Column("CAPACITY", held("capacity")),
-        Column("RESERVED", lambda row: _with_share(row, "reserved")),
-        Column("USED", lambda row: _with_share(row, "used")),
-        Column("LEFT", held("left")),
-        Column("LACKING", lambda row: amount(row["resource"], row["use"].get("lacking") or None)),
-        Column("LENT", lent),
-        Column("SHARDS", whole(lambda row: row["shards"]), wide=True),
-        Column("REGIONS", whole(lambda row: ", ".join(row["regions"])), wide=True),
-        Column("SAID", whole(lambda row: show_time(row["reported_ms"]))),
-    ]
+    return columns(
+        "TIER, STATE, CONTAINERS, JOBS, WAITING, STOPPED, *LIMITED, RESOURCE, CAPACITY,"
+        " RESERVED, USED, LEFT, LACKING, LENT, *SHARDS, *REGIONS, SAID",
+        {
+            "TIER": whole(lambda row: row["tier"]),
+            "STATE": whole(lambda row: row["state"]),
+            "CONTAINERS": whole(lambda row: row["containers"]),
+            "JOBS": whole(lambda row: row["jobs"]),
+            "WAITING": whole(lambda row: row["jobs_waiting"]),
+            "STOPPED": whole(lambda row: len(row["preempted"])),
+            "LIMITED": whole(lambda row: len(row["limits"])),
+            "RESOURCE": lambda row: SHORT.get(row["resource"], ""),
+            "CAPACITY": held("capacity"),
+            "RESERVED": lambda row: _with_share(row, "reserved"),
+            "USED": lambda row: _with_share(row, "used"),
+            "LEFT": held("left"),
+            "LACKING": lambda row: amount(row["resource"], row["use"].get("lacking") or None),
+            "LENT": lent,
+            "SHARDS": whole(lambda row: row["shards"]),
+            "REGIONS": whole(lambda row: ", ".join(row["regions"])),
+            "SAID": whole(lambda row: show_time(row["reported_ms"])),
+        },
+    )

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import time  # noqa: TID251 - patience with a verdict is real time
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import JobDeleteRequested
+from turbine.cli.applying import How, run
+from turbine.cli.documents import LayerWish, check_paths, parse_assignments, read_wishes
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -28,14 +28,19 @@ from turbine.cli.options import (
     open_log,
     patience,
 )
+from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, dry_id
+from turbine.cli.trials import trial_rows, try_asking
+from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.generated.records import ConfigChangeProposed
-    from projections.jobs import Job
-    from turbine.cli.documents import Wish
-    from turbine.read.sources.log import Log
-    from turbine_client.publish import Pending, Publisher
+from turbine.read.answers.decision import verdict_on
+from turbine.read.answers.outcomes import outcome_of
+from turbine.read.moments import now_ms, parse_span
+from turbine.read.sources.log import Log
+from turbine_client.publish import (
+    Accepted,
+    Publisher,
+    verdict_of,
+)
 
 Row = dict[str, Any]
 
@@ -73,63 +78,6 @@ Patience = Annotated[
 NoWait = Annotated[bool, typer.Option("--no-wait", help="Only print the change's id.")]
 
 VERDICT_S, RUNS_S = 30.0, 300.0
-VALID_S_LEAST, VALID_S_MOST = 60.0, 600.0
-"""How long a change may wait to be decided: as long as its author waits, within the log's bound."""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What is sent for one job; None: the layer is what is wished already."""
-
-    wish: Wish
-    set: dict[str, Any]
-    clear: tuple[str, ...]
-    expected_version: int | None
-    unchanged: bool = False
-    create: bool = False  # a job that is not there is to be made
-
-
-@dataclass(frozen=True, slots=True)
-class Terms:
-    """What is said of all jobs of one command."""
-
-    layer: str
-    author: str
-    reason: str
-    expires_ms: int | None
-    expected_version: int | None
-    wait_s: float
-
-    def propose(self, publisher: Publisher, plan: Plan, change_id: str | None = None) -> Pending:
-        """Sends the change."""
-        return publisher.propose(
-            plan.wish.job,
-            plan.set,
-            plan.clear,
-            layer=self.layer,
-            create=plan.create,
-            expected_version=plan.expected_version,
-            reason=self.reason,
-            expires_ms=self.expires_ms,
-            change_id=change_id,
-            valid_s=min(max(VALID_S_LEAST, self.wait_s), VALID_S_MOST),
-        )
-
-    def asked(self, plan: Plan, now_ms: int) -> ConfigChangeProposed:
-        """What would be sent, under an id that is as long as a real one."""
-        from events.generated.records import ConfigChangeProposed
-        from turbine_client.identity import change_id
-
-        return ConfigChangeProposed(
-            change_id=change_id(now_ms + int(VALID_S_LEAST * 1000), "dry-run".zfill(32)),
-            job=plan.wish.job,
-            author=self.author,
-            expected_version=plan.expected_version,
-            set_json=json.dumps(plan.set, ensure_ascii=False),
-            clear=plan.clear,
-            reason=self.reason,
-            expires_ms=self.expires_ms,
-        )
 
 
 def apply(
@@ -152,9 +100,6 @@ def apply(
     A document is `job: NAME` with all that the layer shall hold, or `job:`, `set:` and `clear:`
     to change a part of it. All that is wrong with the configs is told at once, and nothing is sent.
     """
-    from turbine.cli.applying import How, run
-    from turbine.cli.documents import read_wishes
-
     patience_s = timeout or (RUNS_S if wait else VERDICT_S)
     verdict_s = timeout or VERDICT_S
     wishes = read_wishes(file)
@@ -190,16 +135,13 @@ def change(
     if change_id is not None:
         change_id = check_change_id(context, change_id)
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
-    plan = Plan(wish, wish.set, wish.clear, expected_version, create=create)
+    plan = PlannedChange(wish, wish.set, wish.clear, expected_version, create=create)
     if dry_run:
         return _try_change(open_log(context), plan, terms, output)
     return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
 
 
-def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
-    from turbine.cli.trials import trial_rows
-    from turbine.cli.verdicts import show_verdicts
-
+def _try_change(log: Log, plan: PlannedChange, terms: ChangeTerms, output: str) -> int:
     known = log.job(plan.wish.job)
     rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
     return show_verdicts(rows, output, dry_run=True)
@@ -207,20 +149,17 @@ def _try_change(log: Log, plan: Plan, terms: Terms, output: str) -> int:
 
 def _send_change(
     context: typer.Context,
-    plan: Plan,
-    terms: Terms,
+    plan: PlannedChange,
+    terms: ChangeTerms,
     change_id: str | None,
     *,
     no_wait: bool,
     output: str,
 ) -> int:
-    from turbine.cli.verdicts import show_verdicts
-
     settings, job = chosen(context).connected(), plan.wish.job
     told = None if change_id is None else _known_verdict(context, job, change_id)
     if told is not None:
         return show_verdicts([told], output)
-    from turbine_client.publish import Publisher
 
     with Publisher(settings, author=terms.author) as publisher:
         pending = terms.propose(publisher, plan, change_id)
@@ -246,20 +185,14 @@ def delete(
 
     Its versions are kept: a job that is created anew under its name goes on from them.
     """
-    from turbine.cli.trials import try_asking
-    from turbine.cli.verdicts import row_of, show_verdicts
-
     check_job(name)
     who = author_or_user(author)
     if dry_run:
-        from events.generated.records import JobDeleteRequested
-
         asked = JobDeleteRequested(dry_id(), name, author=who, reason=reason)
         row = try_asking(open_log(context), asked, "deletion", output)
         return show_verdicts([row], output, dry_run=True)
     check_meant(f"delete the job {name} and end its tasks", yes)
     settings = chosen(context).connected()
-    from turbine_client.publish import Accepted, Publisher
 
     with Publisher(settings, author=who) as publisher:
         verdict = publisher.delete(name, reason=reason, wait_s=wait)
@@ -269,21 +202,11 @@ def delete(
     return show_verdicts([row], output)
 
 
-def dry_id() -> str:
-    """An id as long as a real one, of what is not sent."""
-    from turbine.read.moments import now_ms
-    from turbine_client.identity import change_id
-
-    return change_id(now_ms() + int(VALID_S_LEAST * 1000), "dry-run".zfill(32))
-
-
-def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> Wish:
-    from turbine.cli.documents import Wish, check_paths, parse_assignments
-
+def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> LayerWish:
     sets, clears = parse_assignments(assignments), check_paths(clear, "--clear")
     if not sets and not clears:
         raise Failed(Code.USAGE, "the change is empty; say what with --set KEY=JSON or --clear KEY")
-    return Wish(check_job(job), "the command line", sets, clears)
+    return LayerWish(check_job(job), "the command line", sets, clears)
 
 
 def _terms(
@@ -294,66 +217,14 @@ def _terms(
     *,
     expected: int | None,
     wait_s: float,
-) -> Terms:
-    from turbine.read.moments import now_ms, parse_span
-
+) -> ChangeTerms:
     expires_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
-    return Terms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
+    return ChangeTerms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
 
 
 # --- what a file asks
 
 
-def plan_of(wish: Wish, job: Job | None, terms: Terms) -> Plan:
-    """A whole layer is turned into the least change, for the version that was seen: what another
-    author did meanwhile is not overwritten unseen."""
-    from events.topics import LAYERS
-    from projections.jobs import Layer as Wanted
-    from turbine.read.differences import change_through
-
-    if not wish.whole:
-        return Plan(wish, wish.set, wish.clear, terms.expected_version)
-    layer = Wanted() if job is None else job.layers[LAYERS.index(terms.layer)]
-    set_, clear = change_through([json.loads(one) for one in layer.configs_json], wish.set)
-    expected = layer.version if terms.expected_version is None else terms.expected_version
-    same = not set_ and not clear and layer.expires_ms is None and terms.expires_ms is None
-    unchanged = same and job is not None and job.alive
-    return Plan(wish, set_, tuple(clear), expected, unchanged, create=True)
-
-
-def check_sizes(plans: Iterable[Plan], terms: Terms) -> None:
-    """Refuses what no message holds: all of it before the first is sent."""
-    from turbine.read.moments import now_ms
-    from turbine_client.publish import encoded
-
-    for plan in plans:
-        encoded(plan.wish.job, terms.asked(plan, now_ms()))
-
-
-def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
-    """The verdict of each, all within one time."""
-    from turbine.cli.verdicts import row_of
-    from turbine_client.publish import Unheard, Unknown
-
-    limit_s = time.monotonic() + wait_s
-    rows = []
-    for one in pending:
-        try:
-            left_s = max(0.0, limit_s - time.monotonic())
-            verdict = publisher.verdict(one, left_s)
-            if verdict == one.unanswered(left_s):
-                verdict = one.unanswered(wait_s)
-        except Unheard as lost:  # what is known of the others is told all the same
-            verdict = Unknown(one.change_id, one.job, str(lost))
-        rows.append(row_of(verdict))
-    return rows
-
-
 def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
-    from turbine.cli.verdicts import row_of
-    from turbine.read.answers.decision import verdict_on
-    from turbine.read.answers.outcomes import outcome_of
-    from turbine_client.publish import verdict_of
-
     found = verdict_on(open_log(context), job, change_id)
     return None if found is None else row_of(verdict_of(outcome_of(found.read)))

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.job_config.strict_json import printable
+from turbine.cli.documents import LayerWish, read_wishes
 from turbine.cli.options import Shown, chosen
+from turbine.cli.output import show
+from turbine.extras import require
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from turbine.cli.documents import Wish
-    from turbine.ops.checked import Trial, Wrong
-    from turbine_client.settings import Settings
+from turbine.ops.checked import ConfigMistake, FirstTask, trial_of, try_all
+from turbine.read.moments import parse_span
+from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -33,11 +34,6 @@ def check(
     Each operator is called as its first task would call it, on an empty stream, in a process of its
     own. No broker is needed, and nothing is sent.
     """
-    from turbine.cli.documents import read_wishes
-    from turbine.extras import require
-    from turbine.ops.checked import trial_of
-    from turbine.read.moments import parse_span
-
     require("turbine check", "spark")
     patience_s = parse_span(timeout, "--timeout") / 1000
     wishes = read_wishes(file)
@@ -54,16 +50,17 @@ def check(
 
 
 def _rows(
-    wishes: Sequence[Wish], trials: Sequence[Trial | Wrong], settings: Settings, patience_s: float
+    wishes: Sequence[LayerWish],
+    trials: Sequence[FirstTask | ConfigMistake],
+    settings: Settings,
+    patience_s: float,
 ) -> Iterator[Row]:
-    from turbine.ops.checked import Trial, Wrong, try_all
-
-    due = [one for one in trials if isinstance(one, Trial)]
+    due = [one for one in trials if isinstance(one, FirstTask)]
     with closing(try_all(due, settings.spark, patience_s)) as answers:
         for wish, trial in zip(wishes, trials, strict=True):
-            found = trial if isinstance(trial, Wrong) else next(answers)
+            found = trial if isinstance(trial, ConfigMistake) else next(answers)
             row: Row = {"job": wish.job, "place": wish.where}
-            if isinstance(found, Wrong):
+            if isinstance(found, ConfigMistake):
                 wrong = {"path": found.path, "explanation": found.explanation}
                 yield row | {"verdict": "wrong"} | wrong
             else:
@@ -72,18 +69,11 @@ def _rows(
 
 
 def _show(rows: Sequence[Row], output: str) -> int:
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        write("\n".join(_sentence(row) for row in rows))
-    else:
-        show_value(list(rows), output)
+    show(list(rows), output, lambda: "\n".join(_sentence(row) for row in rows))
     return Code.OK if all(row["verdict"] == "ok" for row in rows) else Code.FAILED
 
 
 def _sentence(row: Row) -> str:
-    from events.job_config.strict_json import printable
-
     if row["verdict"] == "wrong":
         return printable(f"{row['job']}: wrong, {row['place']}: {row['explanation']}")
     columns = ", ".join(f"{one['name']} {one['type']}" for one in row["columns"])

@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
-from turbine.cli.table import ENTRIES, Entry
+from turbine.cli.table import ENTRIES, CommandEntry
 from turbine.failures import MEANINGS
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
@@ -62,7 +62,7 @@ class Group(TyperGroup):
         TyperGroup(commands=dict(heads)).format_commands(ctx, formatter)
 
 
-def made(entry: Entry) -> Any:
+def made(entry: CommandEntry) -> Any:
     """The command, with its module; of a group, with that of what it does by itself."""
     run = _loaded(entry.where) if entry.where else None
     word = entry.name.rpartition(" ")[2]

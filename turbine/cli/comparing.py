@@ -4,21 +4,31 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from events.topics import JOURNAL, LAYERS
+from turbine.cli.job_rows import existing, names_in, read_sync, running_config
 from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.syncs import Name, read_sync, running_config
+from turbine.cli.output import indented, show, show_value, write
+from turbine.cli.syncs import Name
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turbine.read.answers.blame import Hands
-    from turbine.read.answers.diff import Changed, Subject
-    from turbine.read.sources.log import Log, Standing
+from turbine.read.answers.blame import Hands, hands_of
+from turbine.read.answers.diff import (
+    Changed,
+    Subject,
+    between_jobs,
+    between_layers,
+    changed,
+    compare,
+)
+from turbine.read.differences import differences
+from turbine.read.moments import given_moment, now_ms, parse_moment
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.instants import log_at, position_at
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
 _HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
@@ -66,9 +76,6 @@ def diff_fleet(
     `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
     each of them another, in which layer and why.
     """
-    from turbine.read.answers.diff import compare
-    from turbine.read.moments import given_moment, log_at
-
     if context.invoked_subcommand is not None:
         if start or end or job:
             raise Failed(Code.USAGE, "--from, --to and --job stand after `diff job`, or without it")
@@ -92,14 +99,10 @@ def diff_fleet(
 
 def existing_job(log: Log, name: str) -> None:
     """Failed where there never was such a job."""
-    from turbine.cli.jobs import existing, names_in
-
     existing(log.job(name), name, None, lambda: names_in(log))
 
 
 def _show(found: list[Subject], output: str) -> None:
-    from turbine.cli.output import indented, show_value, write
-
     if output != "table":
         show_value([one.to_plain() for one in found], output)
     elif not found:
@@ -127,8 +130,6 @@ def diff_job(
     And of each field who made it so, in which layer and why. The config of a version, such as
     base:3, is what all layers added up to once it was accepted.
     """
-    from turbine.cli.output import show_value, write
-
     ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
     if sum(ways) != 1 or (to is not None and from_ is None):
         raise Failed(Code.USAGE, _WAYS)
@@ -143,26 +144,21 @@ def diff_job(
         found, same = _jobs(context, job, other, at), f"the same is expected of {other}"
     else:
         found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
-    if output == "table":
-        write("\n".join(map(str, found)) or f"{job}: {same}")
-    else:
-        show_value([one.to_plain() for one in found], output)
+    show(
+        [one.to_plain() for one in found],
+        output,
+        lambda: "\n".join(map(str, found)) or f"{job}: {same}",
+    )
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
 def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
-    from turbine.read.answers.diff import changed
-    from turbine.read.moments import given_moment, log_at
-
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 
 
 def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
-    from turbine.read.answers.diff import Changed
-    from turbine.read.differences import differences
-
     log = open_log(context)
     before = expected_at(log, job, from_, "--from")
     after = expected_at(log, job, to, "--to")
@@ -174,10 +170,6 @@ def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Cha
 
 
 def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
-    from turbine.cli.jobs import existing, names_in
-    from turbine.read.answers.diff import between_jobs
-    from turbine.read.moments import given_moment, log_at
-
     check_job(other)
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
@@ -189,11 +181,6 @@ def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[
 def _layers(
     context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
 ) -> list[Changed]:
-    from events.topics import LAYERS
-    from turbine.cli.jobs import existing, names_in
-    from turbine.read.answers.diff import between_layers
-    from turbine.read.moments import given_moment, log_at
-
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
         raise Failed(
             Code.USAGE,
@@ -206,8 +193,6 @@ def _layers(
 
 
 def _hands(log: Log, job: str) -> Hands:
-    from turbine.read.answers.blame import hands_of
-
     return hands_of(job, log.decisions(job=job))
 
 
@@ -221,16 +206,11 @@ class Expected:
 
     def hands(self) -> Hands:
         """Who had made it so."""
-        from turbine.read.answers.blame import hands_of
-
         return hands_of(self.job, self.decisions)
 
 
 def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
     """What the job's layers added up to at a version, a time or a position."""
-    from events.topics import JOURNAL
-    from turbine.read.moments import now_ms, parse_moment, position_at
-
     version = _VERSION.fullmatch(when.strip())
     if version is not None:
         decisions = log.decisions(job=job)

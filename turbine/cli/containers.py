@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.topics import CONTAINERS, OPERATOR, TIERS
+from projections.fleet import TierFleet
+from turbine.cli.columns import amount, columns, listed, span
 from turbine.cli.hosted import (
     SHORT,
-    amount,
     container_columns,
     list_text,
     move_columns,
-    percent,
     said_state,
     shard_columns,
-    span,
 )
 from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
+from turbine.cli.output import Column, facts, show, show_rows, table_text, tell
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from projections.fleet import Fleet
-    from turbine.cli.output import Column
-    from turbine.read.answers.move_history import Move
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log, Standing
+from turbine.read.answers.move_history import MoveHistory, fail_overs_of, moves_of, timed, windows
+from turbine.read.answers.moves import move_line
+from turbine.read.answers.placing import compared
+from turbine.read.answers.tiers import container, containers, shards
+from turbine.read.moments import Moment, given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.instants import position_at
+from turbine_client.creating import perhaps
 
 Row = dict[str, Any]
 Of = Annotated[
@@ -43,27 +45,25 @@ MOVES_OF_ONE = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
+class TierReading:
     """A tier, its chain, and the end of the log to which both were read."""
 
     log: Log
-    row: Fleet
+    row: TierFleet
     end: dict[str, int] | None  # None: the end now
     chain: list[Standing]
 
 
-def look(context: typer.Context, tier: str, at: str | None) -> Looked:
+def look(context: typer.Context, tier: str, at: str | None) -> TierReading:
     """A tier with its chain."""
     log, row, end = read_fleet(context, tier, at)
-    return Looked(log, row, end, log.chain(tier, end=end))
+    return TierReading(log, row, end, log.chain(tier, end=end))
 
 
 def read_fleet(
     context: typer.Context, tier: str, at: str | None
-) -> tuple[Log, Fleet, dict[str, int] | None]:
+) -> tuple[Log, TierFleet, dict[str, int] | None]:
     """The log, the tier as it stands there, and the end that was read to."""
-    from turbine.read.moments import given_moment
-
     moment = given_moment(at)
     log = open_log(context)
     end = None if moment is None else end_at(log, moment)
@@ -72,13 +72,10 @@ def read_fleet(
 
 def end_at(log: Log, moment: Moment) -> dict[str, int]:
     """The position vector of an instant, for what a tier is told by."""
-    from events.topics import CONTAINERS, OPERATOR, TIERS
-    from turbine.read.moments import position_at
-
     return position_at(log, moment, [TIERS, CONTAINERS, OPERATOR])
 
 
-def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
+def existing_tier(row: TierFleet | None, tier: str, at: str | None = None) -> TierFleet:
     """The row, where it is a tier's."""
     if row is None or not row.defined:
         when = f" at {at}" if at else ""
@@ -89,12 +86,8 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
     return row
 
 
-def known_container(row: Fleet, name: str) -> Row:
+def known_container(row: TierFleet, name: str) -> Row:
     """The container as JSON; Failed where nobody has heard of it."""
-    from turbine.read.answers.tiers import container
-    from turbine.read.plain import plain
-    from turbine_client.creating import perhaps
-
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
         names = [one for one, known in row.lives.items() if known.tier == row.tier]
@@ -108,11 +101,9 @@ def known_container(row: Fleet, name: str) -> Row:
 
 
 def moves_in(
-    looked: Looked, pick: Callable[[Move], bool], *, last: int | None = None
-) -> list[Move]:
+    looked: TierReading, pick: Callable[[MoveHistory], bool], *, last: int | None = None
+) -> list[MoveHistory]:
     """The moves that are wanted, with what containers said of them."""
-    from turbine.read.answers.move_history import moves_of, timed, windows
-
     row = looked.row
     found = [move for move in moves_of(looked.chain) if pick(move)]
     found = found if last is None else found[-last:]
@@ -136,10 +127,6 @@ def get_containers(
     output: Listed = "table",
 ) -> int:
     """List the containers, or those named: how they stand, what they hold, how full they are."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.tiers import containers
-    from turbine.read.plain import plain
-
     _, row, _ = read_fleet(context, tier, at)
     for name in names or ():
         known_container(row, name)
@@ -167,10 +154,6 @@ def get_shards(
     output: Listed = "table",
 ) -> int:
     """List the shards: who holds each, how far its move is, what it uses."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.tiers import shards
-    from turbine.read.plain import plain
-
     _, row, _ = read_fleet(context, tier, at)
     if container is not None:
         known_container(row, container)
@@ -196,10 +179,6 @@ def get_moves(
     output: Listed = "table",
 ) -> int:
     """List the last moves of shards: from where to where, why, how far, how long."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.moves import move_line
-    from turbine.read.plain import plain
-
     looked = look(context, tier, at)
     moves = moves_in(looked, lambda one: plan in (None, one.plan), last=last)
     if not moves and output in ("table", "wide"):
@@ -211,10 +190,8 @@ def get_moves(
     return Code.OK
 
 
-def tell_alerts(row: Fleet, output: str) -> None:
+def tell_alerts(row: TierFleet, output: str) -> None:
     """What stands against the tier, beside any list of it."""
-    from turbine.cli.output import tell
-
     if output not in ("table", "wide"):
         return
     if row.brake is not None and not row.brake.released:
@@ -243,13 +220,6 @@ def describe_container(
     output: Shown = "table",
 ) -> int:
     """Show one container: its state, loads and windows, shards, last moves and fail-overs."""
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.move_history import fail_overs_of
-    from turbine.read.answers.moves import move_line
-    from turbine.read.answers.placing import compared
-    from turbine.read.answers.tiers import shards
-    from turbine.read.plain import plain
-
     looked = look(context, tier, at)
     row = looked.row
     found = known_container(row, name)
@@ -258,17 +228,11 @@ def describe_container(
     found["fail_overs"] = fail_overs_of(looked.chain, row, name)
     found["last_moves"] = [plain(move_line(tier, move)) for move in moves]
     found["holds"] = plain(shards(row, container=name))
-    if output == "table":
-        write(_description(found))
-    else:
-        show_value(found, output)
+    show(found, output, lambda: _description(found))
     return Code.OK
 
 
 def _description(row: Row) -> str:
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.read.moments import show_time
-
     parts = [
         facts(
             [
@@ -285,13 +249,7 @@ def _description(row: Row) -> str:
     rows = _resources(row)
     parts += [table_text(rows, _resource_columns())] if rows else []
     if row["fail_overs"]:
-        columns = [
-            Column("FAIL-OVER", lambda one: show_time(one["at_ms"])),
-            Column("EPOCH", lambda one: one["epoch"]),
-            Column("OUTCOME", lambda one: one["outcome"]),
-            Column("WHY", lambda one: one["why"]),
-        ]
-        parts.append(table_text(row["fail_overs"], columns))
+        parts.append(listed(row["fail_overs"], "FAIL-OVER=at_ms:time, EPOCH, OUTCOME, WHY"))
     parts += [list_text(row["last_moves"], move_columns())] if row["last_moves"] else []
     parts += [list_text(row["holds"], shard_columns())] if row["holds"] else []
     return "\n\n".join(parts)
@@ -307,8 +265,6 @@ def _resources(row: Row) -> list[Row]:
 
 
 def _resource_columns() -> list[Column]:
-    from turbine.cli.output import Column
-
     def window(one: Row) -> str:
         return f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
 
@@ -321,12 +277,13 @@ def _resource_columns() -> list[Column]:
             return "in band"
         return "over" if one["of_mean"] > one["high"] else "under"
 
-    return [
-        Column("RESOURCE", lambda one: one["resource"]),
-        Column("USED", lambda one: amount(one["resource"], one.get("used"))),
-        Column("CAPACITY", lambda one: amount(one["resource"], one.get("capacity"))),
-        Column("SHARE", lambda one: percent(one.get("share"))),
-        Column("OF THE MEAN", lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else ""),
-        Column("WINDOW", window),
-        Column("BAND", judged),
-    ]
+    return columns(
+        "RESOURCE, USED, CAPACITY, SHARE=share?:percent, OF THE MEAN, WINDOW, BAND",
+        {
+            "USED": lambda one: amount(one["resource"], one.get("used")),
+            "CAPACITY": lambda one: amount(one["resource"], one.get("capacity")),
+            "OF THE MEAN": lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else "",
+            "WINDOW": window,
+            "BAND": judged,
+        },
+    )

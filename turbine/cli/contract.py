@@ -7,6 +7,10 @@ from typing import Annotated, Literal
 import typer
 
 from turbine.cli.options import chosen
+from turbine.cli.output import show_value, write
+from turbine.contract.document import Installation, document, to_yaml
+from turbine.contract.registry import Registry
+from turbine.contract.registry_server import RegistryServer
 from turbine.failures import Code, Failed
 
 
@@ -23,8 +27,6 @@ def contract(
     """
     if context.invoked_subcommand is not None:
         return Code.OK
-    from turbine.cli.output import show_value, write
-    from turbine.contract.document import Installation, document, to_yaml
 
     of = chosen(context).settings()
     made = document(Installation(of.bootstrap, of.partitions, of.replication, prefix=of.prefix))
@@ -43,10 +45,6 @@ def serve_schemas(
     ] = 8081,
 ) -> int:
     """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""
-    from turbine.cli.output import write
-    from turbine.contract.registry import Registry
-    from turbine.contract.registry_server import RegistryServer
-
     registry = Registry(prefix=chosen(context).settings().prefix)
     try:
         server = RegistryServer(port, registry)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from components.runtime.process.loop import StopSignal
 from turbine.cli.options import chosen
+from turbine.cli.output import tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.sources.log_file import LogFile
+from turbine.read.moments import set_now
+from turbine.read.sources.log_file import LogFile
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
@@ -60,7 +61,6 @@ def dashboard(
     is shown it, and what is no terminal, such as a pod's log, only where it stands. Of a log in a
     file nothing can be changed.
     """
-    from components.runtime.process.loop import Stop
     from turbine.api.server import Serving, serve, serve_file
 
     names = _names(listen, allow_host or (), allow_remote=allow_remote)
@@ -72,14 +72,11 @@ def dashboard(
     serving = Serving(listen, port, names=names, read_only=read_only, scoreboard=scoreboard)
     file = chosen(context).log if open_ is None else _opened(open_)
     if file is not None:
-        return serve_file(file, serving, Stop().listen(), _tell)
-    return serve(chosen(context).connected(), serving, Stop().listen(), _tell)
+        return serve_file(file, serving, StopSignal().listen(), _tell)
+    return serve(chosen(context).connected(), serving, StopSignal().listen(), _tell)
 
 
 def _opened(path: Path) -> LogFile:
-    from turbine.read.moments import set_now
-    from turbine.read.sources.log_file import LogFile
-
     found = LogFile(path)
     set_now(found.now_ms)
     return found
@@ -106,8 +103,6 @@ def _name(given: str) -> str:
 
 
 def _tell(url: str, token: Path | None) -> None:
-    from turbine.cli.output import tell, write
-
     write(url)
     told = "" if token is None else f"to change things it asks for {_named(token)}; "
     tell(f"{told}end: Ctrl-C")

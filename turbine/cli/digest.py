@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.job_config.strict_json import printable
+from events.topics import JOURNAL, OPERATOR, TIERS
+from events.wire.codec import Read
 from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.output import show
+from turbine.cli.viewing import viewed
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.wire.codec import Read
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
+from turbine.read.answers import digest_tiers
+from turbine.read.answers.digest import FINE, KINDS, LOOK, NEEDS
+from turbine.read.answers.digest import digest as digest_of
+from turbine.read.answers.fleet import totals
+from turbine.read.answers.lines import lines_of
+from turbine.read.answers.scaling import count_text
+from turbine.read.differences import ABSENT, Difference
+from turbine.read.moments import Moment, given_moment, now_ms, parse_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.state.framed import FramedLog
+from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
 
@@ -40,9 +51,6 @@ def digest(
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
     A span such as 8h is that long before the shift's end, which is now or --at.
     """
-    from turbine.cli.output import show_value, write
-    from turbine.read.moments import given_moment, now_ms, parse_moment
-
     if job is not None:
         check_job(job)
     end = given_moment(at)
@@ -57,20 +65,13 @@ def digest(
         "whole": True,
         "totals": _totals(log, job, end),
     }
-    if output == "table":
-        write("\n".join(text_of(row)))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: "\n".join(text_of(row)))
     return Code.OK
 
 
-def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int) -> Row:
-    from events.topics import JOURNAL, OPERATOR, TIERS
-    from turbine.read.answers import digest_tiers
-    from turbine.read.answers.digest import KINDS
-    from turbine.read.answers.digest import digest as digest_of
-    from turbine.read.moments import position_at
-
+def _read(
+    log: FramedLog, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int
+) -> Row:
     topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
     end = None if moment is None else position_at(log, moment, topics)
     decisions = log.decisions(job=job, end=end, kinds=KINDS)
@@ -81,21 +82,14 @@ def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until
     return digest_of(decisions, turns, begin_ms, until_ms)
 
 
-def _totals(log: Log, job: str | None, moment: Moment | None) -> Row:
+def _totals(log: FramedLog, job: str | None, moment: Moment | None) -> Row:
     """How all tasks stand when the shift ends, or those of the one job."""
-    from turbine.cli.viewing import viewed
-    from turbine.read.answers.fleet import totals
-    from turbine.read.answers.lines import lines_of
-    from turbine.read.plain import plain
-
     with viewed(log, moment) as view:
         found: Row = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
         return found
 
 
-def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
-    from events.topics import OPERATOR
-
+def _wishes(log: FramedLog, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
     if OPERATOR in log.counts:
         start = log.at(begin_ms - 1, [OPERATOR])
         kinds = frozenset({"DrainRequested", "UndrainRequested"})
@@ -107,9 +101,6 @@ def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Rea
 
 def text_of(row: Row) -> Iterator[str]:
     """For people: a headline, then each tier and job with what happened to it."""
-    from turbine.read.answers.digest import FINE, LOOK, NEEDS
-    from turbine.read.moments import show_time
-
     stands = [one["stands"] for one in row["jobs"]]
     needing = stands.count(NEEDS)
     yield (
@@ -137,8 +128,6 @@ def _headline(totals: Row) -> str:
 
 
 def _jobs(count: int) -> str:
-    from turbine.read.answers.scaling import count_text
-
     return count_text(count, "job")
 
 
@@ -147,8 +136,6 @@ def _verb(count: int) -> str:
 
 
 def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
-    from events.job_config.strict_json import printable
-
     for name, text in told:
         plain = printable(text)
         short = plain if len(plain) <= TEXT_MAX else plain[: TEXT_MAX - 1] + "…"
@@ -156,8 +143,6 @@ def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
 
 
 def _about_job(row: Row) -> Iterator[tuple[str, str]]:
-    from turbine.read.moments import show_time
-
     yield from _open(row["open"])
     for name, one in (("held", row["quarantine"]), ("failed", row["failed"])):
         if one:
@@ -193,8 +178,6 @@ def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
 
 
 def _dated(row: Row) -> str:
-    from turbine.read.moments import show_time
-
     return f"{show_time(row['at_ms'])} {row['text']}"
 
 
@@ -221,8 +204,6 @@ def _scaling(row: Row) -> Iterator[str]:
 
 
 def _config(row: Row) -> Iterator[str]:
-    from turbine.read.differences import ABSENT, Difference
-
     yield row["text"]
     if row["what"] not in ("created", "deleted"):
         for one in row["differences"]:

@@ -11,14 +11,14 @@ from typing import Any
 
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
 from turbine.cli.yaml_reading import BYTES_MAX, Document, read_yaml
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, named
 from turbine_client.identity import is_job_id
 
 Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class LayerWish:
     """What is asked of one job's layer."""
 
     job: str
@@ -28,7 +28,7 @@ class Wish:
     whole: bool = False  # the layer shall become what `set` says, and nothing else
 
 
-def read_wishes(path: str) -> list[Wish]:
+def read_wishes(path: str) -> list[LayerWish]:
     """The wishes of a file, "-" for standard input, one a document; each job once."""
     name, text = _read(path)
     wishes = [_wish(one, name) for one in read_yaml(text, name) if one.value is not None]
@@ -59,7 +59,7 @@ def _read(path: str) -> tuple[str, bytes]:
         ) from None
 
 
-def _wish(document: Document, name: str) -> Wish:
+def _wish(document: Document, name: str) -> LayerWish:
     where, value = f"{name}, line {document.line}", document.value
     if not isinstance(value, dict) or "job" not in value:
         raise Failed(Code.USAGE, f"{where}: a document begins with `job: NAME`; add it")
@@ -72,7 +72,7 @@ def _wish(document: Document, name: str) -> Wish:
             " '-', beginning and ending with a letter or digit",
         )
     if "set" not in fields and "clear" not in fields:
-        return Wish(job, where, _strict(fields, where), whole=True)
+        return LayerWish(job, where, _strict(fields, where), whole=True)
     foreign = sorted(set(fields) - {"set", "clear"})
     if foreign:
         raise Failed(
@@ -84,26 +84,21 @@ def _wish(document: Document, name: str) -> Wish:
         raise Failed(Code.USAGE, f"{where}: `set` is a mapping of config keys; write it so")
     if not isinstance(clear, list) or not all(isinstance(one, str) for one in clear):
         raise Failed(Code.USAGE, f"{where}: `clear` is a list of dotted paths; write it so")
-    return Wish(job, where, _strict(set_, where), check_paths(clear, f"{where}: clear"))
+    return LayerWish(job, where, _strict(set_, where), check_paths(clear, f"{where}: clear"))
 
 
 def _strict(value: Json, where: str) -> Json:
     """The value as the components will read it, within the bounds of JSON in the log."""
-    try:
-        text = json.dumps(value)
-        return parse_json(text, what=f"{where}: the config")  # type: ignore[return-value]  # an object came in
-    except Malformed as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    text = json.dumps(value)
+    return parse_json(text, what=f"{where}: the config")  # type: ignore[return-value]  # an object came in
 
 
 def check_paths(paths: Iterable[str], what: str) -> tuple[str, ...]:
     """Dotted paths that can be read."""
     given = tuple(paths)
     for path in given:
-        try:
+        with named(what):
             split_path(path)
-        except Malformed as bad:
-            raise Failed(Code.USAGE, f"{what}: {bad}") from None
     return given
 
 
@@ -139,7 +134,7 @@ def _parse_value(path: str, text: str) -> Any:
         return parse_json(text, what=f"--set {path}")
     except Malformed as bad:
         if bad.reason_code != "not-json":
-            raise Failed(Code.USAGE, str(bad)) from None
+            raise
         quoted = json.dumps(text, ensure_ascii=False)
         raise Failed(
             Code.USAGE,

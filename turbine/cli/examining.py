@@ -7,15 +7,19 @@ import binascii
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from events.topics import BY_SHORT
 from turbine.cli.options import Shown, chosen
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.contract.examine import Examined
+from turbine.cli.output import facts, indented, show_value, to_line, write
+from turbine.contract.examine import Examined, examine
+from turbine.contract.finding import SampleMessage
+from turbine.failures import Code, Failed, named
+from turbine.read.moments import now_ms
+from turbine.read.records import BYTES_ONLY
+from turbine.read.sources.source import topic_of
 
 Form = Literal["hex", "base64", "file"]
 
@@ -53,29 +57,19 @@ def check_message(
 
     Sends nothing and asks no broker. Exit code 5 where it would not be read as a request.
     """
-    from turbine.contract.examine import examine
-    from turbine.contract.finding import Sent
-    from turbine.read.moments import now_ms
-
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
-    sent = Sent(_topic(context, topic), key_bytes, _value(message, form), headers, partition)
-    count = partitions or chosen(context).settings().partitions
-    examined = examine(sent, count, now_ms())
+    sent = SampleMessage(
+        _topic(context, topic), key_bytes, _value(message, form), headers, partition
+    )
+    examined = examine(sent, partitions or chosen(context).settings().partitions, now_ms())
     _show(examined, output)
     return Code.OK if examined.taken else Code.FINDINGS
 
 
 def _topic(context: typer.Context, name: str) -> str:
-    from events.topics import BY_SHORT
-    from turbine.read.records import BYTES_ONLY
-    from turbine.read.sources.source import topic_of
-    from turbine_client.reading import Unreadably
-
-    try:
+    with named("--topic"):
         short = topic_of(name, chosen(context).prefix)
-    except Unreadably as unknown:
-        raise Failed(Code.USAGE, f"--topic: {unknown}") from None
     if BY_SHORT[short].kind in BYTES_ONLY:
         raise Failed(Code.USAGE, f"--topic: {short} holds bytes, no records; name another")
     return short
@@ -134,8 +128,6 @@ def _bytes(text: str, what: str) -> bytes:
 
 
 def _show(examined: Examined, output: str) -> None:
-    from turbine.cli.output import facts, indented, show_value, to_line, write
-
     body = None if examined.body is None else examined.body.to_plain()
     if output != "table":
         row: dict[str, Any] = {

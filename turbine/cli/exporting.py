@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from turbine.cli.job_rows import existed, existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
+from turbine.cli.output import facts, show, tell
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.ops.exporting import Asked
-    from turbine.read.sources.log import Log
-    from turbine.read.sources.log_file import LogFile
-    from turbine.read.sources.log_lines import Tail
+from turbine.ops.exporting import Export, ExportRequest, exported_topics, places_of
+from turbine.ops.incident import NoIncident, write_test
+from turbine.read.answers.ids import full_id
+from turbine.read.moments import given_moment, show_time
+from turbine.read.sources.log import Log
+from turbine.read.sources.log_file import LogFile
+from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter, Tail
+from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
 Place = Annotated[
@@ -69,11 +74,7 @@ def export(
 
 def _asked(
     context: typer.Context, start: str | None, end: str | None, job: str | None
-) -> tuple[Log, Asked]:
-    from turbine.cli.jobs import existing, names_in
-    from turbine.ops.exporting import Asked, exported_topics, places_of
-    from turbine.read.moments import given_moment, position_at
-
+) -> tuple[Log, ExportRequest]:
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
     if job is not None:
@@ -84,7 +85,7 @@ def _asked(
     if last is not None:
         to = position_at(log, last, topics, "--to")
         ends = {at: min(end, to.get(at, 0)) for at, end in ends.items()}
-    return log, Asked(since, ends, job or "", first if isinstance(first, int) else 0)
+    return log, ExportRequest(since, ends, job or "", first if isinstance(first, int) else 0)
 
 
 def _new(path: Path) -> Path:
@@ -94,17 +95,14 @@ def _new(path: Path) -> Path:
     return path
 
 
-def _write(log: Log, asked: Asked, path: Path | None) -> Tail:
-    from turbine.ops.exporting import Export
-    from turbine.read.sources.log_lines import Lines, Writing
-
+def _write(log: Log, asked: ExportRequest, path: Path | None) -> Tail:
     if path is None:
         out = getattr(sys.stdout, "buffer", None)
-        tail = Export(log, asked, Lines(out or _Text())).write()
+        tail = Export(log, asked, LogLineWriter(out or _Text())).write()
         sys.stdout.flush()
         return tail
     try:
-        with Writing(path) as lines:
+        with LogFileWriter(path) as lines:
             return Export(log, asked, lines).write()
     except OSError as error:
         raise Failed(
@@ -120,10 +118,7 @@ class _Text:
         return sys.stdout.write(line.decode())
 
 
-def _tell(log: Log, asked: Asked, tail: Tail, out: str) -> None:
-    from turbine.cli.output import tell
-    from turbine.ops.exporting import exported_topics
-
+def _tell(log: Log, asked: ExportRequest, tail: Tail, out: str) -> None:
     topics = len(exported_topics(log, asked.job))
     tell(f"{tail.records} records of {topics} topics written to {out}")
     if asked.since:
@@ -143,10 +138,6 @@ def _as_test(
     decision: str | None,
     others: tuple[object, ...],
 ) -> int:
-    from turbine.cli.output import tell
-    from turbine.ops.incident import NoIncident, write_test
-    from turbine.read.answers.ids import full_id
-
     if job is None or any(one is not None for one in others):
         raise Failed(
             Code.USAGE,
@@ -206,26 +197,15 @@ def open_file(
 
     It is checked whole. Nothing else has to run: every command that reads takes `--log FILE`.
     """
-    from turbine.cli.output import show_value, write
-    from turbine.read.sources.log import Log
-    from turbine.read.sources.log_file import LogFile
-
     del context
     found = LogFile(file)
     log = Log(source=found)
     row = _opened(found, log)
-    if output == "table":
-        write(_opened_text(row))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _opened_text(row))
     return Code.OK
 
 
 def _opened(found: LogFile, log: Log) -> Row:
-    from collections import Counter
-
-    from turbine.cli.jobs import existed
-
     head, tail = found.head, found.tail
     stands = Counter(one.stands for one in log.decisions(kinds=frozenset()))
     jobs = [job for job in log.jobs().values() if existed(job)]
@@ -250,8 +230,6 @@ def _opened(found: LogFile, log: Log) -> Row:
 
 
 def _missing(found: LogFile) -> list[str]:
-    from turbine.read.moments import show_time
-
     told = []
     if found.head.job:
         told.append(f"all but the records of the job {found.head.job}")
@@ -264,9 +242,6 @@ def _missing(found: LogFile) -> list[str]:
 
 
 def _opened_text(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     jobs = f"{row['jobs']}, of which {row['alive']} are alive"
     pairs: list[tuple[str, object]] = [
         ("file", row["file"]),

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from components.runtime.kafka.intake import Message
+from events.job_config.strict_json import printable
+from events.topics import JOURNAL
+from projections.jobs import INGRESS_TOPICS
 from turbine.cli.options import At, Streamed, check_job, chosen, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from components.runtime.kafka.intake import Message
-    from turbine.read.sources.log import Log
+from turbine.cli.output import to_line, write
+from turbine.failures import Code, Failed, named
+from turbine.read.moments import given_moment, show_time
+from turbine.read.records import key_of, to_plain
+from turbine.read.sources.log import Log
+from turbine.read.sources.source import topic_of
+from turbine.read.state.instants import log_at
+from turbine_client.reading import Follower
 
 Row = dict[str, Any]
 JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
@@ -39,9 +46,6 @@ def tail(
 
     In the order in which the broker took them.
     """
-    from turbine.read.moments import given_moment, log_at
-    from turbine.read.records import key_of, to_plain
-
     if job is not None:
         check_job(job)
     if follow and at is not None:
@@ -62,17 +66,10 @@ def tail(
 
 
 def _topics(names: list[str] | None, prefix: str) -> list[str]:
-    from events.topics import JOURNAL
-    from projections.jobs import INGRESS_TOPICS
-    from turbine.read.sources.source import topic_of
-    from turbine_client.reading import Unreadably
-
     if not names:
         return [*INGRESS_TOPICS, JOURNAL]
-    try:
+    with named("--topic"):
         return [topic_of(name, prefix) for name in names]
-    except Unreadably as unknown:
-        raise Failed(Code.USAGE, f"--topic: {unknown}") from None
 
 
 def _last(
@@ -80,8 +77,6 @@ def _last(
 ) -> list[Message]:
     """The last ones, as many as are asked for. Of what came in the same millisecond, requests
     stand before what was decided about them."""
-    from turbine.read.records import key_of
-
     start = None if job else {at: max(0, end - MARKERS * lines) for at, end in ends.items()}
     kept: dict[str, deque[Message]] = {at: deque(maxlen=lines) for at in ends}
     for message in log.messages(shorts, start=start, end=ends, key=job):
@@ -96,8 +91,6 @@ def _last(
 
 
 def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
-    from turbine_client.reading import Follower
-
     follower = Follower(log.settings, ends, **{"isolation.level": "read_committed"})
     try:
         while True:
@@ -108,10 +101,6 @@ def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
 
 def show(row: Row, output: str) -> None:
     """One record in a line, as a table has it or as JSON."""
-    from events.job_config.strict_json import printable
-    from turbine.cli.output import to_line, write
-    from turbine.read.moments import show_time
-
     if output == "jsonl":
         write(to_line(row))
         return

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from components.runtime.process.loop import StopSignal
+from events.job_config.reserved import is_reserved_topic
+from events.job_config.strict_json import shorten
+from turbine.cli.columns import listed, span
 from turbine.cli.options import Shown, chosen
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from turbine.ops.generate import Progress
-    from turbine.ops.traffic import Schedule, Shape
-    from turbine_client.settings import Settings
+from turbine.cli.output import show, tell
+from turbine.failures import Code, Failed, named
+from turbine.ops.generate import GeneratorProgress, open_trace, prepare_topic
+from turbine.ops.generate import generate as play
+from turbine.ops.traffic import RateSchedule, RecordShape, played, steady
+from turbine.read.moments import parse_span
+from turbine_client.settings import Settings
 
 Row = dict[str, Any]
 
@@ -106,15 +110,12 @@ def generate(
 
     Until --for, --records or the trace ends it, or Ctrl-C.
     """
-    from components.runtime.process.loop import Stop
-    from turbine.ops.generate import generate as play
-
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
     shape = _shape(keys, skew, size, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
-    stop, heed = Stop().listen(), teller()
+    stop, heed = StopSignal().listen(), teller()
     try:
         run = play(
             settings, topic, schedule, shape, seed=seed, records=records, stop=stop, heed=heed
@@ -130,9 +131,6 @@ def generate(
 
 def check_topic(name: str, ours: str) -> None:
     """Refuses what cannot be a topic, and what is one of the log's."""
-    from events.job_config.reserved import is_reserved_topic
-    from events.job_config.strict_json import shorten
-
     if not _TOPIC.fullmatch(name):
         raise Failed(
             Code.USAGE,
@@ -151,10 +149,7 @@ def _schedule(
     speed: float | None,
     scale: float | None,
     for_: str | None,
-) -> Schedule:
-    from turbine.ops.traffic import steady
-    from turbine.read.moments import parse_span
-
+) -> RateSchedule:
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
             if given is not None:
@@ -171,14 +166,9 @@ def _schedule(
     return schedule if for_ is None else schedule.until(parse_span(for_, "--for") / 1000)
 
 
-def _played(trace: Path, speed: float, scale: float) -> Schedule:
-    from turbine.ops.generate import open_trace
-    from turbine.ops.traffic import BadTrace, played
-
-    try:
+def _played(trace: Path, speed: float, scale: float) -> RateSchedule:
+    with named("--trace"):
         schedule = played(open_trace(trace), speed=speed, scale=scale)
-    except BadTrace as bad:
-        raise Failed(Code.USAGE, f"--trace: {bad}") from None
     most = max(schedule.per_s)
     if most > PER_S_MAX:
         raise Failed(
@@ -189,15 +179,15 @@ def _played(trace: Path, speed: float, scale: float) -> Schedule:
     return schedule
 
 
-def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
-    from turbine.ops.traffic import Shape
-
+def _shape(
+    keys: int, skew: float, size: int, late: float | None, late_by: int | None
+) -> RecordShape:
     if (late is None) != (late_by is None):
         given, other = (
             ("--late", "--late-by MS") if late_by is None else ("--late-by", "--late SHARE")
         )
         raise Failed(Code.USAGE, f"{given} alone makes nothing late; add {other}")
-    return Shape(
+    return RecordShape(
         keys,
         _within(skew, "--skew", SKEW_MAX, zero=True),
         size,
@@ -218,9 +208,6 @@ def _within(value: float, option: str, most: float, *, zero: bool = False) -> fl
 
 def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
     """Makes the topic where it is missing; it must not be another than was asked for."""
-    from turbine.cli.output import tell
-    from turbine.ops.generate import prepare_topic
-
     count, created = prepare_topic(settings, topic, partitions)
     if created:
         tell(f"topic {topic} is created, with {count} partitions")
@@ -235,13 +222,13 @@ def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
 # --- what is told
 
 
-def teller() -> Callable[[Progress], None]:
+def teller() -> Callable[[GeneratorProgress], None]:
     """Tells how far a run has come, in one line that is written over, if a person looks."""
     if not sys.stderr.isatty():
         return lambda _: None
     before_s, before = 0.0, 0
 
-    def told(run: Progress) -> None:
+    def told(run: GeneratorProgress) -> None:
         nonlocal before_s, before
         per_s = (run.sent - before) / max(run.seconds - before_s, 1e-3)
         before_s, before = run.seconds, run.sent
@@ -258,16 +245,14 @@ def clear_line() -> None:
         sys.stderr.write("\r\x1b[K")
 
 
-def progress_text(run: Progress, per_s: float) -> str:
+def progress_text(run: GeneratorProgress, per_s: float) -> str:
     """One line for people, with the rate of the last second."""
-    from turbine.cli.hosted import span
-
     late = span(int(1000 * run.behind_s), SLOW_MS)
     behind = f", {late} behind" if late else ""
     return f"{span(int(1000 * run.seconds))}: {run.sent:,} sent, {per_s:,.0f} a second{behind}"
 
 
-def to_plain(topic: str, run: Progress) -> Row:
+def to_plain(topic: str, run: GeneratorProgress) -> Row:
     """What came of a run, as JSON."""
     return {
         "topic": topic,
@@ -278,20 +263,20 @@ def to_plain(topic: str, run: Progress) -> Row:
     }
 
 
-def _show(topic: str, run: Progress, output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, tell, write
-
+def _show(topic: str, run: GeneratorProgress, output: str) -> None:
     row = to_plain(topic, run)
-    if output == "table":
-        columns = [
-            Column("TOPIC", lambda one: one["topic"]),
-            Column("SENT", lambda one: one["sent"]),
-            Column("SECONDS", lambda one: f"{one['seconds']:.1f}"),
-            Column("PER SECOND", lambda one: f"{one['sent_per_s']:.1f}"),
-            Column("BEHIND", lambda one: f"{one['behind_ms']} ms"),
-        ]
-        write(table_text([row], columns))
-    else:
-        show_value(row, output)
+    show(
+        row,
+        output,
+        lambda: listed(
+            [row],
+            "TOPIC, SENT, SECONDS, PER SECOND, BEHIND",
+            {
+                "SECONDS": lambda one: f"{one['seconds']:.1f}",
+                "PER SECOND": lambda one: f"{one['sent_per_s']:.1f}",
+                "BEHIND": lambda one: f"{one['behind_ms']} ms",
+            },
+        ),
+    )
     if row["behind_ms"] > SLOW_MS:
         tell("the records came later than they were due: that rate is too high for this broker")

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from components.runtime.process.loop import StopSignal
+from events.generated.records import WorkloadProfiled
+from events.wire.codec import Record
+from turbine.cli.columns import columns
 from turbine.cli.options import Listed, Shown, check_job, chosen
-from turbine.failures import Code, Failed
+from turbine.cli.output import facts, show, show_rows, tell, to_line
+from turbine.cli.output import write as put
+from turbine.failures import Code, Failed, named
+from turbine.read.moments import now_ms, parse_moment, parse_span
+from turbine_client.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from events.generated.records import WorkloadProfiled
-    from events.wire.codec import Record
     from spark_streaming.history.writing import Wrote
-    from turbine.ops.history import Span, Written
-    from turbine_client.settings import Settings
+    from turbine.ops.history import ProfileSpan, Written
 
 Row = dict[str, Any]
 
@@ -64,9 +69,6 @@ def write(
 
     Until Ctrl-C, or with --once until it has all that there is now.
     """
-    from components.runtime.process.loop import Stop
-    from turbine.read.moments import parse_span
-
     every_ms = parse_span(every, "--every")
     if every_ms < EVERY_MS_MIN:
         raise Failed(Code.USAGE, f"--every: {every} is less than 1s; write more")
@@ -75,7 +77,7 @@ def write(
     with _spark(settings, master) as spark:
         from turbine.ops.history import write as carry
 
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         found = carry(
             spark,
             settings,
@@ -90,17 +92,12 @@ def write(
 
 
 def _told(one: Wrote) -> None:
-    from turbine.cli.output import tell
-
     if one.unreadable:
         tell(f"batch {one.number}: {one.unreadable} are no reports; {one.why}")
 
 
 def show_written(place: str, found: Written, output: str) -> None:
     """What a run has brought."""
-    from turbine.cli.output import facts, show_value
-    from turbine.cli.output import write as put
-
     row = {
         "directory": place,
         "batches": found.batches,
@@ -108,10 +105,8 @@ def show_written(place: str, found: Written, output: str) -> None:
         "unreadable": found.unreadable,
         "why": found.why or None,
     }
-    if output == "table":
-        put(facts((name, value) for name, value in row.items() if value is not None))
-    else:
-        show_value(row, output)
+    pairs = [(name, value) for name, value in row.items() if value is not None]
+    show(row, output, lambda: facts(pairs))
 
 
 def compact(
@@ -125,9 +120,6 @@ def compact(
 
     Readers see each report once all the while; files that are replaced go a compaction later.
     """
-    from turbine.cli.output import Column, show_rows, tell
-    from turbine.read.moments import now_ms
-
     settings = chosen(context).settings()
     place = _place(settings, directory)
     with _spark(settings, master) as spark:
@@ -137,12 +129,13 @@ def compact(
     if not done and output in ("table", "wide"):
         tell(f"no day of {place} that is over has anything to compact")
         return Code.OK
-    columns = [
-        Column("DAY", lambda row: row["day"]),
-        Column("REPORTS", lambda row: f"{row['reports']:,}"),
-    ]
     rows = ({"day": day, "reports": reports} for day, reports in done)
-    show_rows(rows, output, columns, name="day")
+    show_rows(
+        rows,
+        output,
+        columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"}),
+        name="day",
+    )
     return Code.OK
 
 
@@ -161,8 +154,6 @@ def profile(
 
     With --publish also on the profiles' topic; what it has already is not said again.
     """
-    from turbine.cli.output import tell
-
     for name in names or ():
         check_job(name)
     end_ms = _end_ms(to)
@@ -181,8 +172,6 @@ def profile(
 
 def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
     """Profiles in the form that was asked for; how many they are."""
-    from turbine.cli.output import show_rows, to_line, write
-
     if output != "jsonl":
         held = list(rows)
         if held or output not in ("table", "wide"):
@@ -190,14 +179,12 @@ def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
         return len(held)
     shown = 0
     for row in rows:  # as they come: ten thousand jobs are not held for it
-        write(to_line(row))
+        put(to_line(row))
         shown += 1
     return shown
 
 
 def _end_ms(to: str | None) -> int:
-    from turbine.read.moments import now_ms, parse_moment
-
     now = now_ms()
     if to is None:
         return now - now % 86_400_000
@@ -216,29 +203,21 @@ def _partitions(settings: Settings) -> int:
 def _place(settings: Settings, directory: str | None) -> str:
     from turbine.ops import history
 
-    try:
+    with named("--directory"):
         return history.place_of(settings, directory)
-    except history.HistoryFailed as failed:
-        raise Failed(Code.USAGE, f"--directory: {failed}") from None
 
 
-@contextmanager
-def _spark(settings: Settings, master: str | None) -> Iterator[SparkSession]:
-    """A session; what goes wrong with it ends the command with its sentence."""
+def _spark(settings: Settings, master: str | None) -> AbstractContextManager[SparkSession]:
     from turbine.ops import history
 
-    try:
-        with history.spark_of(settings, master) as spark:
-            yield spark
-    except history.HistoryFailed as failed:
-        raise Failed(Code.FAILED, str(failed)) from None
+    return history.spark_of(settings, master)
 
 
 def _rows(
     spark: SparkSession,
     settings: Settings,
     place: str,
-    span: Span,
+    span: ProfileSpan,
     jobs: list[str],
     *,
     publish: bool,
@@ -262,8 +241,6 @@ def to_plain(found: WorkloadProfiled, record: Record, *, published: bool | None 
 
 
 def _columns(*, publish: bool) -> list[Any]:
-    from turbine.cli.output import Column
-
     def of(name: str, row: Row) -> list[float]:
         return [one[name] for one in row["slots"] if one[name] is not None]
 
@@ -274,15 +251,17 @@ def _columns(*, publish: bool) -> list[Any]:
         means = of("records_in_per_s_mean", row)
         return f"{sum(means) / len(means):,.1f}"
 
-    columns = [
-        Column("JOB", lambda row: row["job"]),
-        Column("SLOTS", lambda row: len(row["slots"])),
-        Column("DAYS", lambda row: max(of("days", row))),
-        Column("MEAN IN", mean),
-        Column("PEAK IN", most("records_in_per_s_peak")),
-        Column("PEAK CORES", most("cpu_cores_peak")),
-        Column("ID", lambda row: row["id"], wide=True),
-    ]
+    found = columns(
+        "JOB, SLOTS=slots:count, DAYS, MEAN IN, PEAK IN, PEAK CORES, *ID",
+        {
+            "DAYS": lambda row: max(of("days", row)),
+            "MEAN IN": mean,
+            "PEAK IN": most("records_in_per_s_peak"),
+            "PEAK CORES": most("cpu_cores_peak"),
+        },
+    )
     if publish:
-        columns.append(Column("PUBLISHED", lambda row: "new" if row["published"] else "known"))
-    return columns
+        found += columns(
+            "PUBLISHED", {"PUBLISHED": lambda row: "new" if row["published"] else "known"}
+        )
+    return found

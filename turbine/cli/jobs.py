@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.job_config.strict_json import split_path
+from events.topics import JOURNAL
+from turbine.cli import scaled
+from turbine.cli.columns import columns, listed, part, span
+from turbine.cli.job_rows import existing, living, versions_text
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from projections.jobs import Job
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
-    from turbine.read.state.view import View
+from turbine.cli.output import (
+    facts,
+    indented,
+    show,
+    show_rows,
+    tell,
+)
+from turbine.cli.viewing import jobs_view
+from turbine.failures import Code, named
+from turbine.read.answers.alerts import open_alerts
+from turbine.read.answers.jobs import DECISIONS_SHOWN, jobs, layers_row
+from turbine.read.answers.journal import line_of
+from turbine.read.answers.lines import line_in, lines_of, some_of
+from turbine.read.answers.scaling import policy_of, scaling_of
+from turbine.read.answers.syncs import syncs
+from turbine.read.differences import Difference, differences
+from turbine.read.moments import Moment, given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import position_at
+from turbine.read.state.view import View
 
 Row = dict[str, Any]
 
@@ -32,14 +51,6 @@ def get_jobs(
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.jobs import jobs
-    from turbine.read.answers.lines import lines_of, some_of
-    from turbine.read.filters import BadFilter
-    from turbine.read.moments import given_moment
-    from turbine.read.plain import plain
-
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
@@ -47,10 +58,8 @@ def get_jobs(
     for name in names or ():
         found = view.jobs.get(name)
         existing(None if found is None else found.job, name, at, lambda: _alive(view))
-    try:
+    with named("--filter"):
         lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
-    except BadFilter as bad:
-        raise Failed(Code.USAGE, f"--filter: {bad}") from None
     rows = plain(jobs(view, [line for line in lines if not names or line.job in names]))
     if not rows and output in ("table", "wide"):
         when, remedy = f" at {at}" if at else "", "; `turbine apply` makes one"
@@ -67,17 +76,6 @@ def describe_job(
     output: Shown = "table",
 ) -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
-    from turbine.cli.output import show_value, write
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.alerts import open_alerts
-    from turbine.read.answers.jobs import DECISIONS_SHOWN, layers_row
-    from turbine.read.answers.journal import line_of
-    from turbine.read.answers.lines import line_in
-    from turbine.read.answers.scaling import scaling_of
-    from turbine.read.answers.syncs import syncs
-    from turbine.read.moments import given_moment
-    from turbine.read.plain import plain
-
     check_job(name)
     moment = given_moment(at)
     log = open_log(context)
@@ -93,10 +91,7 @@ def describe_job(
     row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [plain(line_of(one)) for one in decisions[-DECISIONS_SHOWN:]]
-    if output == "table":
-        write(_description(row))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _description(row))
     return Code.OK
 
 
@@ -105,51 +100,14 @@ def _names(log: Log, end: dict[str, int] | None) -> list[str]:
 
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
-    from events.topics import JOURNAL
-    from turbine.read.moments import position_at
-
     return None if moment is None else position_at(log, moment, [JOURNAL])
-
-
-def existed(job: Job) -> bool:
-    """Was it ever created? A rejected request leaves a row too."""
-    return job.versions.base > 0
-
-
-def existing(
-    job: Job | None, name: str, at: str | None, names: Callable[[], Iterable[str]] = tuple
-) -> Job:
-    """The job; Failed where there never was one, with the nearest of the `names` there are."""
-    from turbine_client.creating import LISTS, with_nearest
-
-    if job is not None and existed(job):
-        return job
-    when = f" at {at}" if at else ""
-    remedy = LISTS
-    if job is not None:
-        remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
-    sentence = f"there is no job {name}{when}; {remedy}"
-    raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
 
 
 def _alive(view: View) -> list[str]:
     return living(seen.job for seen in view.jobs.values())
 
 
-def living(jobs: Iterable[Job]) -> list[str]:
-    """The names of those that there are."""
-    return [job.name for job in jobs if job.alive]
-
-
-def names_in(log: Log) -> list[str]:
-    """The same of a log, which is folded for it: only to tell whoever mistyped one."""
-    return living(log.jobs().values())
-
-
 def _columns() -> list[Any]:
-    from turbine.cli.hosted import rate
-    from turbine.cli.output import Column
-
     def expected(*path: str) -> Any:
         def cell(row: Row) -> object:
             inner = row["expected"]
@@ -159,28 +117,25 @@ def _columns() -> list[Any]:
 
         return cell
 
-    return [
-        Column("JOB", lambda row: row["job"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
-        Column("LAG", lambda row: _lag(row["lag_seconds"])),
-        Column("BEHIND", lambda row: row["lag_records"]),
-        Column("INPUT", lambda row: rate(row["rate_in"])),
-        Column("ALERT", _alert),
-        Column("VERSIONS", lambda row: "/".join(map(str, row["versions"].values())), wide=True),
-        Column("PACKAGE", _package, wide=True),
-        Column("OVERRIDDEN", _overridden, wide=True),
-        Column("POLICY", _policy, wide=True),
-        Column("TIER", expected("tier"), wide=True),
-        Column("OPERATOR", expected("operator"), wide=True),
-        Column("AUTHOR", lambda row: row["layers"]["base"]["author"], wide=True),
-        Column("REASON", lambda row: row["layers"]["base"]["reason"], wide=True),
-    ]
+    return columns(
+        "JOB, STATE, TASKS, LAG, BEHIND=lag_records, INPUT=rate_in:rate, ALERT,"
+        " *VERSIONS, *PACKAGE, *OVERRIDDEN, *POLICY, *TIER, *OPERATOR,"
+        " *AUTHOR=layers.base.author, *REASON=layers.base.reason",
+        {
+            "TASKS": lambda row: f"{row['running']}/{row['tasks']}",
+            "LAG": lambda row: _lag(row["lag_seconds"]),
+            "ALERT": _alert,
+            "VERSIONS": lambda row: "/".join(map(str, row["versions"].values())),
+            "PACKAGE": _package,
+            "OVERRIDDEN": _overridden,
+            "POLICY": _policy,
+            "TIER": expected("tier"),
+            "OPERATOR": expected("operator"),
+        },
+    )
 
 
 def _lag(seconds: float | None) -> str:
-    from turbine.cli.hosted import span
-
     return span(None if seconds is None else round(1000 * seconds))
 
 
@@ -199,8 +154,6 @@ def _package(row: Row) -> str:
 
 def _policy(row: Row) -> str:
     """Who decides about its size, and what comes of it."""
-    from turbine.read.answers.scaling import policy_of
-
     found = policy_of(row["expected"])
     return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
 
@@ -212,68 +165,64 @@ def _overridden(row: Row) -> str:
 
 
 def _description(row: Row) -> str:
-    from events.job_config.strict_json import split_path
-    from turbine.cli import scaled
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.cli.syncs import section
-    from turbine.read.moments import show_time
-
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
-    columns = [
-        Column("LAYER", lambda one: one["layer"]),
-        Column("VERSION", lambda one: one["version"]),
-        Column("AUTHOR", lambda one: one["author"]),
-        Column("REASON", lambda one: one["reason"]),
-        Column("EXPIRES", lambda one: show_time(one["expires_ms"])),
-        Column("CHANGE", lambda one: one["change_id"]),
-    ]
     keys = [
         {"path": path, "value": _value_at(row["expected"], split_path(path)), "from": layer}
         for path, layer in row["origins"].items()
     ]
-    paths = [
-        Column("EXPECTED", lambda one: one["path"]),
-        Column("VALUE", lambda one: one["value"]),
-        Column("FROM", lambda one: one["from"]),
-    ]
-    decided = [
-        Column("DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("KIND", lambda one: one["kind"]),
-        Column("STANDS", lambda one: one["stands"]),
-        Column("SAYS", lambda one: one["summary"]),
-        Column("ID", lambda one: one["id"]),
-    ]
     head = facts([("job", row["job"]), ("state", row["line"]["state"])])
-    parts = [head, table_text(layers, columns)]
+    titles = "LAYER, VERSION, AUTHOR, REASON, EXPIRES=expires_ms:time, CHANGE=change_id"
+    parts = [head, listed(layers, titles)]
     parts += [_ends(layers)] if any(one["ends"] for one in layers) else []
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
-    parts += [table_text(keys, paths)] if keys else []
-    parts += [table_text(row["decisions"], decided)] if row["decisions"] else []
+    parts += part(keys, "EXPECTED=path, VALUE, FROM")
+    parts += part(row["decisions"], "DECIDED=at_ms:time, KIND, STANDS, SAYS=summary, ID")
     return "\n\n".join(parts)
 
 
 def _ends(layers: Iterable[Row]) -> str:
     """What is taken back, and when."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.differences import Difference
-    from turbine.read.moments import show_time
 
     def then(one: Row) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
 
-    columns = [
-        Column("ENDS", lambda one: show_time(one["expires_ms"])),
-        Column("OF", lambda one: one["layer"]),
-        Column("BY", lambda one: one["author"]),
-        Column("THEN", then),
-        Column("CHANGE", lambda one: one["change_id"]),
-    ]
     rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
-    return table_text(rows, columns)
+    return listed(
+        rows, "ENDS=expires_ms:time, OF=layer, BY=author, THEN, CHANGE=change_id", {"THEN": then}
+    )
 
 
 def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     for key in keys:
         value = value[key]
     return value
+
+
+def section(row: Row) -> str:
+    """What `describe job` says of running, plan, quarantine and failures."""
+    sync = row["sync"]
+    pairs: list[tuple[str, object]] = [
+        ("running", sync["in_effect"]),
+        ("condition", sync["condition"]),
+        ("versions", versions_text(sync["running_versions"])),
+        ("tasks", f"{sync['tasks_running']} of {sync['tasks']} run"),
+    ]
+    if plan := sync["plan"]:
+        waits = ", ".join(f"{one['task']} ({one['why']})" for one in plan["missing"][:10])
+        more = f" and {len(plan['missing']) - 10} more" if len(plan["missing"]) > 10 else ""
+        pairs += [
+            ("plan", f"{plan['intent']} to {versions_text(plan['versions'])}"),
+            ("step", f"{plan['step'] or '-'} of {', '.join(plan['steps'])}"),
+            ("deadline", show_time(plan["deadline_ms"])),
+            ("waits for", f"tasks {waits}{more}" if waits else "-"),
+        ]
+    if held := sync["quarantine"]:
+        pairs.append(("quarantine", f"{held['step']}: {held['cause']}: {held['explanation']}"))
+    parts = [facts(pairs)]
+    found = differences(sync["running"], row["expected"])
+    if found:
+        lines = "\n".join(map(str, found))
+        parts.append("running to expected\n" + indented(lines))
+    parts += part(sync["last_failures"], "FAILED=at_ms:time, STEP, CAUSE, EXPLANATION")
+    return "\n\n".join(parts)

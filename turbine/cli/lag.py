@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from turbine.cli.columns import amount, columns, rate
+from turbine.cli.job_rows import existing_sync, jobs_then, names_in
 from turbine.cli.options import At, Listed, check_job, open_log
+from turbine.cli.output import Column, show_rows, tell
+from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from turbine.cli.output import Column
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
+from turbine.read.answers.lag import behind_then, look, look_back, to_plain
+from turbine.read.moments import Moment, given_moment, now_ms
+from turbine.read.state.framed import FramedLog
+from turbine.read.state.instants import log_at
 
 Row = dict[str, Any]
 
@@ -35,12 +38,6 @@ def get_lag(
     What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
     past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
     """
-    from turbine.cli.jobs import names_in
-    from turbine.cli.output import show_rows, tell
-    from turbine.cli.syncs import existing, jobs_then
-    from turbine.read.answers.lag import behind_then, look, look_back, to_plain
-    from turbine.read.moments import given_moment, log_at, now_ms
-
     for name in names or ():
         check_job(name)
     moment = given_moment(at)
@@ -55,7 +52,7 @@ def get_lag(
         past, end = log_at(log, moment), None if isinstance(moment, int) else moment
         syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
     for name in names or ():
-        existing(syncs, name, at, lambda: names_in(log))
+        existing_sync(syncs, name, at, lambda: names_in(log))
     rows = [row for one in found for row in to_plain(one, by)]
     rows = _standing(rows, log, moment) if by == "job" and rows else rows
     if not rows and output in ("table", "wide"):
@@ -65,11 +62,9 @@ def get_lag(
     return Code.OK
 
 
-def _standing(rows: list[Row], log: Log, moment: Moment | None) -> list[Row]:
+def _standing(rows: list[Row], log: FramedLog, moment: Moment | None) -> list[Row]:
     """The same with how each job stands, as every list says it: what a list of task specs says is
     no word of what runs."""
-    from turbine.cli.viewing import jobs_view, lines_of
-
     lines = lines_of(jobs_view(log, moment))
     said = ("state", "tasks", "running")
     return [
@@ -79,40 +74,30 @@ def _standing(rows: list[Row], log: Log, moment: Moment | None) -> list[Row]:
 
 
 def _columns(by: str) -> list[Column]:
-    from turbine.cli.hosted import amount, percent, rate, span
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
-    lag = [
-        Column("LAG", lambda row: row["lag_records"]),
-        Column("BYTES", lambda row: amount("lag_bytes", row["lag_bytes"])),
-        Column("TIME", lambda row: span(row["lag_ms"])),
-    ]
+    lag = columns(
+        "LAG=lag_records, BYTES, TIME=lag_ms:span",
+        {"BYTES": lambda row: amount("lag_bytes", row["lag_bytes"])},
+    )
     if by == "partition":
         return [
-            Column("JOB", lambda row: row["job"]),
-            Column("PARTITION", lambda row: f"{row['topic']}/{row['partition']}"),
-            Column("TASK", lambda row: row["task"]),
-            Column("COMMITTED", lambda row: row["committed"]),
-            Column("END", lambda row: row["end"]),
+            *columns(
+                "JOB, PARTITION, TASK, COMMITTED, END",
+                {"PARTITION": lambda row: f"{row['topic']}/{row['partition']}"},
+            ),
             *lag,
             Column("IN", lambda row: rate(row["records_in_per_s"])),
         ]
-    ahead = [Column("TASK", lambda row: row["name"])]
+    ahead = columns("TASK=name")
     if by == "job":
-        ahead = [
-            Column("JOB", lambda row: row["job"]),
-            Column("STATE", lambda row: row["state"]),
-            Column("TASKS", lambda row: f"{row['running']}/{row['tasks']}"),
-        ]
+        ahead = columns(
+            "JOB, STATE, TASKS", {"TASKS": lambda row: f"{row['running']}/{row['tasks']}"}
+        )
     return [
         *ahead,
         *lag,
-        Column("IN", lambda row: rate(row["records_in_per_s"])),
-        Column("BUSY", lambda row: percent(row["busy_share"])),
-        Column("PARTITIONS", lambda row: row["partitions"]),
-        Column("UNKNOWN", lambda row: row["unknown_partitions"] or ""),
-        Column("AT LEAST", lambda row: row["lag_records_min"], wide=True),
-        Column("CHECKPOINT", lambda row: span(row["checkpoint_age_ms"]), wide=True),
-        Column("REPORTED", lambda row: show_time(row["reported_ms"]), wide=True),
+        *columns(
+            "IN=records_in_per_s:rate, BUSY=busy_share:percent, PARTITIONS,"
+            " UNKNOWN=unknown_partitions:some, *AT LEAST=lag_records_min,"
+            " *CHECKPOINT=checkpoint_age_ms:span, *REPORTED=reported_ms:time"
+        ),
     ]

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
 
+from components.runtime.process.local import ask_broker, ask_topics, broker_directory, port_here
+from components.runtime.process.secrets import HIDDEN, is_secret
+from events.job_config.reserved import is_reserved_topic
+from turbine.cli.columns import columns, listed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
+from turbine.cli.output import facts, show, show_rows, show_value, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from turbine_client.settings import Settings
+from turbine.ops.generate import prepare_topic
+from turbine.serve import Shown as Figures
+from turbine.serve import check_names
+from turbine.serve import serve as run
+from turbine_client.clients import counts_of
+from turbine_client.settings import NAMES, Settings
 
 Row = dict[str, Any]
 Port = Annotated[
@@ -29,23 +38,16 @@ def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "
 
     For this machine only. One that runs already is left alone.
     """
-    from components.runtime.process.local import ask_broker
-
     settings, directory = _broker(context)
     row = ask_broker("start", directory, port or port_of(settings))
     _show_broker(row, output)
     if row["bootstrap"] != settings.bootstrap and not _same_port(row["bootstrap"], settings):
-        from turbine.cli.output import tell
-
         tell(f"set TURBINE_BOOTSTRAP={row['bootstrap']}, or add --bootstrap {row['bootstrap']}")
     return Code.OK
 
 
 def stop_broker(context: typer.Context) -> int:
     """Stop the broker of this machine; its data stays."""
-    from components.runtime.process.local import ask_broker
-    from turbine.cli.output import write
-
     _, directory = _broker(context)
     if not ask_broker("stop", directory)["stopped"]:
         raise _no_broker(directory)
@@ -55,8 +57,6 @@ def stop_broker(context: typer.Context) -> int:
 
 def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
     """Show the broker of this machine; exit code 3 where none runs."""
-    from components.runtime.process.local import ask_broker
-
     _, directory = _broker(context)
     row = ask_broker("status", directory)
     if row["pid"] is None:
@@ -71,9 +71,6 @@ def wipe_broker(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> int:
     """Delete the log of this machine's broker, for ever."""
-    from components.runtime.process.local import ask_broker
-    from turbine.cli.output import write
-
     _, directory = _broker(context)
     if not yes:
         if not sys.stdin.isatty():
@@ -88,16 +85,12 @@ def wipe_broker(
 
 
 def _broker(context: typer.Context) -> tuple[Settings, Path]:
-    from components.runtime.process.local import broker_directory
-
     settings = chosen(context).settings()
     return settings, broker_directory(settings)
 
 
 def port_of(settings: Settings) -> int:
     """Where a broker of this machine has to listen; Failed where the bootstrap is elsewhere."""
-    from components.runtime.process.local import port_here
-
     port = port_here(settings)
     if port is None:
         raise Failed(
@@ -109,18 +102,11 @@ def port_of(settings: Settings) -> int:
 
 
 def _same_port(bootstrap: str, settings: Settings) -> bool:
-    from components.runtime.process.local import port_here
-
     return port_here(settings) == int(bootstrap.rpartition(":")[2])
 
 
 def _show_broker(row: Row, output: str) -> None:
-    from turbine.cli.output import facts, show_value, write
-
-    if output == "table":
-        write(facts((name.replace("_", " "), value) for name, value in row.items()))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: facts((name.replace("_", " "), value) for name, value in row.items()))
 
 
 def _no_broker(directory: Path) -> Failed:
@@ -137,9 +123,6 @@ def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
 
     Exit code 5 where any does.
     """
-    from components.runtime.process.local import ask_topics
-    from turbine.cli.output import tell
-
     chosen(context).connected()
     steps = ask_topics("plan", chosen(context).flags())
     if not steps:
@@ -156,9 +139,6 @@ def apply_topics(
 
     What is there is never changed: exit code 5 where a topic differs, for a person to decide.
     """
-    from components.runtime.process.local import ask_topics
-    from turbine.cli.output import tell
-
     chosen(context).connected()
     steps = ask_topics("plan" if dry_run else "apply", chosen(context).flags())
     if steps:
@@ -181,10 +161,6 @@ def create_one(
 
     By default with as many partitions as the settings say. One that is there is left as it is.
     """
-    from events.job_config.reserved import is_reserved_topic
-    from turbine.cli.output import write
-    from turbine.ops.generate import prepare_topic
-
     ours = chosen(context).settings().topic("")
     if is_reserved_topic(topic) or topic.startswith(ours):
         raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
@@ -197,9 +173,6 @@ def create_one(
 
 
 def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
-    from turbine.cli.output import write
-    from turbine_client.clients import counts_of
-
     known = counts_of(settings).get(topic)
     if known is None:
         count = partitions or settings.partitions
@@ -210,16 +183,7 @@ def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
 
 
 def _show_steps(steps: list[Row], output: Any) -> None:
-    from turbine.cli.output import Column, show_rows
-
-    columns = [
-        Column("STEP", lambda row: row["kind"]),
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("WHAT", lambda row: row["what"]),
-        Column("EXPECTED", lambda row: row["expected"]),
-        Column("FOUND", lambda row: row["found"]),
-    ]
-    show_rows(steps, output, columns, name="topic")
+    show_rows(steps, output, columns("STEP=kind, TOPIC, WHAT, EXPECTED, FOUND"), name="topic")
 
 
 # --- components
@@ -262,16 +226,9 @@ def serve(
     One of api, auditor, capacity-manager, clock, exporter, publisher, shard-manager and webhooks,
     or any of job-service, state-syncer, task-service and auto-scaler in one worker.
     """
-    from turbine.serve import Shown, check_names
-    from turbine.serve import serve as run
-    from turbine_client.settings import BadSettings
-
-    try:
-        check_names(names)
-    except BadSettings as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    check_names(names)
     settings = chosen(context).settings()
-    shown = Shown(metrics_port, metrics_host, jobs_max, tasks_per_job)
+    shown = Figures(metrics_port, metrics_host, jobs_max, tasks_per_job)
     return run(names, settings, instance=instance, shown=shown, tier=tier)
 
 
@@ -289,10 +246,6 @@ def view_config(
     ] = "table",
 ) -> int:
     """Show the settings in force. Secrets are not shown."""
-    from components.runtime.process.secrets import HIDDEN
-    from turbine.cli.output import Column, show_value, table_text, write
-    from turbine_client.settings import NAMES
-
     settings = chosen(context).settings()
     values: Row = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
@@ -311,25 +264,16 @@ def view_config(
         plain = rows if show_origin else values
         show_value(plain, output)
         return Code.OK
-    columns = [Column("SETTING", lambda row: row["setting"]), Column("VALUE", lambda r: r["value"])]
-    columns += [Column("ORIGIN", lambda row: row["origin"])] if show_origin else []
-    write(table_text(rows, columns))
+    write(listed(rows, "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"))
     return Code.OK
 
 
 def _shown(key: str, value: str) -> str:
-    from components.runtime.process.secrets import HIDDEN, is_secret
-
     return HIDDEN if is_secret(key) else value
 
 
 def version(context: typer.Context) -> int:
     """Print the version."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    from turbine.cli.output import write
-
     del context
     try:
         write(f"turbine {installed('turbine')}")

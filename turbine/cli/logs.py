@@ -6,17 +6,24 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from difflib import get_close_matches
+from typing import Annotated, Any
 
 import typer
 
+from components.runtime.kafka.intake import Message
+from events.topics import BY_SHORT, JOURNAL
+from events.wire.avsc import read_schemas
+from events.wire.codec import Read
+from events.wire.lock import Version, newest_of, read_lock, update
+from turbine.cli.columns import columns
 from turbine.cli.options import At, Listed, open_log
+from turbine.cli.output import show_rows, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from components.runtime.kafka.intake import Message
-    from events.wire.lock import Version
-    from turbine.read.sources.log import Log
+from turbine.read.moments import given_moment
+from turbine.read.records import read_or_letter
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import position_at
 
 Row = dict[str, Any]
 
@@ -25,7 +32,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True)
-class Tally:
+class TopicTally:
     """What is counted of one topic."""
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -44,9 +51,6 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
 
     By kind, with their times, and how many decisions stand or are void.
     """
-    from turbine.cli.output import show_rows
-    from turbine.read.moments import given_moment, position_at
-
     moment = given_moment(at)
     log = open_log(context)
     if moment is None:
@@ -59,12 +63,8 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
     return Code.OK
 
 
-def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
-    from events.topics import BY_SHORT, JOURNAL
-    from events.wire.codec import Read
-    from turbine.read.records import read_or_letter
-
-    tallies = {short: Tally() for short in BY_SHORT if short in log.counts}
+def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
+    tallies = {short: TopicTally() for short in BY_SHORT if short in log.counts}
     none: frozenset[str] = frozenset()
     for message in messages:
         found = read_or_letter(message, log.counts[JOURNAL], none)
@@ -76,9 +76,7 @@ def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
     return tallies
 
 
-def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> list[Row]:
-    from events.topics import JOURNAL
-
+def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[Row]:
     rows: list[Row] = []
     for short, tally in tallies.items():
         decisions = {"standing": stands[True], "void": stands[False]} if short == JOURNAL else {}
@@ -97,22 +95,14 @@ def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> li
 
 
 def _columns() -> list[Any]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
     def kinds(row: Row) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())
 
-    return [
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("PARTITIONS", lambda row: row["partitions"]),
-        Column("RECORDS", lambda row: row["records"]),
-        Column("STANDING", lambda row: row.get("standing")),
-        Column("VOID", lambda row: row.get("void")),
-        Column("FIRST", lambda row: show_time(row["first_ms"])),
-        Column("LAST", lambda row: show_time(row["last_ms"])),
-        Column("KINDS", kinds),
-    ]
+    return columns(
+        "TOPIC, PARTITIONS, RECORDS, STANDING=standing?, VOID=void?,"
+        " FIRST=first_ms:time, LAST=last_ms:time, KINDS",
+        {"KINDS": kinds},
+    )
 
 
 # --- schema
@@ -120,21 +110,12 @@ def _columns() -> list[Any]:
 
 def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
     """List the schemas, with the ids in messages."""
-    from events.wire.lock import read_lock
-    from turbine.cli.output import Column, show_rows
-
     del context
     rows = [
         {"id": one.id, "name": one.name, "released": one.released, "urn": one.urn}
         for one in read_lock()
     ]
-    columns = [
-        Column("ID", lambda row: row["id"]),
-        Column("NAME", lambda row: row["name"]),
-        Column("RELEASED", lambda row: row["released"]),
-        Column("URN", lambda row: row["urn"], wide=True),
-    ]
-    show_rows(rows, output, columns)
+    show_rows(rows, output, columns("ID, NAME, RELEASED, *URN"))
     return Code.OK
 
 
@@ -146,11 +127,6 @@ def show_schema(
 
     The newest of a record, or that of an id.
     """
-    from difflib import get_close_matches
-
-    from events.wire.lock import newest_of, read_lock
-    from turbine.cli.output import write
-
     del context
     versions = read_lock()
     found = newest_of(versions).get(name)
@@ -172,9 +148,6 @@ def check_schemas(context: typer.Context) -> int:
 
     The lock file has to hold each version, so that all that was said can be read.
     """
-    from events.wire.lock import read_lock
-    from turbine.cli.output import write
-
     del context
     versions = read_lock()
     missing = missing_versions(versions)
@@ -187,8 +160,5 @@ def check_schemas(context: typer.Context) -> int:
 
 def missing_versions(versions: list[Version]) -> list[Version]:
     """What the schemas of this build would add to these versions, or replace in them."""
-    from events.wire.avsc import read_schemas
-    from events.wire.lock import update
-
     there = {one.id: one for one in versions}
     return [one for one in update(versions, read_schemas()) if there.get(one.id) != one]

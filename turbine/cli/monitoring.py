@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
+import yaml
 
+from turbine.cli.output import tell, write
+from turbine.exporter.board import board
+from turbine.exporter.rules import rules
 from turbine.failures import Code, Failed
 
 BOARD, RULES = "turbine.json", "turbine-rules.yaml"
@@ -23,8 +28,6 @@ def export(
     ] = "docs/runbooks",
 ) -> int:
     """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML."""
-    from turbine.cli.output import tell, write
-
     files = documents(runbooks)
     if out is None:
         for name, text in files.items():
@@ -44,13 +47,6 @@ def export(
 
 def documents(runbooks: str) -> dict[str, str]:
     """Both, by the names of their files."""
-    import json
-
-    import yaml
-
-    from turbine.exporter.board import board
-    from turbine.exporter.rules import rules
-
     head = "# Made by `turbine monitoring export`. Change turbine/exporter/rules.py instead.\n"
     told = yaml.safe_dump(rules(runbooks), sort_keys=False, allow_unicode=True, width=100)
     return {BOARD: json.dumps(board(), indent=2) + "\n", RULES: head + told}

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from turbine.cli.table import ENTRIES, TABLE, Entry
+from turbine.cli.table import ENTRIES, TABLE, CommandEntry
 
 
-def below(group: str) -> dict[str, Entry]:
+def below(group: str) -> dict[str, CommandEntry]:
     """The commands and groups right below a group, by the word that names each there."""
     prefix = f"{group} " if group else ""
     found = ((one.name.removeprefix(prefix), one) for one in TABLE if one.name.startswith(prefix))
@@ -20,7 +20,7 @@ def is_group(name: str) -> bool:
     return any(one.name.startswith(f"{name} ") for one in TABLE)
 
 
-def spelled(group: Entry, words: Sequence[str]) -> list[str]:
+def spelled(group: CommandEntry, words: Sequence[str]) -> list[str]:
     """What stands behind a group's name, with the usual command where none is named: `delete NAME`
     is `delete job NAME`, and `delete` alone lacks a name."""
     first = words[0] if words else ""
@@ -37,7 +37,7 @@ def spelled(group: Entry, words: Sequence[str]) -> list[str]:
     return [group.usual, *words]
 
 
-def reading(words: Sequence[str]) -> Entry | None:
+def reading(words: Sequence[str]) -> CommandEntry | None:
     """The command of a line without its global options, where it does nothing but read the log."""
     group = ENTRIES.get(words[0]) if words else None
     if group is not None:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import (
+    OffsetResetRequested,
+    PauseRequested,
+    ReleaseRequested,
+    ResumeRequested,
+)
+from events.job_config.reset import EARLIEST, LATEST, goal_of
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -17,18 +24,21 @@ from turbine.cli.options import (
     chosen,
     open_log,
 )
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.answers.trial import Request
-    from turbine_client.verdicts import Verdict
+from turbine.cli.plans import dry_id
+from turbine.cli.trials import try_asking
+from turbine.cli.verdicts import asked_row, show_verdicts
+from turbine.failures import Code, Failed, named
+from turbine.read.answers.trial import Request
+from turbine.read.moments import now_ms, parse_moment
+from turbine_client.publish import Publisher
+from turbine_client.verdicts import Verdict
 
 Job = Annotated[str, typer.Argument(metavar="JOB")]
 Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the job reads it.")]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JobRequest:
     """What an operator asks of one job."""
 
     verb: str
@@ -39,14 +49,6 @@ class Asked:
 
     def request(self, author: str) -> Request:
         """The record that would be sent."""
-        from events.generated.records import (
-            OffsetResetRequested,
-            PauseRequested,
-            ReleaseRequested,
-            ResumeRequested,
-        )
-        from turbine.cli.changes import dry_id
-
         if self.to is not None:
             return OffsetResetRequested(
                 change_id=dry_id(), job=self.job, to=self.to, author=author, reason=self.reason
@@ -71,7 +73,7 @@ def pause(
 
     Ends when it is planned; `turbine wait JOB --for=paused` waits until it is done.
     """
-    asked = Asked("pause", job, reason, author)
+    asked = JobRequest("pause", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -89,7 +91,7 @@ def resume(
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    asked = Asked("resume", job, reason, author)
+    asked = JobRequest("resume", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -104,7 +106,7 @@ def release(
     output: Shown = "table",
 ) -> int:
     """Let a quarantined job be tried again."""
-    asked = Asked("release", job, reason, author)
+    asked = JobRequest("release", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
@@ -133,21 +135,16 @@ def reset(
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
     """
-    asked = Asked("reset", job, reason, author, goal_text(to))
+    asked = JobRequest("reset", job, reason, author, goal_text(to))
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
 
 def goal_text(to: str) -> str:
     """What the option says, as requests have it; times are by the clock of this machine."""
-    from events.job_config.reset import EARLIEST, LATEST, BadGoal, goal_of
-    from turbine.read.moments import now_ms, parse_moment
-
     plain = to.strip()
     if plain in (EARLIEST, LATEST) or plain.isdigit() or plain.startswith("{"):
-        try:
+        with named("--to"):
             goal_of(plain)
-        except BadGoal as bad:
-            raise Failed(Code.USAGE, f"--to: {bad}") from None
         return plain
     moment = parse_moment(plain, now_ms(), "--to")
     if isinstance(moment, int):
@@ -159,18 +156,15 @@ def goal_text(to: str) -> str:
     )
 
 
-def _ask(context: typer.Context, asked: Asked, *, dry_run: bool, wait_s: float, output: str) -> int:
-    from turbine.cli.verdicts import asked_row, show_verdicts
-
+def _ask(
+    context: typer.Context, asked: JobRequest, *, dry_run: bool, wait_s: float, output: str
+) -> int:
     check_job(asked.job)
     who = author_or_user(asked.author)
     if dry_run:
-        from turbine.cli.trials import try_asking
-
         row = try_asking(open_log(context), asked.request(who), asked.verb, output)
         return show_verdicts([row], output, dry_run=True)
     settings = chosen(context).connected()
-    from turbine_client.publish import Publisher
 
     more = {} if asked.to is None else {"to": asked.to}
     with Publisher(settings, author=who) as publisher:

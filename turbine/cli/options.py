@@ -12,8 +12,8 @@ from turbine.failures import Code, Failed
 
 if TYPE_CHECKING:
     from components.runtime.process.local import Flags
-    from turbine.read.sources.log import Log
     from turbine.read.sources.log_file import LogFile
+    from turbine.read.state.framed import FramedLog
     from turbine_client.settings import Settings
 
 PATIENCE_S = (0.1, 600.0)
@@ -21,7 +21,7 @@ PATIENCE_S = (0.1, 600.0)
 
 def patience(text: str | float) -> float:
     """Seconds of a span such as 30s; a plain number is of seconds."""
-    from turbine.read.moments import parse_span
+    from turbine.read.moments import BadMoment, parse_span
 
     least_s, most_s = PATIENCE_S
     try:
@@ -29,7 +29,7 @@ def patience(text: str | float) -> float:
     except ValueError:
         try:
             seconds = parse_span(str(text)) / 1000
-        except Failed as bad:
+        except BadMoment as bad:
             raise typer.BadParameter(str(bad)) from None
     if not least_s <= seconds <= most_s:
         raise typer.BadParameter(f"{text} is not from {least_s:g}s to {most_s:g}s")
@@ -101,7 +101,7 @@ class Chosen:
     config: Path | None = None
     fleet: Path | None = None
     log: LogFile | None = None
-    held: Log | None = None  # where an API answers in a command's stead: what its views hold
+    held: FramedLog | None = None  # where an API answers in a command's stead: what its views hold
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
@@ -110,17 +110,14 @@ class Chosen:
         return Flags(self.bootstrap, self.config, self.fleet)
 
     def settings(self) -> Settings:
-        """The settings in force, or a sentence about the one that cannot be used."""
-        from turbine_client.settings import BadSettings, load_settings
+        """The settings in force; BadSettings names the one that cannot be used."""
+        from turbine_client.settings import load_settings
 
         if self.held is not None:
             raise NotElsewhere
-        try:
-            return load_settings(
-                {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
-            )
-        except BadSettings as bad:
-            raise Failed(Code.USAGE, str(bad)) from None
+        return load_settings(
+            {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
+        )
 
     @property
     def prefix(self) -> str:
@@ -178,14 +175,14 @@ def chosen(context: typer.Context) -> Chosen:
     return context.obj
 
 
-def open_log(context: typer.Context) -> Log:
+def open_log(context: typer.Context) -> FramedLog:
     """The log that the settings name, or the file."""
-    from turbine.read.sources.log import Log
+    from turbine.read.state.framed import FramedLog
 
     found = chosen(context)
     if found.held is not None:
         return found.held
-    return Log(source=found.log) if found.log is not None else Log(found.connected())
+    return FramedLog(found.connected() if found.log is None else None, source=found.log)
 
 
 def check_job(name: str) -> str:

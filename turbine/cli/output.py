@@ -83,6 +83,14 @@ def show_value(value: object, form: str) -> None:
         write(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def show(value: object, form: str, text: Callable[[], str]) -> None:
+    """One value in the form that was asked for; `text` tells it to people."""
+    if form == "table":
+        write(text())
+    else:
+        show_value(value, form)
+
+
 def to_line(value: object) -> str:
     """JSON in one line."""
     return json.dumps(value, ensure_ascii=False)

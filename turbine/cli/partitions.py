@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from events.job_config.strict_json import printable
-
-if TYPE_CHECKING:
-    from turbine.cli.documents import Wish
+from turbine.cli.documents import LayerWish
 
 NAMED = 3
 """Jobs that a note names; more of them are counted."""
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class UnknownPartitions:
     """An input of a job that does not say how many partitions its topic has."""
 
     job: str
@@ -34,7 +32,7 @@ class Named:
     partitions: int | None = None
 
 
-def named_topics(wish: Wish) -> Iterator[Named]:
+def named_topics(wish: LayerWish) -> Iterator[Named]:
     """What the job names. The file may hold anything: what is no input names no topic."""
     inputs, output = wish.set.get("inputs"), wish.set.get("output")
     for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
@@ -46,17 +44,17 @@ def named_topics(wish: Wish) -> Iterator[Named]:
         yield Named(wish.job, "output", output["topic"])
 
 
-def gaps(wish: Wish) -> Iterator[Gap]:
+def gaps(wish: LayerWish) -> Iterator[UnknownPartitions]:
     """Inputs that do not say how many partitions they have, which could be filled in."""
     inputs = wish.set.get("inputs")
     for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
         if isinstance(one, dict) and "partitions" not in one:
             topic = one.get("topic")
             if isinstance(topic, str):
-                yield Gap(wish.job, at, topic)
+                yield UnknownPartitions(wish.job, at, topic)
 
 
-def fill(wish: Wish, counts: Mapping[str, int]) -> Wish:
+def fill(wish: LayerWish, counts: Mapping[str, int]) -> LayerWish:
     """The wish with the partitions of each topic that is there."""
     found = {gap.at: counts[gap.topic] for gap in gaps(wish) if gap.topic in counts}
     if not found:
@@ -68,7 +66,7 @@ def fill(wish: Wish, counts: Mapping[str, int]) -> Wish:
     return replace(wish, set={**wish.set, "inputs": inputs})
 
 
-def notes(wishes: Iterable[Wish], counts: Mapping[str, int], bootstrap: str) -> Iterator[str]:
+def notes(wishes: Iterable[LayerWish], counts: Mapping[str, int], bootstrap: str) -> Iterator[str]:
     """A sentence for each topic that is not there."""
     missing: dict[str, list[Named]] = {}
     for wish in wishes:

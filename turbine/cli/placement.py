@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import PlacementApplyRequested, PlacementRejected
+from events.job_config.strict_json import printable
+from events.topics import TIERS
+from events.wire.codec import Read
+from projections.fleet import TierFleet
+from projections.plans import read_request, write_moves
+from turbine.cli.columns import listed
 from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
 from turbine.cli.hosted import list_text, move_columns
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
+from turbine.cli.output import Column, facts, show, show_value, table_text, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.generated.records import PlacementApplyRequested
-    from events.wire.codec import Read
-    from projections.fleet import Fleet
-    from turbine.ops.tiers import Answer
-    from turbine.read.sources.log import Log
+from turbine.ops.tiers import Answer, answer_to, ask, new_id
+from turbine.read.answers.ids import LEAST
+from turbine.read.answers.move_history import plans_of
+from turbine.read.answers.moves import plan_to_plain
+from turbine.read.answers.placing import draft_of, draft_to_plain
+from turbine.read.moments import show_time
+from turbine.read.sources.log import Log
+from turbine_client.publish import TooLarge
 
 Row = dict[str, Any]
 PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
@@ -54,9 +63,6 @@ def plan_placement(
 
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
     """
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.placing import draft_of, draft_to_plain
-
     del dry_run
     _, row, _ = read_fleet(context, tier, at)
     plain = draft_to_plain(row, draft_of(row, moves))
@@ -69,8 +75,6 @@ def plan_placement(
 
 
 def _plan_text(row: Row, most: int | None) -> str:
-    from turbine.cli.output import Column, facts, table_text
-
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -84,13 +88,7 @@ def _plan_text(row: Row, most: int | None) -> str:
         parts.append(table_text(_spread(row), _spread_columns()))
     parts += [text for text in (_out_text(row), _unplaced_text(row)) if text]
     if count:
-        columns = [
-            Column("SHARD", lambda one: one["shard"]),
-            Column("FROM", lambda one: one["from"]),
-            Column("TO", lambda one: one["to"]),
-            Column("REASON", lambda one: one["reason"]),
-        ]
-        parts.append(table_text(row["moves"][:MOVES_SHOWN], columns) + _more(count))
+        parts.append(listed(row["moves"][:MOVES_SHOWN], "SHARD, FROM, TO, REASON") + _more(count))
         further = f" --moves {most}" if most is not None else ""
         parts.append(
             f"to have it done: turbine placement apply '{row['plan']}'{further} --reason R"
@@ -107,8 +105,6 @@ def _spread(row: Row) -> list[Row]:
 
 
 def _spread_columns() -> list[Any]:
-    from turbine.cli.output import Column
-
     def cell(when: str, which: str) -> Any:
         return lambda one: f"{one[when][which] / 1000:.2f}"
 
@@ -131,33 +127,25 @@ CAUSES = {
 
 
 def _out_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
     if not row["out_of_band"]:
         return ""
-    columns = [
-        Column("OUT OF BAND", lambda one: one["container"]),
-        Column("IN", lambda one: one["resource"]),
-        Column("BY", lambda one: f"{one['beyond'] / 10:g} % of the mean"),
-        Column("AND STAYS SO BECAUSE", lambda one: CAUSES.get(one["cause"], one["cause"])),
-    ]
-    return table_text(row["out_of_band"], columns)
+    return listed(
+        row["out_of_band"],
+        "OUT OF BAND=container, IN=resource, BY, AND STAYS SO BECAUSE",
+        {
+            "BY": lambda one: f"{one['beyond'] / 10:g} % of the mean",
+            "AND STAYS SO BECAUSE": lambda one: CAUSES.get(one["cause"], one["cause"]),
+        },
+    )
 
 
 def _unplaced_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
     counts = Counter(one["why"] for one in row["unplaced_shards"])
     firsts: Row = {}
     for one in row["unplaced_shards"]:
         firsts.setdefault(one["why"], one["shard"])
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
-    columns = [
-        Column("UNPLACED", lambda one: one["count"]),
-        Column("FIRST", lambda one: one["first"]),
-        Column("BECAUSE", lambda one: one["why"]),
-    ]
-    return table_text(rows[:REASONS_SHOWN], columns) if rows else ""
+    return listed(rows[:REASONS_SHOWN], "UNPLACED=count, FIRST, BECAUSE=why") if rows else ""
 
 
 # --- apply
@@ -178,10 +166,6 @@ def apply_placement(
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
     """
-    from events.generated.records import PlacementApplyRequested
-    from events.topics import TIERS
-    from turbine.ops.tiers import answer_to, new_id
-
     tier, shown = _tier_of(plan)
     who = author_or_user(author)
     log = open_log(context)
@@ -216,20 +200,14 @@ def _tier_of(plan: str) -> tuple[str, bool]:
     )
 
 
-def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
+def _whole_id(row: TierFleet, plan: str, most: int | None) -> str:
     """The id of today's plan where it begins so, with six characters at least."""
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.placing import draft_of
-
     found = draft_of(row, most).plan_id
     enough = len(plan.rpartition("!")[2]) >= LEAST
     return found if enough and found.startswith(plan) else plan
 
 
 def _show_trial(plan: str, moves_json: str, output: str) -> int:
-    from projections.plans import read_request
-    from turbine.cli.output import show_value, write
-
     count = len(read_request(moves_json))
     if output == "table":
         moves = f"with its {count} moves" if count else "which says that what is silent is gone"
@@ -239,11 +217,8 @@ def _show_trial(plan: str, moves_json: str, output: str) -> int:
     return Code.OK
 
 
-def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
+def _moves_again(row: TierFleet, plan: str, most: int | None) -> str:
     """The moves of the plan, if it comes out as it was shown."""
-    from projections.plans import write_moves
-    from turbine.read.answers.placing import draft_of
-
     draft = draft_of(row, most)
     if not draft.moves:
         raise Failed(
@@ -259,7 +234,7 @@ def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
     return write_moves(draft.moves)
 
 
-def _held(row: Fleet, plan: str) -> str:
+def _held(row: TierFleet, plan: str) -> str:
     """No moves, where the plan is the one that waits for a person."""
     if row.brake is None or row.brake.plan_id != plan:
         waits = f"; {row.brake.plan_id} does" if row.brake is not None else ", and none does"
@@ -274,9 +249,6 @@ def _held(row: Fleet, plan: str) -> str:
 
 
 def _send(log: Log, body: PlacementApplyRequested) -> None:
-    from turbine.ops.tiers import ask
-    from turbine_client.publish import TooLarge
-
     try:
         ask(log, body.tier, body)
     except TooLarge:
@@ -288,9 +260,6 @@ def _send(log: Log, body: PlacementApplyRequested) -> None:
 
 
 def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
-    from events.generated.records import PlacementRejected
-    from turbine.cli.output import show_value, write
-
     rejected = isinstance(answer, PlacementRejected)
     if output == "table":
         write(answer_text(answer, asked.plan_id))
@@ -307,8 +276,6 @@ def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, out
 
 
 def _code_of(answer: Answer) -> Code:
-    from events.generated.records import PlacementRejected
-
     if not isinstance(answer, PlacementRejected):
         return Code.OK
     return Code.CONFLICT if answer.reason in STALE else Code.FAILED
@@ -316,9 +283,6 @@ def _code_of(answer: Answer) -> Code:
 
 def answer_text(body: Answer, plan: str) -> str:
     """What the shard manager answered, for people."""
-    from events.generated.records import PlacementRejected
-    from events.job_config.strict_json import printable
-
     if isinstance(body, PlacementRejected):
         return printable(f"{plan}: rejected, {body.reason}: {body.explanation}")
     if not body.moves:
@@ -339,11 +303,6 @@ def show_placement(
     context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.move_history import plans_of
-    from turbine.read.answers.moves import plan_to_plain
-
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)
     plans = plans_of(looked.chain)
@@ -359,17 +318,11 @@ def show_placement(
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
     moves = moves_in(looked, lambda one: one.plan == plan)
     plain = plan_to_plain(found, moves, looked.row)
-    if output == "table":
-        write(_shown_text(plain))
-    else:
-        show_value(plain, output)
+    show(plain, output, lambda: _shown_text(plain))
     return Code.OK
 
 
 def _shown_text(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

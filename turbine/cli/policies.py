@@ -6,8 +6,13 @@ from typing import Annotated
 
 import typer
 
+from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import canonical_json, shorten
+from turbine.cli.columns import listed
 from turbine.cli.options import Shown
+from turbine.cli.output import show
 from turbine.failures import Code, Failed
+from turbine.read.answers.policies import rows_of
 
 
 def describe_policy(
@@ -15,23 +20,17 @@ def describe_policy(
     output: Shown = "table",
 ) -> int:
     """Show the settings of a scaling policy: defaults, what they may be, what they mean."""
-    from events.job_config.policies.table import SETTINGS
-    from events.job_config.strict_json import canonical_json, shorten
-    from turbine.cli.output import Column, show_value, table_text, write
-    from turbine.read.answers.policies import rows_of
-
     if name not in SETTINGS:
         known = ", ".join(SETTINGS)
         raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
     rows = rows_of(name)
-    if output == "table":
-        columns = [
-            Column("SETTING", lambda row: row["setting"]),
-            Column("DEFAULT", lambda row: canonical_json(row["default"])),
-            Column("VALUES", lambda row: row["values"]),
-            Column("MEANING", lambda row: row["meaning"]),
-        ]
-        write(table_text(rows, columns))
-    else:
-        show_value({"policy": name, "settings": rows}, output)
+    show(
+        {"policy": name, "settings": rows},
+        output,
+        lambda: listed(
+            rows,
+            "SETTING, DEFAULT, VALUES, MEANING",
+            {"DEFAULT": lambda row: canonical_json(row["default"])},
+        ),
+    )
     return Code.OK

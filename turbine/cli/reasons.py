@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
+from uuid import UUID
 
 import typer
 
+from turbine.cli.job_rows import names_in
 from turbine.cli.options import At, Shown, Tier, open_log
+from turbine.cli.output import facts, show_value, write
+from turbine.cli.scaled import text_of, why_job
+from turbine.cli.shards import why_shard
+from turbine.cli.tree import tree_text
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.answers.decision import Explanation, RequestLine
-    from turbine.read.sources.log import Log
+from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
+from turbine.read.differences import Difference
+from turbine.read.moments import given_moment, now_ms, show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import log_at
+from turbine_client.creating import perhaps
+from turbine_client.identity import is_job_id, valid_until_ms
 
 Row = dict[str, Any]
 
@@ -47,8 +57,6 @@ def why(
     """
     match words:
         case ["shard", number]:
-            from turbine.cli.shards import why_shard
-
             return why_shard(context, number, tier, at, output, every=every)
         case [name] if name != "shard" and not every:
             return _why_named(context, name, at, output)
@@ -64,10 +72,6 @@ def why(
 
 def _is_id(name: str) -> bool:
     """Is it what ids look like? A job may be called so, but nobody would find its records then."""
-    from uuid import UUID
-
-    from turbine_client.identity import valid_until_ms
-
     try:
         UUID(name)
     except ValueError:
@@ -76,10 +80,6 @@ def _is_id(name: str) -> bool:
 
 
 def _why_named(context: typer.Context, name: str, at: str | None, output: str) -> int:
-    from turbine.cli.scaled import why_job
-    from turbine.read.moments import given_moment, log_at
-    from turbine_client.identity import is_job_id
-
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     # A job's partition is read sooner than all of the journal.
@@ -89,11 +89,6 @@ def _why_named(context: typer.Context, name: str, at: str | None, output: str) -
 
 
 def _why_decided(log: Log, name: str, output: str) -> int:
-    from turbine.cli.output import show_value, write
-    from turbine.cli.tree import tree_text
-    from turbine.read.answers.decision import OpenRequest, decision
-    from turbine.read.plain import plain
-
     answer = decision(log, name)
     if answer is None:
         raise Failed(Code.NOT_FOUND, _unknown(name, log))
@@ -108,9 +103,6 @@ def _why_decided(log: Log, name: str, output: str) -> int:
 
 
 def _unknown(name: str, log: Log) -> str:
-    from turbine.cli.jobs import names_in
-    from turbine_client.creating import perhaps
-
     where = "`turbine log tail -o wide` shows ids"
     if _is_id(name):
         return f"no decision and no request has the id {name}; {where}"
@@ -126,8 +118,6 @@ def _text(answer: Explanation) -> str:
     if answer.tier is not None:
         return "\n\n".join([*parts, *_said_of_tier(answer)])
     if answer.scaling is not None:
-        from turbine.cli.scaled import text_of
-
         return "\n\n".join([*parts, text_of(answer)])
     refusal = _refusal_text(answer)
     if refusal:
@@ -140,9 +130,6 @@ def _text(answer: Explanation) -> str:
 
 
 def _decision_text(answer: Explanation) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     evidence = [f"{place}:{offset}" for place, offset in answer.evidence.items()]
     root = "none: it is the first" if answer.tier else "none: it is the first about this job"
     return facts(
@@ -172,8 +159,6 @@ def _standing(answer: Explanation) -> str:
 
 def _said_of_tier(answer: Explanation) -> list[str]:
     """What a decision about a tier says, field by field."""
-    from turbine.cli.output import facts
-
     said = [
         (key.replace("_", " "), value)
         for key, value in (answer.body or {}).items()
@@ -183,8 +168,6 @@ def _said_of_tier(answer: Explanation) -> list[str]:
 
 
 def _refusal_text(answer: Explanation) -> str:
-    from turbine.cli.output import facts
-
     body = answer.body or {}
     if answer.kind != "JobConfigRejected":
         return ""
@@ -194,9 +177,6 @@ def _refusal_text(answer: Explanation) -> str:
 
 
 def _request_text(request: RequestLine) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     body: Row = request.body
     return facts(
         [
@@ -213,8 +193,6 @@ def _request_text(request: RequestLine) -> str:
 
 
 def _difference_text(answer: Explanation) -> str:
-    from turbine.read.differences import Difference
-
     if not answer.differences:
         return "difference: none in what is expected of the job"
     lines = [f"  {Difference.from_plain(one)}" for one in answer.differences]
@@ -222,8 +200,6 @@ def _difference_text(answer: Explanation) -> str:
 
 
 def _no_verdict(request: RequestLine) -> str:
-    from turbine.read.moments import now_ms, show_time
-
     if request.kind in WISHES:
         name = request.job
         return (

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - a replay keeps the pace that a person asked for
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.job_config.strict_json import printable
+from events.sentences import sentence
+from turbine.cli.job_rows import existing
 from turbine.cli.options import Streamed, check_job, open_log
+from turbine.cli.output import tell, to_line, write
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
-    from turbine.read.sources.replaying import Happening, Replay
+from turbine.read.answers.journal import line_of
+from turbine.read.moments import Moment, given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Log
+from turbine.read.state.instants import log_at, position_at
+from turbine.read.state.replaying import Happening, Replay
 
 Row = dict[str, Any]
 
@@ -46,9 +51,6 @@ def replay(
     Each decision, whether it stands, and how the jobs are whenever that changes. What lies before
     --from is folded in silence. How far it is goes to standard error, the sum comes at the end.
     """
-    from turbine.read.moments import given_moment, log_at, position_at
-    from turbine.read.sources.replaying import Replay
-
     if job is not None:
         check_job(job)
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
@@ -70,8 +72,6 @@ def replay(
 
 
 def _existing(log: Log, job: str) -> None:
-    from turbine.cli.jobs import existing
-
     existing(log.job(job), job, None)
 
 
@@ -102,8 +102,6 @@ class _Shown:
 
     def show(self, one: Happening) -> None:
         """A decision, then how the jobs are if that is news."""
-        from turbine.cli.output import to_line, write
-
         if self.form == "jsonl":
             write(to_line(_to_plain(one)))
             return
@@ -115,8 +113,6 @@ class _Shown:
 
     def sum(self, found: Replay, seconds: float, first: Moment | None) -> None:
         """What it came to."""
-        from turbine.cli.output import to_line, write
-
         row = _summary(found, seconds)
         if self.form == "jsonl":
             write(to_line({"summary": row}))
@@ -144,9 +140,6 @@ def _summary(found: Replay, seconds: float) -> Row:
 
 
 def _to_plain(one: Happening) -> Row:
-    from turbine.read.answers.journal import line_of
-    from turbine.read.plain import plain
-
     row: Row = plain(line_of(one.read_standing()))
     if row["job"].count("/"):
         row["tier"] = row.pop("job").partition("/")[0]
@@ -154,10 +147,6 @@ def _to_plain(one: Happening) -> Row:
 
 
 def _line(one: Happening, *, wide: bool) -> str:
-    from events.job_config.strict_json import printable
-    from events.sentences import sentence
-    from turbine.read.moments import show_time
-
     read, record = one.read, one.read.record
     said = sentence(record.body)
     void = "" if one.stands else "void: "
@@ -172,9 +161,6 @@ def _jobs_text(jobs: Row) -> str:
 
 
 def _tell_progress(found: Replay) -> None:
-    from turbine.cli.output import tell
-    from turbine.read.moments import show_time
-
     share = min(1.0, found.records / found.total) if found.total else 1.0
     tell(
         f"{share:.0%}, {show_time(found.at_ms)}: {found.records:,} records,"

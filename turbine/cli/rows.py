@@ -7,7 +7,10 @@ from typing import Annotated
 import typer
 
 from turbine.cli.options import DryRun, chosen
-from turbine.failures import Code, Failed
+from turbine.cli.output import tell, write
+from turbine.failures import Code
+from turbine.ops.forgetting import forget as carry_out
+from turbine.ops.forgetting import kept_of
 
 
 def forget(
@@ -22,19 +25,11 @@ def forget(
 
     They begin with what the log has, from its beginning. Nothing of the log is changed.
     """
-    from turbine.cli.output import tell, write
-    from turbine.ops.forgetting import forget as carry_out
-    from turbine.ops.forgetting import kept_of
-    from turbine_client.settings import BadSettings
-
     settings = chosen(context).connected()
     verb = "would forget" if dry_run else "forgot"
-    try:
-        for kept in [kept_of(settings, name) for name in names]:
-            if not dry_run:
-                carry_out(settings, kept, tell)
-            groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
-            write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
-    except BadSettings as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    for kept in [kept_of(settings, name) for name in names]:
+        if not dry_run:
+            carry_out(settings, kept, tell)
+        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     return Code.OK

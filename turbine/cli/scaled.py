@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
+from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
+from events.sentences.scaling import outline
+from turbine.cli.columns import listed, part
+from turbine.cli.job_rows import existed
+from turbine.cli.output import Column, cell_text, facts, show, table_text
+from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turbine.read.answers.decision import DecisionDetail
-    from turbine.read.answers.journal import DecisionHead
-    from turbine.read.answers.scaling import Consequence
-    from turbine.read.sources.log import Log
+from turbine.read.answers.decision import DecisionDetail, detail_of, find_request
+from turbine.read.answers.hindrance import hindrance
+from turbine.read.answers.journal import DecisionHead, line_of, parsed
+from turbine.read.answers.scaling import (
+    ACTIONS,
+    SHOWN,
+    Consequence,
+    flat,
+    scaling_of,
+    size_of,
+    words_of,
+)
+from turbine.read.moments import show_time
+from turbine.read.plain import plain
+from turbine.read.state.framed import FramedLog
 
 Row = dict[str, Any]
 
@@ -48,9 +62,6 @@ def text_of(word: DecisionDetail) -> str:
 
 
 def _decided(body: Row, before: Row) -> list[str]:
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.read.answers.scaling import size_of
-
     pairs: list[tuple[str, object]] = [
         ("action", body["action"]),
         ("of", size_of(before)),
@@ -66,39 +77,27 @@ def _decided(body: Row, before: Row) -> list[str]:
     ]
     parts = [facts(pairs), *_constraints(body)]
     if body["alternatives"]:
-        columns = [
-            Column("NOT TAKEN", lambda one: one["action"]),
-            Column("BECAUSE", lambda one: one["reason"]),
-        ]
-        parts.append(table_text(body["alternatives"], columns))
+        parts.append(listed(body["alternatives"], "NOT TAKEN=action, BECAUSE=reason"))
     return parts
 
 
 def _constraints(body: Row) -> list[str]:
     """What each made of the number, in order."""
-    from turbine.cli.output import Column, table_text
-
-    columns = [
-        Column("CONSTRAINT", lambda one: one["name"]),
-        Column("BEFORE", lambda one: _number(one["before"])),
-        Column("AFTER", lambda one: _number(one["after"])),
-        Column("NOTE", lambda one: one["note"]),
-    ]
-    return [table_text(body["constraints"], columns)] if body["constraints"] else []
+    numbers = {
+        "BEFORE": lambda one: _number(one["before"]),
+        "AFTER": lambda one: _number(one["after"]),
+    }
+    return part(body["constraints"], "CONSTRAINT=name, BEFORE, AFTER, NOTE", numbers)
 
 
 def _tasks(body: Row) -> str:
     """Those of another size are not so many of the size before."""
-    from turbine.read.answers.journal import parsed
-
     resized = "threads_per_task" in parsed(body["set_json"])
     more = " of the size before" if resized else ""
     return f"{body['raw_tasks']}{more} wanted, {body['final_tasks']} decided"
 
 
 def _expected(body: Row) -> str:
-    from turbine.read.moments import show_time
-
     rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
     if body["mode"] != "act":
         by_ms = None  # what is only shown is held against nothing
@@ -108,10 +107,6 @@ def _expected(body: Row) -> str:
 
 
 def _declined(body: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.answers.scaling import ACTIONS
-    from turbine.read.moments import show_time
-
     return facts(
         [
             *([("action", f"{body['action']}, not taken")] if body["action"] in ACTIONS else []),
@@ -127,11 +122,6 @@ def _declined(body: Row) -> str:
 
 
 def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
-    from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
-    from events.sentences.scaling import outline
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     record = from_plain(RECORDS[kind], body)
     assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
     outcome = outline(record)
@@ -151,27 +141,20 @@ def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
 
 def _measured(measures: Row) -> list[str]:
     """Before and after side by side, where it has both and they are objects."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.answers.scaling import flat
-
     before, after = measures.get("before"), measures.get("after")
     if not isinstance(before, dict) or not isinstance(after, dict):
         return _values("MEASURED", measures)
     sides = dict(flat(before)), dict(flat(after))
     rows = [{"name": name} for name in dict.fromkeys([*sides[0], *sides[1]])]
-    columns = [
-        Column("MEASURED", lambda one: one["name"]),
-        Column("BEFORE", lambda one: _number(sides[0].get(one["name"]))),
-        Column("AFTER", lambda one: _number(sides[1].get(one["name"]))),
-    ]
     rest = {name: value for name, value in measures.items() if name not in ("before", "after")}
-    return [*([table_text(rows, columns)] if rows else []), *_values("MEASURED", rest)]
+    numbers = {
+        "BEFORE": lambda one: _number(sides[0].get(one["name"])),
+        "AFTER": lambda one: _number(sides[1].get(one["name"])),
+    }
+    return [*part(rows, "MEASURED=name, BEFORE, AFTER", numbers), *_values("MEASURED", rest)]
 
 
 def _values(title: str, values: Row) -> list[str]:
-    from turbine.cli.output import Column, table_text
-    from turbine.read.answers.scaling import flat
-
     rows = [{"name": name, "value": value} for name, value in flat(values)]
     if not rows:
         return []
@@ -186,16 +169,12 @@ def _values(title: str, values: Row) -> list[str]:
 
 def _value(name: str, value: object) -> object:
     """An instant as one; whatever else as it is."""
-    from turbine.read.moments import show_time
-
     instant = isinstance(value, int) and name.endswith("_ms") and value >= INSTANT_MS
     return show_time(value) if instant and isinstance(value, int) else _number(value)
 
 
 def _number(value: object) -> object:
     """Numbers short; unknown is a dash; lists cut."""
-    from turbine.cli.output import cell_text
-
     if isinstance(value, float):
         return f"{value:,.6g}"
     if value is None or isinstance(value, bool | int | str):
@@ -205,16 +184,7 @@ def _number(value: object) -> object:
 
 
 def _became(events: Sequence[Consequence]) -> str:
-    from turbine.cli.output import Column, table_text
-    from turbine.read.moments import show_time
-
-    columns = [
-        Column("THEN", lambda one: show_time(one.at_ms)),
-        Column("KIND", lambda one: one.kind),
-        Column("WHAT", lambda one: one.text),
-        Column("ID", lambda one: one.id),
-    ]
-    return table_text(events, columns)
+    return listed(events, "THEN=at_ms:time, KIND, WHAT=text, ID")
 
 
 def _nothing_yet(body: Row) -> str:
@@ -226,18 +196,9 @@ def _nothing_yet(body: Row) -> str:
 # --- a job
 
 
-def why_job(log: Log, name: str, output: str) -> int | None:
+def why_job(log: FramedLog, name: str, output: str) -> int | None:
     """Why a job does not run as it should, then the last words about its size, the newest in full;
     None where there is no such job."""
-    from turbine.cli.jobs import existed
-    from turbine.cli.output import show_value, write
-    from turbine.cli.viewing import jobs_view, lines_of
-    from turbine.read.answers.decision import detail_of, find_request
-    from turbine.read.answers.hindrance import hindrance
-    from turbine.read.answers.journal import line_of
-    from turbine.read.answers.scaling import SHOWN, scaling_of, words_of
-    from turbine.read.plain import plain
-
     job = log.job(name)
     if job is None or not existed(job):
         return None
@@ -258,18 +219,11 @@ def why_job(log: Log, name: str, output: str) -> int | None:
     row["decisions"] = [plain(line_of(one)) for one in words[-SHOWN:]]
     last = detail_of(log, decisions, words[-1]) if words else None
     row["last"] = plain(last)
-    if output == "table":
-        write(_job_text(row, last))
-    else:
-        show_value(row, output)
+    show(row, output, lambda: _job_text(row, last))
     return Code.OK
 
 
 def _job_text(row: Row, last: DecisionDetail | None) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.answers.scaling import size_of
-    from turbine.read.moments import show_time
-
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
@@ -289,8 +243,6 @@ def _job_text(row: Row, last: DecisionDetail | None) -> str:
 
 def _standing(row: Row) -> list[tuple[str, object]]:
     """How it is and why, ahead of all that is about its size."""
-    from turbine.read.moments import show_time
-
     tasks = f"{row['running']} of {row['tasks']} tasks run"
     pairs: list[tuple[str, object]] = [("state", f"{row['state']}, {tasks}")]
     if row["because"]:
@@ -315,23 +267,11 @@ def silence(*, alive: bool, mode: str) -> str:
 
 def decisions_text(decisions: list[Row]) -> str:
     """A line each."""
-    from turbine.cli.output import Column, table_text
-    from turbine.read.moments import show_time
-
-    columns = [
-        Column("DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("KIND", lambda one: one["kind"]),
-        Column("SAYS", lambda one: one["summary"]),
-        Column("ID", lambda one: one["id"]),
-    ]
-    return table_text(decisions, columns)
+    return listed(decisions, "DECIDED=at_ms:time, KIND, SAYS=summary, ID")
 
 
 def section(row: Row) -> str:
     """What `describe job` says of scaling."""
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
     if last is not None:

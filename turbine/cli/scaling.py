@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
+from events.topics import LAYERS
+from projections.jobs import Job
+from projections.jobs import LayerState as Held
+from turbine.cli.documents import LayerWish
+from turbine.cli.job_rows import existing, names_in
 from turbine.cli.options import (
     Author,
     DryRun,
@@ -19,13 +25,15 @@ from turbine.cli.options import (
     check_job,
     open_log,
 )
+from turbine.cli.output import tell
+from turbine.cli.plans import ChangeTerms, PlannedChange
+from turbine.cli.trials import trial_rows
+from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from projections.jobs import Job
-    from projections.jobs import Layer as Held
-    from turbine.cli.changes import Plan, Terms
-    from turbine.read.sources.log import Log, Standing
+from turbine.read.differences import change_through, differences
+from turbine.read.moments import now_ms, parse_span, show_time
+from turbine.read.sources.log import Log, Standing
+from turbine_client.publish import Accepted, Publisher
 
 Json = dict[str, Any]
 Name = Annotated[str, typer.Argument(metavar="JOB")]
@@ -52,10 +60,6 @@ def scale(
 
     An oncall change: it wins over all other layers, and expires by itself.
     """
-    from turbine.cli.changes import Terms
-    from turbine.cli.documents import Wish
-    from turbine.read.moments import now_ms, parse_span
-
     check_job(job)
     if (for_ is None) is not until_cleared:
         raise Failed(
@@ -65,8 +69,8 @@ def scale(
     who = author_or_user(author)
     log = open_log(context)
     layer = layer_of(_existing(log, job), "oncall")
-    terms = Terms("oncall", who, reason, expires_ms, layer.version, wait)
-    wish = Wish(job, "the command line", {"tasks": tasks})
+    terms = ChangeTerms("oncall", who, reason, expires_ms, layer.version, wait)
+    wish = LayerWish(job, "the command line", {"tasks": tasks})
     plan = _plan(wish, wish.set, (), layer.version)
     return _send(log, terms, plan, {}, output, dry_run=dry_run)
 
@@ -88,11 +92,6 @@ def rollback(
 
     It ends with the last temporary change of the layer, if one holds, or as --expires says.
     """
-    from turbine.cli.changes import Terms
-    from turbine.cli.documents import Wish
-    from turbine.read.differences import change_through, differences
-    from turbine.read.moments import now_ms, parse_span
-
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
     who, log = author_or_user(author), open_log(context)
@@ -101,14 +100,12 @@ def rollback(
     layers = [json.loads(one) for one in held.configs_json]
     set_, clear = change_through(layers, wanted)
     if not set_ and not clear and given_ms is None:
-        from turbine.cli.verdicts import show_verdicts
-
         row = {"job": job, "layer": layer, "verdict": "unchanged", "version": held.version}
         return show_verdicts([row], output)
     # What was set for a while must not last because the layer went back to it.
     ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
-    terms = Terms(layer, who, why, ends_ms, held.version, wait)
-    plan = _plan(Wish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
+    terms = ChangeTerms(layer, who, why, ends_ms, held.version, wait)
+    plan = _plan(LayerWish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
     shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
@@ -117,8 +114,6 @@ def layer_at(
     decisions: Iterable[Standing], job: str, layer: str, version: int, newest: int
 ) -> Json:
     """What the layer held at a version, by the decision that made it."""
-    from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
-
     if version == 0 and layer != "base":
         return {}  # nobody had wanted anything yet
     for one in decisions:
@@ -148,40 +143,29 @@ def layer_at(
 
 def layer_of(job: Job, layer: str) -> Held:
     """One layer of the job."""
-    from events.topics import LAYERS
-
     return job.layers[LAYERS.index(layer)]
 
 
 def _existing(log: Log, name: str) -> Job:
-    from turbine.cli.jobs import existing, names_in
-
     return existing(log.job(name), name, None, lambda: names_in(log))
 
 
-def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> Plan:
-    from turbine.cli.changes import Plan
-
+def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> PlannedChange:
     # What a deleted job was at a version is what it is made again by: whoever names it means it.
-    return Plan(wish, set_, tuple(clear), version, create=True)
+    return PlannedChange(wish, set_, tuple(clear), version, create=True)
 
 
-def _try(log: Log, terms: Terms, plan: Plan, output: str) -> int:
-    from turbine.cli.trials import trial_rows
-    from turbine.cli.verdicts import show_verdicts
-
+def _try(log: Log, terms: ChangeTerms, plan: PlannedChange, output: str) -> int:
     job = _existing(log, plan.wish.job)
     rows = trial_rows([plan], {job.name: job}, terms, log)
     return show_verdicts(rows, output, dry_run=True)
 
 
-def _send(log: Log, terms: Terms, plan: Plan, shown: Json, output: str, *, dry_run: bool) -> int:
+def _send(
+    log: Log, terms: ChangeTerms, plan: PlannedChange, shown: Json, output: str, *, dry_run: bool
+) -> int:
     if dry_run:
         return _try(log, terms, plan, output)
-    from turbine.cli.output import tell
-    from turbine.cli.verdicts import row_of, show_verdicts
-    from turbine.read.moments import show_time
-    from turbine_client.publish import Accepted, Publisher
 
     with Publisher(log.settings, author=terms.author) as publisher:
         verdict = publisher.verdict(terms.propose(publisher, plan), terms.wait_s)

@@ -4,17 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from turbine.cli.backtest import DAYS_MAX, AsJson
+from turbine.cli.columns import columns
+from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.cli.output import Column
-    from turbine.lab.plant.scoreboard import Row as Played
-    from turbine.lab.scoreboard import Question, Standing
+from turbine.lab.backtest import find_trace
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.scoreboard import ScoreRow as Played
+from turbine.lab.plant.scoreboard import to_plain
+from turbine.lab.scoreboard import (
+    PolicyStanding,
+    Question,
+    answered,
+    check_policies,
+    check_scenarios,
+    check_traces,
+    figures_of,
+    files_in,
+    questions,
+    rows_of,
+    scenarios_of,
+    standings,
+    totals,
+    traces_of,
+    what,
+)
+from turbine.lab.scoreboard_made import command_of, made_of
+from turbine.read.moments import now_ms
 
 Row = dict[str, Any]
 
@@ -79,18 +99,10 @@ def scoreboard(
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
     """
-    from turbine.lab.backtest import BadBackTest
-    from turbine.lab.scoreboard import answered, check_policies, questions, rows_of
-    from turbine.lab.scoreboard_made import command_of, made_of
-    from turbine.read.moments import now_ms
-
     typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
     typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
-    try:
-        policies = check_policies(policy or ())
-        cases = _cases(trace or (), traces, scenario or (), days)
-    except BadBackTest as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    policies = check_policies(policy or ())
+    cases = _cases(trace or (), traces, scenario or (), days)
     asked = questions(cases, policies, bounds=not no_optimum)
     if plots is not None:
         _draw_into(plots, asked)
@@ -107,10 +119,6 @@ def scoreboard(
 def _cases(
     named: Sequence[str], directory: Path | None, scenarios: Sequence[str], days: int | None
 ) -> list[Question]:
-    from turbine.cli.output import tell
-    from turbine.lab.plant.cases import SCENARIOS
-    from turbine.lab.scoreboard import check_scenarios, check_traces, scenarios_of, traces_of
-
     files = _files(named, directory)
     if days is not None and not files:
         raise Failed(Code.USAGE, "--days is of traces; name some with --traces or --trace")
@@ -131,9 +139,6 @@ def _cases(
 
 
 def _files(named: Sequence[str], directory: Path | None) -> list[Path]:
-    from turbine.lab.backtest import find_trace
-    from turbine.lab.scoreboard import files_in
-
     if named:
         return [find_trace(name, directory) for name in dict.fromkeys(named)]
     if directory is None:
@@ -167,9 +172,6 @@ def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
 
 
 def _tell(asked: Question, done: int, count: int) -> None:
-    from turbine.cli.output import tell
-    from turbine.lab.scoreboard import what
-
     tell(f"{done} of {count}: {what(asked)}")
 
 
@@ -178,10 +180,6 @@ def _tell(asked: Question, done: int, count: int) -> None:
 
 def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
-    from turbine.cli.output import show_value
-    from turbine.lab.plant.scoreboard import to_plain
-    from turbine.lab.scoreboard import figures_of, standings, totals
-
     stands = list(standings(found, own))
     row = {
         "made": made,
@@ -196,9 +194,7 @@ def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
         _write(row, stands, wide=output == "wide")
 
 
-def _write(row: Row, stands: Sequence[Standing], *, wide: bool) -> None:
-    from turbine.cli.output import facts, table_text, write
-
+def _write(row: Row, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
     columns = [one for one in _columns() if wide or not one.wide]
     write(table_text(sorted(row["rows"], key=_place), columns))
     if not any(one.better_than or one.not_better_than for one in stands):
@@ -215,8 +211,6 @@ def _place(row: Row) -> tuple[int, str, int]:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-
     def number(name: str, title: str = "", *, wide: bool = False) -> Column:
         def cell(row: Row) -> object:
             value = row.get(name)
@@ -225,9 +219,10 @@ def _columns() -> list[Column]:
         return Column(title or name.replace("_", " ").upper(), cell, wide)
 
     return [
-        Column("CASE", lambda row: "all traces" if row["kind"] == "all" else row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("POLICY", lambda row: row["policy"]),
+        *columns(
+            "CASE, PART, POLICY",
+            {"CASE": lambda row: "all traces" if row["kind"] == "all" else row["case"]},
+        ),
         number("minutes", wide=True),
         number("violation_s"),
         number("lag_seconds"),
@@ -253,18 +248,17 @@ def _number(value: float) -> str:
 
 
 def _standing_columns() -> list[Column]:
-    from turbine.cli.output import Column
-
     def names(field: str) -> Any:
         return lambda row: ", ".join(row[field])
 
-    return [
-        Column("CASE", lambda row: row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("BETTER THAN", names("better_than")),
-        Column("NOT BETTER THAN", names("not_better_than")),
-        Column("WORST IN", names("worst_in")),
-    ]
+    return columns(
+        "CASE, PART, BETTER THAN, NOT BETTER THAN, WORST IN",
+        {
+            "BETTER THAN": names("better_than"),
+            "NOT BETTER THAN": names("not_better_than"),
+            "WORST IN": names("worst_in"),
+        },
+    )
 
 
 def _rounded(value: Any) -> Any:

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import typer
+
+from turbine.cli.columns import columns
+from turbine.cli.containers import TierReading, look
+from turbine.cli.hosted import SHORT
+from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    import typer
-
-    from turbine.cli.containers import Looked
-    from turbine.read.sources.log import Standing
+from turbine.read.answers import tiers
+from turbine.read.answers.journal import line_of
+from turbine.read.answers.move_history import moves_of, timed
+from turbine.read.answers.moves import move_line
+from turbine.read.answers.placing import judged
+from turbine.read.moments import show_time
+from turbine.read.plain import plain
+from turbine.read.sources.log import Standing
 
 Row = dict[str, Any]
 
@@ -36,12 +44,6 @@ def why_shard(
     context: typer.Context, number: str, tier: str, at: str | None, output: str, *, every: bool
 ) -> int:
     """Says why a shard is where it is, and how each container is judged for it."""
-    from turbine.cli.containers import look
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers import tiers
-    from turbine.read.answers.placing import judged
-    from turbine.read.plain import plain
-
     if not number.isdecimal():
         raise Failed(Code.USAGE, f"{number} is no shard's number; they are numbered from 0")
     looked = look(context, tier, at)
@@ -56,18 +58,11 @@ def why_shard(
         "judged": judged(row, shard),
         "placement": row.placing.mode,
     }
-    if output == "table":
-        write(_shard_text(found, every=every))
-    else:
-        show_value(found, output)
+    show(found, output, lambda: _shard_text(found, every=every))
     return Code.OK
 
 
-def _last_move(looked: Looked, shard: int) -> Row | None:
-    from turbine.read.answers.move_history import moves_of, timed
-    from turbine.read.answers.moves import move_line
-    from turbine.read.plain import plain
-
+def _last_move(looked: TierReading, shard: int) -> Row | None:
     moves = [move for move in moves_of(looked.chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
     last = timed(moves[-1:], looked.row, ())
@@ -75,9 +70,6 @@ def _last_move(looked: Looked, shard: int) -> Row | None:
 
 
 def _last_decision(chain: list[Standing], shard: int) -> Row | None:
-    from turbine.read.answers.journal import line_of
-    from turbine.read.plain import plain
-
     about = [
         one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard
     ]
@@ -89,9 +81,6 @@ def _last_decision(chain: list[Standing], shard: int) -> Row | None:
 
 
 def _shard_text(row: Row, *, every: bool) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     move, decision = row["move"], row["decision"]
     pairs: list[tuple[str, object]] = [
         ("shard", f"{row['shard']} of tier {row['tier']}"),
@@ -126,8 +115,6 @@ def _where(row: Row) -> str:
 
 
 def _judged_text(row: Row, *, every: bool) -> str:
-    from turbine.cli.output import table_text
-
     judged = row["judged"]
     if not judged:
         return "no container lives"
@@ -143,16 +130,11 @@ def _judged_text(row: Row, *, every: bool) -> str:
 
 
 def _columns(judged: list[Row]) -> list[Any]:
-    from turbine.cli.hosted import SHORT
-    from turbine.cli.output import Column
-
     def ratio(resource: str) -> Any:
         return lambda one: f"{one['of_mean'][resource]:.2f}"
 
     return [
-        Column("CONTAINER", lambda one: one["container"]),
-        Column("VERDICT", _verdict),
-        Column("RANK", lambda one: one["rank"]),
+        *columns("CONTAINER, VERDICT, RANK", {"VERDICT": _verdict}),
         *(Column(f"{SHORT.get(name, name)} WITH IT", ratio(name)) for name in judged[0]["of_mean"]),
         Column("IN BAND", lambda one: one["in_band"]),
     ]

@@ -8,18 +8,20 @@ import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.moments import Moment
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import Outcome, Subscriber
+from turbine.cli.output import tell
+from turbine.failures import Code, Failed, named
+from turbine.read.answers.outcomes import with_summary
+from turbine.read.moments import Moment, now_ms, parse_moment
+from turbine.read.state.instants import position_at
+from turbine_client.bookmark import Bookmark
+from turbine_client.positions import format_vector
+from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
 JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
 Kinds = Annotated[
@@ -104,14 +106,12 @@ class _Progress:
     def keep(self) -> None:
         """Writes it down, where there is a file for it and it has changed."""
         if self.bookmark is not None and self.kept != self.done:
-            self.bookmark.keep(self.done)
+            with named("--resume"):
+                self.bookmark.keep(self.done)
             self.kept = dict(self.done)
 
     def tell(self) -> None:
         """How to go on."""
-        from turbine.cli.output import tell
-        from turbine_client.positions import format_vector
-
         if self.bookmark is None:
             tell(f"go on with --from {format_vector(self.done)}")
         else:
@@ -121,37 +121,28 @@ class _Progress:
 def _follow(
     context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
-    from turbine_client.bookmark import BadBookmark
-
     if wish.job is not None:
         check_job(wish.job)
     command = None if execute is None else _command(execute)
+    subscriber, progress = _begin(context, wish)
     try:
-        subscriber, progress = _begin(context, wish)
-        try:
-            progress.keep()  # a file that cannot be written is told before anything is done
-            _deal(subscriber, progress, count, command, output)
-        except KeyboardInterrupt:
-            progress.tell()
-            raise
-        finally:
-            subscriber.close()
-    except BadBookmark as bad:
-        raise Failed(Code.USAGE, f"--resume: {bad}") from None
+        progress.keep()  # a file that cannot be written is told before anything is done
+        _deal(subscriber, progress, count, command, output)
+    except KeyboardInterrupt:
+        progress.tell()
+        raise
+    finally:
+        subscriber.close()
     return Code.OK
 
 
 def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import WORDS, Subscriber, check_kinds
-
     topic = WORDS[wish.topic]
-    try:
+    with named("--kind"):
         kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
-    except ValueError as bad:
-        raise Failed(Code.USAGE, f"--kind: {bad}") from None
     bookmark = None if wish.resume is None else Bookmark(wish.resume)
-    kept = None if bookmark is None else bookmark.read()
+    with named("--resume"):
+        kept = None if bookmark is None else bookmark.read()
     moment = _moment(wish.start) if kept is None else kept
     what = "--from" if kept is None else f"--resume {wish.resume}"
     settings = chosen(context).connected()
@@ -168,8 +159,6 @@ def _deal(
     output: str,
 ) -> None:
     """Deals with what comes, and keeps the position after each command or each batch."""
-    from turbine.read.answers.outcomes import with_summary
-
     while left is None or left > 0:
         batch = subscriber.poll(0.5)
         for outcome in batch[:left]:
@@ -187,15 +176,11 @@ def _deal(
 
 
 def _moment(text: str) -> Moment | str:
-    from turbine.read.moments import now_ms, parse_moment
-
     return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
 
 
 def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
     """A position is compared with the log; a time is for the subscriber to find."""
-    from turbine.read.moments import position_at
-
     if not isinstance(moment, dict):
         return moment
     strange = next((place for place in sorted(moment) if place.partition("/")[0] != topic), None)
@@ -222,8 +207,6 @@ def _command(text: str) -> list[str]:
 
 
 def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
-    from turbine.read.answers.outcomes import with_summary
-
     line = json.dumps(with_summary(outcome), ensure_ascii=False) + "\n"
     ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell
     if ended.returncode != 0:

@@ -3,25 +3,33 @@
 from __future__ import annotations
 
 import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from components.runtime.kafka.intake import DeadLetter, take_in
+from components.shard_manager.decide import component
+from events.generated.records import ContainerStarted
+from events.job_config.strict_json import printable
+from events.topics import JOURNAL, TASKS
+from projections.fleet import TierFleet
+from projections.syncs import Sync
+from turbine.cli.columns import columns
+from turbine.cli.job_rows import existing_sync, names_in
 from turbine.cli.options import check_job, chosen, open_log
+from turbine.cli.output import Column, facts, table_text, tell, to_line, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from events.generated.records import ContainerStarted
-    from projections.fleet import Fleet
-    from projections.syncs import Sync
-    from turbine.cli.output import Column
-    from turbine.ops.lines_far import Far
-    from turbine.ops.task_lines import Reader
-    from turbine.read.sources.log import Log
+from turbine.ops.lines_far import Far, started_of
+from turbine.ops.task_lines import TaskLineReader
+from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
+from turbine.read.moments import parse_span, show_time
+from turbine.read.sources.log import SYNC_TOPICS, Log
+from turbine.read.state.headline import size_of
+from turbine.read.state.running import Sightings
+from turbine_client.reading import Follower
 
 Row = dict[str, Any]
 Form = Annotated[
@@ -57,13 +65,13 @@ NAMES_MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LogQuery:
     """A task, or all of a job's, and where to look for what they said."""
 
     job: str
     task: int | None
     log: Log
-    reader: Reader
+    reader: TaskLineReader
     where: Path
 
 
@@ -84,9 +92,6 @@ def logs(
     The newest last. What it printed is read from files of containers on this machine, and asked of
     containers that are elsewhere.
     """
-    from turbine.ops.task_lines import Reader
-    from turbine.read.moments import parse_span
-
     job, task = task_of(name)
     if timeout is not None and not follow:
         raise Failed(Code.USAGE, "--timeout is how long to follow; add --follow")
@@ -94,7 +99,7 @@ def logs(
     where = directory or chosen(context).settings().directory
     if directory is not None and not directory.is_dir():
         raise Failed(Code.USAGE, f"--directory: there is no {directory}; name a fleet's directory")
-    asked = Asked(job, task, open_log(context), Reader(where, job, task), where)
+    asked = LogQuery(job, task, open_log(context), TaskLineReader(where, job, task), where)
     show = _shower(output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
     ends, far = _show_what_is(asked, usual if lines is None else lines, show)
@@ -121,27 +126,19 @@ def task_of(name: str) -> tuple[str, int | None]:
 
 
 def _show_what_is(
-    asked: Asked, lines: int, show: Callable[[list[Row]], None]
+    asked: LogQuery, lines: int, show: Callable[[list[Row]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
-    from turbine.cli.jobs import names_in
-    from turbine.cli.output import tell
-    from turbine.cli.syncs import existing
-    from turbine.ops.lines_far import Far
-    from turbine.read.answers.task_words import Words, tasks_now, tier_of
-    from turbine.read.sources.log import SYNC_TOPICS
-    from turbine.read.state.running import Sightings
-
     log, job, task = asked.log, asked.job, asked.task
     topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
     ends = log.ends(log.places(topics, key=job))
-    sightings, words = Sightings(), Words(task)
+    sightings, words = Sightings(), TaskWords(task)
 
     def heed(*told: Any) -> None:
         sightings(*told)
         words(*told)
 
-    sync = existing(log.syncs(job=job, end=ends, heed=heed), job, None, lambda: names_in(log))
+    sync = existing_sync(log.syncs(job=job, end=ends, heed=heed), job, None, lambda: names_in(log))
     fleet = _fleet(log, tier_of(sync)[0])
     rows = list(tasks_now(sync, sightings, fleet, words, task))
     lives = _elsewhere(asked, fleet, rows)
@@ -163,11 +160,9 @@ def _show_what_is(
 
 
 def _elsewhere(
-    asked: Asked, fleet: Fleet | None, rows: Iterable[Row]
+    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[Row]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
-    from turbine.ops.lines_far import started_of
-
     if fleet is None:
         return {}
     names = {row["container"] for row in rows} - {None} - set(asked.reader.places)
@@ -175,10 +170,8 @@ def _elsewhere(
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _fleet(log: Log, tier: str) -> Fleet | None:
+def _fleet(log: Log, tier: str) -> TierFleet | None:
     """The tier of the job; None where there is none to be read."""
-    from components.shard_manager.decide import component
-
     if not component.inputs <= set(log.counts):
         return None
     row = log.fleet(tier)
@@ -186,8 +179,6 @@ def _fleet(log: Log, tier: str) -> Fleet | None:
 
 
 def _no_task(sync: Sync, task: int) -> str:
-    from turbine.read.state.headline import size_of
-
     count = max(size_of(sync), 0 if sync.listed is None else sync.listed.tasks)
     if not count:
         return (
@@ -199,8 +190,8 @@ def _no_task(sync: Sync, task: int) -> str:
 
 
 def _unheard(
-    asked: Asked,
-    fleet: Fleet | None,
+    asked: LogQuery,
+    fleet: TierFleet | None,
     rows: Iterable[Row],
     far: Far,
     lives: dict[str, ContainerStarted],
@@ -221,7 +212,7 @@ def _unheard(
     return found
 
 
-def _not_yet(row: Row, fleet: Fleet | None) -> str:
+def _not_yet(row: Row, fleet: TierFleet | None) -> str:
     """Why a task has not run under its generation."""
     tier, shard = row["tier"], row["shard"]
     if fleet is None:
@@ -238,7 +229,7 @@ def _not_yet(row: Row, fleet: Fleet | None) -> str:
     )
 
 
-def _not_here(asked: Asked, container: str, started: ContainerStarted | None, far: Far) -> str:
+def _not_here(asked: LogQuery, container: str, started: ContainerStarted | None, far: Far) -> str:
     """Where the output is that is neither here nor to be asked for."""
     host = "a host that nobody knows" if started is None or not started.host else started.host
     there = "run `turbine logs` there, or name the fleet's directory with --directory"
@@ -251,13 +242,8 @@ def _not_here(asked: Asked, container: str, started: ContainerStarted | None, fa
 # --- what comes
 
 
-def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+def _follow(asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
     """New words and new lines, until the time is over."""
-    from components.runtime.kafka.intake import DeadLetter, take_in
-    from events.topics import JOURNAL, TASKS
-    from turbine.read.answers.task_words import word_of
-    from turbine_client.reading import Follower
-
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
     follower = Follower(asked.log.settings, start)
@@ -279,8 +265,6 @@ def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) 
 
 
 def _shower(output: str, *, many: bool) -> Callable[[list[Row]], None]:
-    from turbine.cli.output import to_line, write
-
     def show(rows: list[Row]) -> None:
         if output == "table":
             _show_text(rows, many=many)
@@ -292,8 +276,6 @@ def _shower(output: str, *, many: bool) -> Callable[[list[Row]], None]:
 
 
 def _show_text(rows: list[Row], *, many: bool) -> None:
-    from turbine.cli.output import table_text, write
-
     tasks = [row for row in rows if row["kind"] == "task"]
     if tasks:
         write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
@@ -305,9 +287,6 @@ def _show_text(rows: list[Row], *, many: bool) -> None:
 
 
 def _facts(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
     attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
     since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
     generation, error = row["generation"], row["last_error"]
@@ -328,8 +307,6 @@ def _facts(row: Row) -> str:
 
 def _traceback(row: Row) -> str:
     """Of its last error, from the log: what it printed itself is not to be had."""
-    from events.job_config.strict_json import printable
-
     trace = (row["last_error"] or {}).get("traceback", "")
     return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
 
@@ -342,33 +319,19 @@ def _shard(row: Row) -> str:
 
 
 def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
-    return [
-        Column("TASK", lambda row: row["name"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("SINCE", lambda row: show_time(row["since_ms"])),
-        Column("CONTAINER", lambda row: row["container"]),
-        Column("SHARD", lambda row: row["shard"]),
-        Column("GENERATION", lambda row: row["generation"]),
-        Column("ATTEMPT", lambda row: row["attempt"]),
-        Column("LAST ERROR", _error),
-    ]
+    return columns(
+        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR",
+        {"LAST ERROR": _error},
+    )
 
 
 def _error(row: Row) -> str | None:
     """As much of it as a table has room for."""
-    from turbine.read.moments import show_time
-
     error = row["last_error"]
     return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
 
 
 def _line(row: Row, *, many: bool) -> str:
-    from events.job_config.strict_json import printable
-    from turbine.read.moments import show_time
-
     whose = f"{row['name']}  " if many else ""
     if row["kind"] == "line":
         word, text = row["stream"], row["text"].rstrip("\r").expandtabs(4)
@@ -379,8 +342,6 @@ def _line(row: Row, *, many: bool) -> str:
 
 def _words(row: Row) -> Iterable[str]:
     """What a word of the log says, in words."""
-    from turbine.read.moments import show_time
-
     attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
     yield f"in {row['container']}{attempt}"
     if row.get("cause"):

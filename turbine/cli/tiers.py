@@ -4,18 +4,26 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - a person's patience is real time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from components.shard_manager.core.planning import balance_ms
+from events.generated.records import DrainRequested, TierDefined, UndrainRequested
+from events.job_config.strict_json import shorten
+from projections.fleet import TierFleet
+from projections.settings import trouble_in
+from projections.shards import REGIONS_MAX
 from turbine.cli.containers import existing_tier, known_container
+from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
+from turbine.cli.output import show, show_value, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.generated.records import TierDefined
-    from projections.fleet import Fleet
-    from turbine.read.sources.log import Log
+from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
+from turbine.read.moments import parse_span, show_time
+from turbine.read.sources.log import Log
+from turbine.read.state.shards import UNPLANNED, why_left
+from turbine_client.identity import is_job_id
 
 Row = dict[str, Any]
 Container = Annotated[str, typer.Argument(metavar="NAME")]
@@ -57,9 +65,6 @@ def create_tier(
 
     The number of its shards stands for ever, as a task's shard is told from it.
     """
-    from turbine.cli.documents import parse_assignments
-    from turbine.cli.output import tell
-
     _check_label("a tier", name)
     regions = _regions(region or [])
     settings = _settings(parse_assignments(assignments or []))
@@ -75,9 +80,6 @@ def _defined(
     log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row, *, dry_run: bool
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
-    from events.generated.records import TierDefined
-    from turbine.ops.tiers import define, definition_of, same_tier
-
     found = before = definition_of(log.chain(name))
     if found is None and dry_run:
         found = TierDefined(name, shards, regions, json.dumps(settings))
@@ -99,8 +101,6 @@ def _defined(
 
 
 def _regions(named: list[str]) -> tuple[str, ...]:
-    from projections.shards import REGIONS_MAX
-
     for one in named:
         _check_label("--region", one)
         if named.count(one) > 1:
@@ -115,8 +115,6 @@ def _regions(named: list[str]) -> tuple[str, ...]:
 
 
 def _settings(settings: Row) -> Row:
-    from projections.settings import trouble_in
-
     trouble = trouble_in(json.dumps(settings))
     if trouble:
         raise Failed(Code.USAGE, f"--set: {trouble}")
@@ -124,9 +122,6 @@ def _settings(settings: Row) -> Row:
 
 
 def _check_label(what: str, text: str) -> None:
-    from events.job_config.strict_json import shorten
-    from turbine_client.identity import is_job_id
-
     if not is_job_id(text) or len(text) > 64:
         raise Failed(
             Code.USAGE,
@@ -136,8 +131,6 @@ def _check_label(what: str, text: str) -> None:
 
 
 def _show(found: TierDefined, output: str, *, created: bool, dry_run: bool) -> None:
-    from turbine.cli.output import show_value, write
-
     if output == "table":
         made = "would be created" if dry_run else "is created"
         how = made if created else "exists already"
@@ -182,10 +175,6 @@ def drain_container(
 
     It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
     """
-    from events.generated.records import DrainRequested
-    from turbine.ops.tiers import ask, new_id
-    from turbine.read.moments import parse_span
-
     who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
@@ -211,9 +200,6 @@ def undrain_container(
     output: Shown = "table",
 ) -> int:
     """Let a container that was drained get shards again."""
-    from events.generated.records import UndrainRequested
-    from turbine.ops.tiers import ask, new_id
-
     who = author_or_user(author)
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
@@ -229,7 +215,7 @@ def undrain_container(
     return _show_drain(row, name, output, change)
 
 
-def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> Fleet:
+def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> TierFleet:
     """The tier once the wish counts; a wish of operators needs no verdict, only to be read."""
     limit_s = time.monotonic() + READ_S
     while True:
@@ -253,10 +239,8 @@ def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) ->
     return row
 
 
-def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> Fleet:
+def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> TierFleet:
     """Waits until the container holds nothing; tells how far it is, and what is left in the end."""
-    from turbine.cli.output import tell
-
     limit_s, told = time.monotonic() + patience_s, -1
     while True:
         row = existing_tier(log.fleet(tier), tier)
@@ -275,12 +259,8 @@ def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> F
         time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
 
 
-def what_is_left(row: Fleet, name: str) -> str:
+def what_is_left(row: TierFleet, name: str) -> str:
     """The shards that a container still has, by what they wait for."""
-    from components.shard_manager.core.planning import balance_ms
-    from turbine.read.moments import show_time
-    from turbine.read.state.shards import UNPLANNED, why_left
-
     told = []
     for why, shards in sorted(why_left(row, name)["because"].items(), key=lambda one: -len(one[1])):
         numbers = ", ".join(map(str, shards[:TOLD])) + (", …" if len(shards) > TOLD else "")
@@ -297,10 +277,7 @@ def _shards(count: int) -> str:
     return f"{count} shard{'' if count == 1 else 's'}"
 
 
-def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
-    from turbine.cli.output import show_value, write
-    from turbine.read.state.shards import why_left
-
+def _show_drain(row: TierFleet, name: str, output: str, change: str | None) -> int:
     plain = known_container(row, name) | {"change_id": change}
     plain["left"] = why_left(row, name) if name in row.drains else None
     if output != "table":
@@ -315,12 +292,7 @@ def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
 
 
 def _show_trial(known: Row, said: str, output: str) -> int:
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        write(f"{known['container']}: {said}")
-    else:
-        show_value(known | {"would": said}, output)
+    show(known | {"would": said}, output, lambda: f"{known['container']}: {said}")
     return Code.OK
 
 

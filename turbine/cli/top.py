@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
+import termios
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
 
 from turbine.cli.options import At, chosen, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from rich.console import Group
-
-    from turbine.cli.top_keys import Look
-    from turbine.cli.top_lines import Line
-    from turbine.read.answers.fleet import Fleet
-    from turbine.read.moments import Moment
-    from turbine.read.state.live import Live as Views
-    from turbine.read.state.view import View
+from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
+from turbine.cli.terminal import terminal
+from turbine.cli.top_keys import TopChoices, pressed
+from turbine.cli.top_lines import Line, ago, layout
+from turbine.cli.viewing import viewed
+from turbine.failures import Code, Failed, named
+from turbine.read.answers.fleet import Fleet, fleet
+from turbine.read.answers.lines import lines_of
+from turbine.read.filters import filter_of
+from turbine.read.moments import Moment, given_moment, now_ms
+from turbine.read.plain import plain
+from turbine.read.state.live import LiveLog as Views
+from turbine.read.state.view import View
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -65,16 +74,10 @@ def top(
 
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
     """
-    from turbine.cli.top_keys import Look
-    from turbine.read.filters import BadFilter, filter_of
-    from turbine.read.moments import given_moment
-
-    try:
+    with named("--filter"):
         filter_of(filter_)
-    except BadFilter as bad:
-        raise Failed(Code.USAGE, f"--filter: {bad}") from None
     moment = given_moment(at)
-    look = Look(sort=sort, query=filter_.strip())
+    look = TopChoices(sort=sort, query=filter_.strip())
     if once or at is not None:
         _print_view(context, moment, look, output)
         return Code.OK
@@ -85,29 +88,21 @@ def top(
     return _watch(context, look)
 
 
-def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
+def _print_view(
+    context: typer.Context, moment: Moment | None, look: TopChoices, output: str
+) -> None:
     """One frame of what the log says now, or then."""
-    from turbine.cli.viewing import viewed
-
     with viewed(open_log(context), moment) as view:
         _print(_fleet(view, look), look, output)
 
 
-def _fleet(view: View, look: Look) -> Fleet:
+def _fleet(view: View, look: TopChoices) -> Fleet:
     """What is shown of a view."""
-    from turbine.read.answers.fleet import fleet
-    from turbine.read.answers.lines import lines_of
-
     return fleet(view, lines_of(view), look.query, look.sort)
 
 
-def _print(frame: Fleet, look: Look, output: str) -> None:
+def _print(frame: Fleet, look: TopChoices, output: str) -> None:
     """One frame: all of it in a pipe, as wide as it is."""
-    from turbine.cli.output import TABLE_WIDTH, console_here, show_value, write
-    from turbine.cli.terminal import terminal
-    from turbine.cli.top_lines import layout
-    from turbine.read.plain import plain
-
     if output != "table":
         show_value(plain(frame), output)
         return
@@ -121,9 +116,6 @@ def _print(frame: Fleet, look: Look, output: str) -> None:
 
 def _styled(lines: list[Line]) -> Group:
     """As rich shows it; what stands in a cell is text, and no markup."""
-    from rich.console import Group
-    from rich.text import Text
-
     return Group(
         *(
             Text.assemble(*((piece.text, piece.style) for piece in line), no_wrap=True)
@@ -135,14 +127,7 @@ def _styled(lines: list[Line]) -> Group:
 # --- live
 
 
-def _watch(context: typer.Context, look: Look) -> int:
-    from rich.console import Console
-    from rich.live import Live
-
-    from turbine.cli.output import tell
-    from turbine.cli.top_keys import pressed
-    from turbine.read.state.live import Live as Views
-
+def _watch(context: typer.Context, look: TopChoices) -> int:
     views = Views(chosen(context).connected())
     try:
         if not views.ready(0.5):
@@ -162,26 +147,18 @@ def _watch(context: typer.Context, look: Look) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Fleet, look: Look, status: str) -> Group:
-    from rich.console import Console
-
-    from turbine.cli.top_lines import layout
-
+def _framed(console: object, frame: Fleet, look: TopChoices, status: str) -> Group:
     assert isinstance(console, Console)
     return _styled(layout(frame, look, console.width, console.height, status=status))
 
 
 def _status(views: Views) -> str:
     """How fresh it is: what a person who stares at figures that do not move wants to know."""
-    from turbine.read.moments import now_ms
-
     return freshness(views.progress().trouble, views.view().now_ms, now_ms())
 
 
 def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
     """Live, or why not. A machine's own clock may be a little off, so a minute says nothing."""
-    from turbine.cli.top_lines import ago
-
     if trouble:
         return f"no news: {trouble}"
     if tick_ms and wall_ms - tick_ms > STALE_MS:
@@ -192,10 +169,6 @@ def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
 @contextmanager
 def _keys() -> Iterator[Callable[[float], list[str]]]:
     """Keys as they are pressed, without Enter or an echo; the terminal is left as it was."""
-    import select
-    import termios
-    import tty
-
     where = sys.stdin.fileno()
     before = termios.tcgetattr(where)
 
@@ -211,8 +184,6 @@ def _keys() -> Iterator[Callable[[float], list[str]]]:
 
 
 def _read(where: int) -> bytes:
-    import os
-
     return os.read(where, 1024)
 
 

@@ -8,7 +8,7 @@ from turbine.read.answers.fleet import SORTS
 from turbine.read.filters import BadFilter, filter_of
 
 
-class Look(NamedTuple):
+class TopChoices(NamedTuple):
     """What the person at the keys wants to see."""
 
     sort: str = SORTS[0]
@@ -23,7 +23,7 @@ STEPS = {"up": -1, "k": -1, "down": 1, "j": 1, "page-up": -10, "page-down": 10, 
 LENGTH_MAX = 200
 
 
-def pressed(look: Look, key: str, jobs: int) -> Look:
+def pressed(look: TopChoices, key: str, jobs: int) -> TopChoices:
     """After a key; one that means nothing changes nothing. `jobs` is how many there are."""
     if look.typing is not None:
         return _typed(look, look.typing, key)
@@ -47,7 +47,7 @@ def pressed(look: Look, key: str, jobs: int) -> Look:
             return look
 
 
-def _typed(look: Look, text: str, key: str) -> Look:
+def _typed(look: TopChoices, text: str, key: str) -> TopChoices:
     match key:
         case "enter":
             try:

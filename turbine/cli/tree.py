@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from turbine.read.answers.evidence import Node
+from events.job_config.strict_json import printable
+from turbine.cli.output import cell_text
+from turbine.read.answers.evidence import Node
+from turbine.read.moments import show_time
 
 LEAVES = 6
 """Records of one minute that are shown; the JSON has all."""
@@ -36,8 +38,6 @@ def _below(node: Node, before: str) -> Iterator[tuple[str, Node]]:
 
 def _folded(node: Node) -> Node:
     """Many leaves of one kind become one line, with all their positions but the middle ones."""
-    from dataclasses import replace
-
     nodes = tuple(_folded(one) for one in node.nodes)
     bare = all(not one.nodes and one.value is None for one in nodes)
     if not bare or not nodes:
@@ -48,8 +48,6 @@ def _folded(node: Node) -> Node:
 
 
 def _line(node: Node) -> str:
-    from events.job_config.strict_json import printable
-
     text = node.name
     if node.value is not None:
         text += f": {_value(node.value)}"
@@ -69,9 +67,6 @@ def _value(value: Any) -> str:
 
 
 def _one(name: str, value: Any) -> str:
-    from turbine.cli.output import cell_text
-    from turbine.read.moments import show_time
-
     if name.endswith("_ms") and isinstance(value, int) and value >= 10**12:
         return show_time(value)
     if isinstance(value, float):

@@ -3,31 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from events.generated.records import Body
-    from projections.jobs import Job
-    from projections.syncs import Sync
-    from turbine.cli.changes import Plan, Terms
-    from turbine.read.answers.trial import Request, Trial
-    from turbine.read.sources.log import Log
-    from turbine.read.state.running import Sightings
+from events.generated.records import Body, JobConfigRejected, JobDeleteRequested
+from projections.jobs import Job
+from projections.syncs import Sync
+from turbine.cli.job_rows import names_in
+from turbine.cli.plans import ChangeTerms, PlannedChange
+from turbine.cli.verdicts import asked_row, row_of
+from turbine.ops.tiers import tiers_in
+from turbine.read.answers.costs import cost_of, steps_of, times_of
+from turbine.read.answers.trial import (
+    ChangeTrial,
+    Request,
+    told,
+    try_change,
+    try_deletion,
+    try_request,
+)
+from turbine.read.differences import differences
+from turbine.read.moments import now_ms
+from turbine.read.sources.log import Log
+from turbine.read.state.running import Sightings
+from turbine_client.creating import in_words, makes_a_job, no_such_tier, not_meant, tier_of
 
-    Seen = Mapping[str, tuple[Sync, Sightings]]
+Seen = Mapping[str, tuple[Sync, Sightings]]
 
 Row = dict[str, Any]
 
 WAITS = "its tasks are being started, which is brought to its end first"
 
 
-def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log: Log) -> list[Row]:
+def trial_rows(
+    plans: Iterable[PlannedChange], jobs: Mapping[str, Job], terms: ChangeTerms, log: Log
+) -> list[Row]:
     """The verdict on each change, what would differ, and what it would cost."""
-    from turbine.ops.tiers import tiers_in
-    from turbine.read.answers.trial import try_change
-    from turbine.read.moments import now_ms
-    from turbine_client.creating import no_such_tier, tier_of
-
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
     named = {tier_of(plan.set) for plan in plans} - {""}
@@ -50,10 +60,8 @@ def trial_rows(plans: Iterable[Plan], jobs: Mapping[str, Job], terms: Terms, log
     return [row | {"cost": found.get(row["job"])} for row in rows]
 
 
-def _unmade(row: Row, plan: Plan) -> Row:
+def _unmade(row: Row, plan: PlannedChange) -> Row:
     """Of a job that is not there, and is not to be made."""
-    from turbine_client.creating import makes_a_job, not_meant
-
     if not makes_a_job(plan.set):
         return row
     return _rejected(row, "no-such-job", "", not_meant(plan.wish.job))
@@ -65,10 +73,7 @@ def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
     return told | {"verdict": "rejected", "reason": reason, "path": path, "explanation": said}
 
 
-def _row_of_change(trial: Trial, terms: Terms) -> Row:
-    from events.generated.records import JobConfigRejected
-    from turbine.read.differences import differences
-
+def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> Row:
     refused = isinstance(trial.verdict, JobConfigRejected)
     plain = trial.verdict.to_plain()
     wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
@@ -82,16 +87,12 @@ def _row_of_change(trial: Trial, terms: Terms) -> Row:
 
 def seen_in(log: Log) -> Seen:
     """What runs now of each job, and where."""
-    from turbine.read.state.running import Sightings
-
     sightings = Sightings()
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
 
 
 def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
     """What each verdict would cost, where there is anything to do."""
-    from turbine.read.answers.costs import cost_of, steps_of, times_of
-
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
     for name, verdict in verdicts.items():
@@ -106,11 +107,6 @@ def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Ro
 
 def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
     """The row that the request would have, and what it would cost."""
-    from events.generated.records import JobDeleteRequested
-    from turbine.cli.verdicts import asked_row, row_of
-    from turbine.read.answers.trial import told, try_deletion, try_request
-    from turbine.read.moments import now_ms
-
     name, now = asked.job, now_ms()
     if isinstance(asked, JobDeleteRequested):
         body: Body | None = try_deletion(log.job(name), asked, now)
@@ -134,7 +130,4 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
 
 
 def _nearest(log: Log, name: str, sentence: str) -> str:
-    from turbine.cli.jobs import names_in
-    from turbine_client.creating import in_words
-
     return in_words(sentence, name, names_in(log))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from events.job_config.strict_json import printable
+from turbine.cli.output import show
 from turbine.failures import Code, code_of_rejection
-
-if TYPE_CHECKING:
-    from turbine_client.verdicts import Verdict
+from turbine.read.answers.costs import sentences
+from turbine.read.differences import ABSENT, Difference
+from turbine_client.verdicts import Accepted, Verdict
 
 Row = dict[str, Any]
 
@@ -24,8 +26,6 @@ def row_of(verdict: Verdict) -> Row:
 
 def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
     """The verdict on what an operator asked; people read what is planned or in effect."""
-    from turbine_client.verdicts import Accepted
-
     row = row_of(verdict)
     if not isinstance(verdict, Accepted):
         return row
@@ -39,12 +39,7 @@ def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
 
 def show_verdicts(rows: Sequence[Row], output: str, *, dry_run: bool = False) -> int:
     """Each job's verdict; the exit code is that of the failures if they agree on one."""
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        write("\n".join(_text(row, dry_run=dry_run) for row in rows))
-    else:
-        show_value(list(rows), output)
+    show(list(rows), output, lambda: "\n".join(_text(row, dry_run=dry_run) for row in rows))
     codes = {_code(row) for row in rows} - {Code.OK}
     return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
 
@@ -60,8 +55,6 @@ def _code(row: Row) -> Code:
 
 
 def _text(row: Row, *, dry_run: bool) -> str:
-    from events.job_config.strict_json import printable
-
     text = _sentence(row, "would be " if dry_run else "")
     if "change_id" in row and row["verdict"] not in ("unknown", "unchanged"):
         text += f" (change {row['change_id']})"
@@ -93,10 +86,6 @@ def _sentence(row: Row, would: str) -> str:
 
 def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
-    from events.job_config.strict_json import printable
-    from turbine.read.answers.costs import sentences
-    from turbine.read.differences import ABSENT, Difference
-
     for one in row.get("findings", ()):
         yield printable(one["sentence"])
     differences = row.get("differences", ())

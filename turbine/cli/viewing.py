@@ -5,22 +5,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from turbine.read.answers.lines import JobLine
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
-    from turbine.read.state.view import View
+from turbine.read.answers import lines
+from turbine.read.answers.lines import JobLine
+from turbine.read.moments import Moment
+from turbine.read.sources.held import topics_of
+from turbine.read.state.framed import FramedLog, view_before
+from turbine.read.state.instants import position_at
+from turbine.read.state.opening import open_cache
+from turbine.read.state.past import view_at
+from turbine.read.state.view import View
 
 
 @contextmanager
-def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
+def viewed(log: FramedLog, moment: Moment | None) -> Iterator[View]:
     """Of now, or of then, with the whole of each job. Jobs are fetched as they are looked at, so
     what it is begun from stays open for as long."""
-    from turbine.read.state.opening import open_cache
-    from turbine.read.state.past import view_at
-
     held = _held(log, moment)
     if held is not None:
         yield held
@@ -33,12 +33,9 @@ def viewed(log: Log, moment: Moment | None) -> Iterator[View]:
         cache.close()
 
 
-def jobs_view(log: Log, moment: Moment | None) -> View:
+def jobs_view(log: FramedLog, moment: Moment | None) -> View:
     """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
     all of the log is read: whether a job's tasks run is for their containers' lives to say."""
-    from turbine.read.state.framed import view_before
-    from turbine.read.state.past import view_at
-
     held = _held(log, moment)
     if held is not None:
         return held
@@ -48,19 +45,14 @@ def jobs_view(log: Log, moment: Moment | None) -> View:
 
 def lines_of(view: View) -> dict[str, JobLine]:
     """Each job's line, as the API and the page have it."""
-    from turbine.read.answers import lines
-
     return {line.job: line for line in lines.lines_of(view)}
 
 
-def _held(log: Log, moment: Moment | None) -> View | None:
+def _held(log: FramedLog, moment: Moment | None) -> View | None:
     """What a log that is followed shows already."""
     return log.held() if moment is None else None
 
 
-def _end(log: Log, moment: Moment | None) -> dict[str, int]:
-    from turbine.read.moments import position_at
-    from turbine.read.sources.held import topics_of
-
+def _end(log: FramedLog, moment: Moment | None) -> dict[str, int]:
     topics = topics_of(log)
     return log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)

@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from projections.scaling.actions import JobSize
 from turbine.cli.backtest import check_plot
+from turbine.cli.columns import listed
+from turbine.cli.documents import parse_assignments
+from turbine.cli.job_rows import existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
+from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.lab.sides import WhatIf
-    from turbine.read.sources.log import Log
+from turbine.lab.backtest import size_text
+from turbine.lab.plot import draw_beside
+from turbine.lab.sides import WhatIf, picture_of
+from turbine.lab.span import stretch
+from turbine.lab.whatif import what_if
+from turbine.read.moments import given_moment, show_time
+from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
 
 Row = dict[str, Any]
 
@@ -69,8 +78,6 @@ def whatif(
 
 
 def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]:
-    from turbine.cli.documents import parse_assignments
-
     settings = parse_assignments(set_ or ())
     if policy is None and not settings:
         raise Failed(
@@ -81,8 +88,6 @@ def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]
 
 
 def _instant(text: str | None, what: str) -> int | None:
-    from turbine.read.moments import given_moment
-
     moment = given_moment(text, what)
     if isinstance(moment, dict):
         raise Failed(
@@ -98,10 +103,6 @@ def _answers(
     span: tuple[int | None, int | None],
 ) -> list[WhatIf]:
     """One of each job; of all jobs those that have something to play."""
-    from turbine.cli.jobs import existing, names_in
-    from turbine.cli.output import tell
-    from turbine.lab.whatif import BadWhatIf, what_if
-
     found = list[Any]()
     names = sorted(set(jobs)) if jobs else _alive(log)
     for name in names:
@@ -109,9 +110,9 @@ def _answers(
             existing(log.job(name), name, None, lambda: names_in(log))
         try:
             found.append(what_if(log, name, *asked, *span))
-        except BadWhatIf as bad:
+        except BadRequest as bad:
             if jobs or str(bad).startswith("--"):
-                raise Failed(Code.USAGE, str(bad)) from None
+                raise
             tell(f"left out: {bad}")
     if not found:
         raise Failed(
@@ -126,10 +127,6 @@ def _alive(log: Log) -> list[str]:
 
 
 def _draw(found: list[WhatIf], path: Path) -> None:
-    from turbine.cli.output import tell
-    from turbine.lab.plot import draw_beside
-    from turbine.lab.sides import picture_of
-
     if len(found) != 1:
         raise Failed(Code.USAGE, "--plot shows one job; name it with --job")
     try:
@@ -146,8 +143,6 @@ def _draw(found: list[WhatIf], path: Path) -> None:
 
 def _show(rows: list[Row], output: str, *, one: bool) -> None:
     """A job that was named alone is one object, not a list of one."""
-    from turbine.cli.output import show_value, write
-
     if output != "table":
         show_value(rows[0] if one else rows, output)
         return
@@ -157,9 +152,6 @@ def _show(rows: list[Row], output: str, *, one: bool) -> None:
 
 def text_of(row: Row) -> str:
     """All that people are told of one job."""
-    from turbine.lab.span import stretch
-    from turbine.read.moments import show_time
-
     played = stretch(row["intervals"], row["interval_ms"])
     if row["intervals"] != row["minutes"]:
         played += f", {_number(row['minutes'])} minutes"
@@ -176,8 +168,6 @@ def text_of(row: Row) -> str:
 
 def _figures(row: Row) -> str:
     """A line for each figure, beside each other the three."""
-    from turbine.cli.output import Column, table_text
-
     sides = row["sides"]
     titles = ["REALLY", "PLANT", f"WHAT IF: {_policy(sides[2]['policy'])}"]
     rows = [
@@ -203,8 +193,6 @@ def _policy(policy: Row) -> str:
 
 def _honesty(found: Row) -> str:
     """How far the plant is off."""
-    from turbine.cli.output import facts
-
     verdict = "yes" if found["within_tolerance"] else "no: its answers are worth as little"
     tolerance = found["tolerance"]
     matched = (
@@ -235,29 +223,19 @@ def _share(value: float | None) -> str:
 
 
 def _nature(told: list[Row]) -> str:
-    from turbine.cli.output import Column, table_text
-
-    columns = [
-        Column("THE JOB AS LEARNT", lambda one: one["name"]),
-        Column("VALUE", lambda one: _number(one["value"]) if one["known"] else "unknown"),
-        Column("FROM", lambda one: one["source"]),
-    ]
-    return table_text(told, columns)
+    return listed(
+        told,
+        "THE JOB AS LEARNT=name, VALUE, FROM=source",
+        {"VALUE": lambda one: _number(one["value"]) if one["known"] else "unknown"},
+    )
 
 
 def _decisions(decisions: list[Row]) -> str:
-    from components.auto_scaler.core.verdict import Size
-    from turbine.cli.output import Column, table_text
-    from turbine.lab.backtest import size_text
-    from turbine.read.moments import show_time
-
-    columns = [
-        Column("IT WOULD HAVE DECIDED", lambda one: show_time(one["at_ms"])),
-        Column("ACTION", lambda one: one["action"]),
-        Column("SIZE", lambda one: size_text(Size(**one["before"]), Size(**one["after"]))),
-        Column("BECAUSE", lambda one: one["explanation"]),
-    ]
-    text = table_text(decisions[:DECISIONS], columns)
+    text = listed(
+        decisions[:DECISIONS],
+        "IT WOULD HAVE DECIDED=at_ms:time, ACTION, SIZE, BECAUSE=explanation",
+        {"SIZE": lambda one: size_text(JobSize(**one["before"]), JobSize(**one["after"]))},
+    )
     hidden = len(decisions) - DECISIONS
     return text + (f"\nand {hidden} more; -o json has all" if hidden > 0 else "")
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from events.job_config.strict_json import shorten
+from events.topics import JOURNAL
+from turbine.cli.columns import listed
+from turbine.cli.job_rows import existing
 from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.output import show
 from turbine.cli.scaled import silence
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.answers.why_not import AskedAgain, WhyNot
+from turbine.read.answers.scaling import ACTIONS, SHOWN
+from turbine.read.answers.why_not import AskedAgain, WhyNot
+from turbine.read.answers.why_not import why_not as answer_to
+from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import plain
+from turbine.read.state.instants import position_at
 
 
 def why_not(
@@ -30,13 +38,6 @@ def why_not(
     the policy looks at what it looked at then, with one input or one setting changed, and the
     nearest changes are told with which it comes to the action.
     """
-    from events.topics import JOURNAL
-    from turbine.cli.jobs import existing
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.why_not import why_not as answer_to
-    from turbine.read.moments import given_moment, position_at
-    from turbine.read.plain import plain
-
     check_job(name)
     _check_action(action)
     moment = given_moment(at)
@@ -44,17 +45,11 @@ def why_not(
     end = None if moment is None else position_at(log, moment, [JOURNAL])
     job = existing(log.job(name, end=end), name, at)
     answer = answer_to(log, job, log.decisions(job=name, end=end), action)
-    if output == "table":
-        write(_text(answer))
-    else:
-        show_value(plain(answer), output)
+    show(plain(answer), output, lambda: _text(answer))
     return Code.OK
 
 
 def _check_action(action: str) -> None:
-    from events.job_config.strict_json import shorten
-    from turbine.read.answers.scaling import ACTIONS
-
     if action not in ACTIONS:
         raise Failed(
             Code.USAGE,
@@ -66,30 +61,23 @@ def _check_action(action: str) -> None:
 
 
 def _text(answer: WhyNot) -> str:
-    from turbine.cli.output import Column, table_text
-    from turbine.read.moments import show_time
-
     head = f"{answer.job}: policy {answer.policy}, mode {answer.mode}"
     if not answer.reasons:
         return f"{head}\n{silence(alive=answer.alive, mode=answer.mode)}"
     newest = answer.reasons[0]
     verdict = "it was taken" if newest.taken else f"no {answer.action}"
-    columns = [
-        Column("WHEN", lambda one: show_time(one.at_ms)),
-        Column("WHY", lambda one: one.text),
-        Column("UNTIL", lambda one: show_time(one.until_ms)),
-        Column("ID", lambda one: one.id),
-    ]
     told = f"{verdict}, {show_time(newest.at_ms)}: {newest.text}"
-    parts = [head, told, "", table_text(answer.reasons, columns)]
+    parts = [
+        head,
+        told,
+        "",
+        listed(answer.reasons, "WHEN=at_ms:time, WHY=text, UNTIL=until_ms:time, ID"),
+    ]
     return "\n".join([*parts, *_asked_again(answer.asked, answer.action)])
 
 
 def _asked_again(asked: AskedAgain | None, action: str) -> list[str]:
     """What would have made it, the nearest first."""
-    from turbine.read.answers.scaling import SHOWN
-    from turbine.read.moments import show_time
-
     if asked is None:
         return []
     head = f"the last verdict, {show_time(asked.at_ms)} ({asked.position})"

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from events.topics import DEFAULT_PARTITIONS, USUAL_PREFIX, Topic, topics_under
 from events.wire.codec import TYPE_PREFIX, VALUE_BYTES_MAX
 from events.wire.keys import KEY_BYTES_MAX
@@ -306,7 +308,6 @@ def _dead_letter() -> Document:
 
 def to_yaml(contract: Document) -> str:
     """The document as it is committed."""
-    import yaml
 
     class Dumper(yaml.SafeDumper):
         """Leaves the lines of a longer text as they are."""

@@ -17,7 +17,7 @@ from events.topics import BY_SHORT, partition_of
 from events.wire.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
 from events.wire.keys import KEY_BYTES_MAX, check_clean
 from turbine.contract.document import HEADERS, OF_DECISIONS
-from turbine.contract.finding import Finding, Part, Sent, Weight, refused, remark
+from turbine.contract.finding import MessageFinding, Part, SampleMessage, Weight, refused, remark
 from turbine.contract.partitioners import partitioner_of
 from turbine.contract.value_findings import READ, about_value, subject_of
 from turbine_client.errors import Unreadable
@@ -30,7 +30,7 @@ class Examined:
     kind: str
     body: Body | None
     partition: int | None
-    findings: tuple[Finding, ...]
+    findings: tuple[MessageFinding, ...]
 
     @property
     def taken(self) -> bool:
@@ -38,7 +38,7 @@ class Examined:
         return not any(one.weight == "refused" for one in self.findings)
 
 
-def examine(sent: Sent, partitions: int, now_ms: int) -> Examined:
+def examine(sent: SampleMessage, partitions: int, now_ms: int) -> Examined:
     """All that can be told of a message that arrives now."""
     body, findings = about_value(sent)
     home = _home(sent.key, BY_SHORT[sent.topic].partitions or partitions)
@@ -56,7 +56,7 @@ def examine(sent: Sent, partitions: int, now_ms: int) -> Examined:
 # --- what it asks for
 
 
-def _about_request(body: Body) -> Iterator[Finding]:
+def _about_request(body: Body) -> Iterator[MessageFinding]:
     """What would be read, and then be rejected by whoever decides."""
     text: Any = getattr(body, "set_json", None)
     if text is None or type(body).__name__ != "ConfigChangeProposed":
@@ -82,7 +82,7 @@ def _home(key: bytes | None, partitions: int) -> int | None:
     return partition_of(key, partitions) if key else None
 
 
-def _about_key(sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_key(sent: SampleMessage, body: Body | None) -> Iterator[MessageFinding]:
     key = sent.key
     if not key:
         yield refused(
@@ -112,7 +112,7 @@ def _about_key(sent: Sent, body: Body | None) -> Iterator[Finding]:
         )
 
 
-def _strange_key(key: bytes) -> Finding | None:
+def _strange_key(key: bytes) -> MessageFinding | None:
     """A key that was serialized as if it were a value."""
     if key[:1] == b"\0":
         return refused(
@@ -140,7 +140,9 @@ def _strange_key(key: bytes) -> Finding | None:
 # --- the partition
 
 
-def _about_partition(sent: Sent, home: int | None, partitions: int) -> Iterator[Finding]:
+def _about_partition(
+    sent: SampleMessage, home: int | None, partitions: int
+) -> Iterator[MessageFinding]:
     given = sent.partition
     if given is None or home is None or sent.key is None:
         return
@@ -163,7 +165,7 @@ def _about_partition(sent: Sent, home: int | None, partitions: int) -> Iterator[
 # --- the headers
 
 
-def _about_headers(sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_headers(sent: SampleMessage, body: Body | None) -> Iterator[MessageFinding]:
     names = [name for name, _ in sent.headers]
     if sum(len(name) + len(value) for name, value in sent.headers) > HEADER_BYTES_MAX:
         yield refused(
@@ -179,7 +181,7 @@ def _about_headers(sent: Sent, body: Body | None) -> Iterator[Finding]:
     yield from _about_meaning(found, sent, body)
 
 
-def _about_name(name: str, times: int) -> Iterator[Finding]:
+def _about_name(name: str, times: int) -> Iterator[MessageFinding]:
     if name.startswith("ce_") and times > 1:
         yield refused(
             "headers", "malformed-headers", f"the header {name} stands twice; send it once"
@@ -197,7 +199,7 @@ def _about_name(name: str, times: int) -> Iterator[Finding]:
         )
 
 
-def _about_text(name: str, value: bytes) -> Iterator[Finding]:
+def _about_text(name: str, value: bytes) -> Iterator[MessageFinding]:
     if not name.startswith("ce_"):
         return
     try:
@@ -208,11 +210,13 @@ def _about_text(name: str, value: bytes) -> Iterator[Finding]:
         )
 
 
-def _about_meaning(found: Mapping[str, str], sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_meaning(
+    found: Mapping[str, str], sent: SampleMessage, body: Body | None
+) -> Iterator[MessageFinding]:
     kind = found.get("ce_type", "").rpartition(".")[2]
     if body is not None and kind and kind != type(body).__name__:
         weight: Weight = "refused" if kind in RECORDS else "remark"
-        yield Finding(
+        yield MessageFinding(
             weight,
             "headers",
             "wrong-type",
@@ -244,7 +248,9 @@ def _about_meaning(found: Mapping[str, str], sent: Sent, body: Body | None) -> I
 # --- the last word
 
 
-def _as_shells_do(sent: Sent, home: int | None, partitions: int, now_ms: int) -> Iterator[Finding]:
+def _as_shells_do(
+    sent: SampleMessage, home: int | None, partitions: int, now_ms: int
+) -> Iterator[MessageFinding]:
     """What the shells themselves would say: nothing that they refuse may pass here."""
     partition = sent.partition if sent.partition is not None else home or 0
     message = Message(sent.topic, partition, 0, now_ms, sent.key, sent.value, list(sent.headers))

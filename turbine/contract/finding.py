@@ -10,7 +10,7 @@ Weight = Literal["refused", "remark"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SampleMessage:
     """A message as somebody would send it; `partition` None: where its key belongs."""
 
     topic: str  # short name
@@ -21,7 +21,7 @@ class Sent:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class MessageFinding:
     """One thing that is the matter; what is refused becomes a dead letter."""
 
     weight: Weight
@@ -39,11 +39,11 @@ class Finding:
         }
 
 
-def refused(part: Part, reason: str, sentence: str) -> Finding:
+def refused(part: Part, reason: str, sentence: str) -> MessageFinding:
     """What makes a dead letter of it."""
-    return Finding("refused", part, reason, sentence)
+    return MessageFinding("refused", part, reason, sentence)
 
 
-def remark(part: Part, reason: str, sentence: str) -> Finding:
+def remark(part: Part, reason: str, sentence: str) -> MessageFinding:
     """What is read all the same."""
-    return Finding("remark", part, reason, sentence)
+    return MessageFinding("remark", part, reason, sentence)

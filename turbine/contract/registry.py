@@ -34,7 +34,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,12}", re.ASCII)
 _NO_SCHEMA = (SchemaParseException, AttributeError, KeyError, TypeError, ValueError)
 
 
-class Wrong(Exception):
+class RegistryRefusal(Exception):
     """What is answered instead: the protocol's code, which begins with HTTP's."""
 
     def __init__(self, code: int, sentence: str) -> None:
@@ -94,7 +94,7 @@ class Registry:
             if method == "GET":
                 return 200, self._read(path, query)
             return 200, self._look_up(path if method == "POST" else (), body)
-        except Wrong as wrong:
+        except RegistryRefusal as wrong:
             return wrong.status, {"error_code": wrong.code, "message": str(wrong)}
 
     # --- reading
@@ -143,7 +143,7 @@ class Registry:
                 return ["AVRO"]
             case ["guids", guid]:
                 if guid not in self._by_guid:
-                    raise Wrong(40403, f"Schema {shorten(guid)} not found")
+                    raise RegistryRefusal(40403, f"Schema {shorten(guid)} not found")
                 return {"schema": _text(self._by_guid[guid])}
             case ["ids", number]:
                 return {"schema": _text(self._schema(number))}
@@ -161,7 +161,7 @@ class Registry:
             raise _no_such_path()
         found = self._by_id.get(int(number))
         if found is None:
-            raise Wrong(40403, f"Schema {number} not found")
+            raise RegistryRefusal(40403, f"Schema {number} not found")
         return found
 
     def _standing(self, version: Version) -> list[Numbered]:
@@ -169,7 +169,7 @@ class Registry:
 
     def _subject(self, subject: str) -> list[Numbered]:
         if subject not in self._by_subject:
-            raise Wrong(40401, f"Subject {shorten(subject)} not found.")
+            raise RegistryRefusal(40401, f"Subject {shorten(subject)} not found.")
         return self._by_subject[subject]
 
     def _version(self, subject: str, number: str) -> Numbered:
@@ -177,13 +177,13 @@ class Registry:
         if number in ("latest", "-1"):
             return held[-1]
         if not _WHOLE.fullmatch(number) or not 1 <= int(number) <= VERSION_MAX:
-            raise Wrong(
+            raise RegistryRefusal(
                 42202,
                 f"The specified version {shorten(number)} is not a valid version id. Allowed"
                 ' values are between [1, 2^31-1] and the string "latest"',
             )
         if int(number) > len(held):
-            raise Wrong(40402, f"Version {number} not found.")
+            raise RegistryRefusal(40402, f"Version {number} not found.")
         return held[int(number) - 1]
 
     # --- what serializers ask before they write
@@ -193,18 +193,18 @@ class Registry:
             case ("subjects", subject):
                 found = _same(self._subject(subject), _schema_in(body))
                 if found is None:
-                    raise Wrong(40403, "Schema not found")
+                    raise RegistryRefusal(40403, "Schema not found")
                 return found.to_plain()
             case ("subjects", subject, "versions"):
                 found = _same(self._by_subject.get(subject, []), _schema_in(body))
                 if found is None:
-                    raise Wrong(
+                    raise RegistryRefusal(
                         42205,
                         f"Subject {shorten(subject)} is in read-only mode: schemas are committed"
                         " with Turbine, each under its full name (RecordNameStrategy)",
                     )
                 return {"id": found.version.id}
-        raise Wrong(405, "HTTP 405 Method Not Allowed")
+        raise RegistryRefusal(405, "HTTP 405 Method Not Allowed")
 
 
 def _same(held: list[Numbered], schema: Any) -> Numbered | None:
@@ -215,7 +215,7 @@ def _same(held: list[Numbered], schema: Any) -> Numbered | None:
     try:
         digest = hash_of(schema)
     except _NO_SCHEMA:
-        raise Wrong(42201, "Invalid schema: it is no schema of Avro") from None
+        raise RegistryRefusal(42201, "Invalid schema: it is no schema of Avro") from None
     return next((one for one in reversed(held) if one.version.sha256 == digest), None)
 
 
@@ -223,18 +223,18 @@ def _schema_in(body: bytes) -> Any:
     try:
         asked = parse_json(body, what="the body", max_bytes=BODY_BYTES_MAX)
         if not isinstance(asked, dict) or not isinstance(text := asked.get("schema"), str):
-            raise Wrong(42201, "Invalid schema: give the text of one as schema")
+            raise RegistryRefusal(42201, "Invalid schema: give the text of one as schema")
         if asked.get("schemaType", "AVRO") not in ("AVRO", None):
-            raise Wrong(42201, "Invalid schema: only Avro is spoken here")
+            raise RegistryRefusal(42201, "Invalid schema: only Avro is spoken here")
         return parse_json(text, what="schema", max_bytes=BODY_BYTES_MAX)
     except Malformed as bad:
-        raise Wrong(42201, f"Invalid schema: {bad.sentence}") from None
+        raise RegistryRefusal(42201, f"Invalid schema: {bad.sentence}") from None
 
 
 def _needs_default(subject: str, query: Query, code: int, what: str) -> None:
     """No subject has one of its own; who asks for the general one as well gets that."""
     if query.get("defaultToGlobal") != ["true"]:
-        raise Wrong(
+        raise RegistryRefusal(
             code, f"Subject {shorten(subject)} does not have subject-level {what} configured"
         )
 
@@ -247,8 +247,8 @@ def _split(target: str) -> tuple[tuple[str, ...], Query]:
     return tuple(unquote(one) for one in parts.path.strip("/").split("/")), parse_qs(parts.query)
 
 
-def _no_such_path() -> Wrong:
-    return Wrong(404, "HTTP 404 Not Found")
+def _no_such_path() -> RegistryRefusal:
+    return RegistryRefusal(404, "HTTP 404 Not Found")
 
 
 def _text(version: Version) -> str:

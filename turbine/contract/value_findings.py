@@ -9,7 +9,7 @@ from events.generated.records import Body
 from events.topics import BY_SHORT
 from events.wire.framing import unframe
 from events.wire.lock import Version, newest_of, read_lock
-from turbine.contract.finding import Finding, Sent, refused, remark
+from turbine.contract.finding import MessageFinding, SampleMessage, refused, remark
 from turbine_client.errors import Unreadable
 from turbine_client.framing import SCHEMA_HEADER
 
@@ -20,7 +20,7 @@ _NEWEST: Mapping[str, Version] = newest_of(list(_BY_ID.values()))
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd", b"\x04\x22\x4d\x18": "LZ4"}
 
 
-def about_value(sent: Sent) -> tuple[Body | None, list[Finding]]:
+def about_value(sent: SampleMessage) -> tuple[Body | None, list[MessageFinding]]:
     """What it says, if that can be told, and what is the matter."""
     value = sent.value
     if not value:
@@ -41,12 +41,12 @@ def about_value(sent: Sent) -> tuple[Body | None, list[Finding]]:
     return body, list(_about_record(sent, body))
 
 
-def _as_told(bad: Unreadable) -> Finding:
+def _as_told(bad: Unreadable) -> MessageFinding:
     framing = bad.reason in ("not-framed", "container-file", "too-large", "trailing-bytes")
     return refused("framing" if framing else "schema", bad.reason, bad.sentence)
 
 
-def _guess(sent: Sent, value: bytes) -> Finding | None:
+def _guess(sent: SampleMessage, value: bytes) -> MessageFinding | None:
     """What its author probably did, where that can be told from the bytes."""
     compressed = next((name for head, name in _COMPRESSED.items() if value.startswith(head)), None)
     if compressed is not None:
@@ -75,7 +75,7 @@ def _guess(sent: Sent, value: bytes) -> Finding | None:
     return _guess_bare(sent, value)
 
 
-def _guess_id(sent: Sent, value: bytes) -> Finding | None:
+def _guess_id(sent: SampleMessage, value: bytes) -> MessageFinding | None:
     """A framed value whose id is known otherwise, or belongs to another registry."""
     given = int.from_bytes(value[1:5], "big")
     if given in _BY_ID:
@@ -101,7 +101,7 @@ def _guess_id(sent: Sent, value: bytes) -> Finding | None:
     )
 
 
-def _guess_bare(sent: Sent, value: bytes) -> Finding | None:
+def _guess_bare(sent: SampleMessage, value: bytes) -> MessageFinding | None:
     kind = _fitting(sent, value)
     if kind is None:
         return None
@@ -113,7 +113,7 @@ def _guess_bare(sent: Sent, value: bytes) -> Finding | None:
     )
 
 
-def _fitting(sent: Sent, payload: bytes) -> str | None:
+def _fitting(sent: SampleMessage, payload: bytes) -> str | None:
     """The kind of record on the topic that these bytes are, best one about the key's subject."""
     fits = {
         kind: body
@@ -143,12 +143,12 @@ def _text_of_bytes(value: bytes) -> str | None:
     return "base64" if head.startswith(b"AAAA") else None
 
 
-def _ids_of(sent: Sent) -> str:
+def _ids_of(sent: SampleMessage) -> str:
     kinds = BY_SHORT[sent.topic].records[:3]
     return ", ".join(f"{_NEWEST[kind].id} is {kind}" for kind in kinds)
 
 
-def _about_record(sent: Sent, body: Body) -> Iterator[Finding]:
+def _about_record(sent: SampleMessage, body: Body) -> Iterator[MessageFinding]:
     kind, topic = type(body).__name__, BY_SHORT[sent.topic]
     if kind not in topic.records:
         yield refused(

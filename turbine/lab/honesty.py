@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.backtest import cost
-from turbine.lab.plant.deeds import Deed, Played
+from turbine.lab.plant.deeds import PlayedMinute, SizeChange
 
 MATCH_INTERVALS = 15
 """Of the job's policy, a minute each by default: two decisions within so many are the same one. A
@@ -77,10 +77,10 @@ class Honesty:
 
 
 def hold(
-    real: Sequence[Played],
-    real_deeds: Sequence[Deed],
-    played: Sequence[Played],
-    played_deeds: Sequence[Deed],
+    real: Sequence[PlayedMinute],
+    real_deeds: Sequence[SizeChange],
+    played: Sequence[PlayedMinute],
+    played_deeds: Sequence[SizeChange],
     slo_s: float,
 ) -> Honesty:
     """The one against the other."""
@@ -114,8 +114,8 @@ def hold(
 
 
 def matched(
-    real: Sequence[Deed], played: Sequence[Deed], within_ms: int
-) -> list[tuple[Deed, Deed]]:
+    real: Sequence[SizeChange], played: Sequence[SizeChange], within_ms: int
+) -> list[tuple[SizeChange, SizeChange]]:
     """Pairs that lie near each other in time, each decision in one at most; those that go the same
     way come first, then the nearest."""
     near_by = sorted(
@@ -125,7 +125,7 @@ def matched(
         if abs(one.at_ms - other.at_ms) <= within_ms
     )
     used: tuple[set[int], set[int]] = (set(), set())
-    found = list[tuple[Deed, Deed]]()
+    found = list[tuple[SizeChange, SizeChange]]()
     for _, _, at, to in near_by:
         if at not in used[0] and to not in used[1]:
             used[0].add(at)
@@ -134,7 +134,7 @@ def matched(
     return sorted(found, key=lambda pair: pair[0].at_ms)
 
 
-def way(deed: Deed) -> str:
+def way(deed: SizeChange) -> str:
     """Up, down, or what else it is."""
     grown = deed.after.tasks * deed.after.threads - deed.before.tasks * deed.before.threads
     if grown:
@@ -142,7 +142,7 @@ def way(deed: Deed) -> str:
     return deed.action
 
 
-def same(one: Deed, other: Deed) -> bool:
+def same(one: SizeChange, other: SizeChange) -> bool:
     """Do they come to the same size?"""
     return near(one.after.tasks * one.after.threads, other.after.tasks * other.after.threads)
 
@@ -152,10 +152,10 @@ def near(one: int, other: int) -> bool:
     return abs(one - other) <= max(1, ceil(SIZE_SHARE * max(one, other)) - 1)
 
 
-def _threads(one: Played) -> int:
+def _threads(one: PlayedMinute) -> int:
     return one.size.tasks * one.size.threads
 
 
-def _price(one: Played) -> float:
+def _price(one: PlayedMinute) -> float:
     size = one.size
     return cost(size.tasks * size.cpu_cores, size.tasks * size.memory_mb / 1024)

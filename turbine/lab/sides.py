@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.backtest import size_text
 from turbine.lab.honesty import Honesty
 from turbine.lab.plant.backtest import cost
-from turbine.lab.plant.deeds import Deed, Played
-from turbine.lab.plant.learnt import Told
-from turbine.lab.plot import Course, Mark
+from turbine.lab.plant.deeds import PlayedMinute, SizeChange
+from turbine.lab.plant.learnt import LearntNumber
+from turbine.lab.plot import Mark, PlottedRun
 
 Row = dict[str, Any]
 
@@ -31,8 +31,8 @@ class Side:
 
     name: str
     policy: Row  # name, settings, mode
-    played: Sequence[Played]
-    deeds: Sequence[Deed]
+    played: Sequence[PlayedMinute]
+    deeds: Sequence[SizeChange]
     restarts: int  # of all its tasks, whoever asked for them
 
     def figures(self, slo_s: float) -> Row:
@@ -67,7 +67,7 @@ class WhatIf:
     slo_s: float
     sides: tuple[Side, ...]  # recorded, replayed, other
     honesty: Honesty
-    nature: tuple[Told, ...]
+    nature: tuple[LearntNumber, ...]
     notes: tuple[str, ...]
 
     def to_plain(self, points: int = POINTS) -> Row:
@@ -119,7 +119,7 @@ class WhatIf:
         return told
 
 
-def _hours(played: Sequence[Played]) -> float:
+def _hours(played: Sequence[PlayedMinute]) -> float:
     """That one of its intervals lasts."""
     return (played[1].at_ms - played[0].at_ms) / 3_600_000
 
@@ -133,7 +133,7 @@ def _rounded(row: Row) -> Row:
     }
 
 
-def _deed(deed: Deed) -> Row:
+def _deed(deed: SizeChange) -> Row:
     return {
         "at_ms": deed.at_ms,
         "action": deed.action,
@@ -146,11 +146,11 @@ def _deed(deed: Deed) -> Row:
 # --- drawn
 
 
-def picture_of(found: WhatIf) -> tuple[str, list[float], list[Course], float, float]:
+def picture_of(found: WhatIf) -> tuple[str, list[float], list[PlottedRun], float, float]:
     """What is drawn: the three beside each other; the minutes of an interval come last."""
     title = f"{found.job}: {found.sides[1].policy['name']} and {found.sides[2].policy['name']}"
     courses = [
-        Course(
+        PlottedRun(
             side.name,
             [one.size.tasks * one.size.threads for one in side.played],
             [one.lag_s for one in side.played],
@@ -162,7 +162,7 @@ def picture_of(found: WhatIf) -> tuple[str, list[float], list[Course], float, fl
     return title, rates, courses, found.slo_s, found.interval_ms / MINUTE_MS
 
 
-def _mark(found: WhatIf, lane: str, deed: Deed) -> Mark:
+def _mark(found: WhatIf, lane: str, deed: SizeChange) -> Mark:
     minute = (deed.at_ms - found.begin_ms) // found.interval_ms
     last = len(found.sides[0].played) - 1
     sizes = size_text(deed.before, deed.after)

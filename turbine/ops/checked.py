@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.runtime.process.local import LocalFailed
-from components.task_service.core.specs import Trouble, head_of, specs_of
+from components.task_service.core.specs import SpecsProblem, head_of, specs_of
 from events.generated.records import LayerVersions
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.reserved import reserved_topics
@@ -33,7 +33,7 @@ COMMAND = (sys.executable, "-P", "-m", "turbine.ops.checking")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FirstTask:
     """A job as its first task would be told to run it."""
 
     job: str
@@ -48,20 +48,20 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class ConfigMistake:
     """What is wrong: the path in the config, and a sentence."""
 
     path: str
     explanation: str
 
 
-def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
+def trial_of(job: str, merged: Mapping[str, Any]) -> FirstTask | ConfigMistake:
     """What is to be tried, if the config is valid; partitions that nobody has counted yet are as
     many as tasks."""
     config = validate_config(merged)
     wrong = config if isinstance(config, Invalid) else next(reserved_topics(config), None)
     if wrong is not None:
-        return Wrong(wrong.path, str(wrong))
+        return ConfigMistake(wrong.path, str(wrong))
     assert isinstance(config, JobConfig)
     counted = tuple(
         one if one.partitions else one.model_copy(update={"partitions": config.tasks})
@@ -70,19 +70,19 @@ def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
     config = config.model_copy(update={"inputs": counted})
     head = head_of(job, config, LayerVersions(1, 0, 0, 0), 1)
     specs = specs_of(head, config)
-    if isinstance(specs, Trouble):
-        return Wrong(specs.path, specs.sentence)
+    if isinstance(specs, SpecsProblem):
+        return ConfigMistake(specs.path, specs.sentence)
     first = specs[0]
     inputs = tuple((one.topic, one.partitions) for one in first.inputs)
-    return Trial(job, head.operator, first.argv, inputs, head.config_json)
+    return FirstTask(job, head.operator, first.argv, inputs, head.config_json)
 
 
 def try_all(
-    trials: Sequence[Trial],
+    trials: Sequence[FirstTask],
     spark: Mapping[str, str],
     patience_s: float,
     command: Sequence[str] = COMMAND,
-) -> Generator[Row | Wrong, None, None]:
+) -> Generator[Row | ConfigMistake, None, None]:
     """What came of each, in their order: what it writes, or what is wrong with it.
 
     A process that hangs or dies costs the job that it was at; the others are tried by another.
@@ -96,12 +96,12 @@ def try_all(
                 try:
                     row = asked.hear(patience_s)
                 except LocalFailed as lost:
-                    yield Wrong("operator", f"{lost} while it was tried")
+                    yield ConfigMistake("operator", f"{lost} while it was tried")
                     del left[0]
                     break
                 assert row["job"] == left.pop(0).job
                 wrong = row.get("explanation")
-                yield row if wrong is None else Wrong("operator", wrong)
+                yield row if wrong is None else ConfigMistake("operator", wrong)
 
 
 def _await_ready(asked: _Asked) -> None:

@@ -22,13 +22,19 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from components.runtime.process.local import LocalFailed
-from spark_streaming.context import COLUMNS, BadOperator, TaskContext, sources_of, spark_said
-from spark_streaming.jvm import JavaFailed
+from spark_streaming.context import (
+    COLUMNS,
+    BadOperator,
+    OperatorFailed,
+    TaskContext,
+    sources_of,
+    spark_said,
+)
 from spark_streaming.main import options_of
 from spark_streaming.operator import SQL, call_operator, is_stateful, write_records
 from spark_streaming.session import start_session
 from tasks.process_tree import die_with, name_process
+from turbine_client.errors import Unavailable
 
 EXIT_NO_SPARK = 3
 HEAP_MB = 512
@@ -49,7 +55,7 @@ def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Row:
     try:
         found = call_operator(job["operator"], query, context)
         _start(write_records(job["operator"], found), scratch / job["job"])
-    except BadOperator as bad:
+    except (BadOperator, OperatorFailed) as bad:
         return {"explanation": str(bad)}
     except PySparkException as error:
         return {"explanation": f"no stream can run this: {spark_said(error)}"}
@@ -111,7 +117,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     try:
         serve(json.load(sys.stdin), given.scratch, say)
-    except (JavaFailed, LocalFailed) as failed:
+    except Unavailable as failed:
         sys.stderr.write(f"turbine: {failed}\n")
         return EXIT_NO_SPARK
     voice.close()

@@ -22,7 +22,7 @@ from events.wire.lock import read_lock
 from turbine.read.records import to_export
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Head, Json, Lines, NotThere, Tail
+from turbine.read.sources.log_lines import FileHead, Json, LogLineWriter, NotThere, Tail
 from turbine_client.settings import Settings
 
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
@@ -34,7 +34,7 @@ LEFT = frozenset({LOADS, CLOCK})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """What is to be in the file."""
 
     since: Mapping[str, int]  # by place: from there on; none where the log has its beginning
@@ -59,7 +59,7 @@ def exported_topics(log: Log, job: str = "") -> list[str]:
     ]
 
 
-def of_source(log: Log, asked: Asked) -> Asked:
+def of_source(log: Log, asked: ExportRequest) -> ExportRequest:
     """The same of what the log has: a file that is a part of one makes no more than such a part."""
     source = log.source
     if not isinstance(source, LogFile):
@@ -68,10 +68,10 @@ def of_source(log: Log, asked: Asked) -> Asked:
     begins = source.starts(to)
     since = {at: max(offset, asked.since.get(at, 0)) for at, offset in begins.items()}
     job, since_ms = asked.job or source.head.job, max(asked.since_ms, source.since_ms)
-    return Asked(since, to, job, since_ms)
+    return ExportRequest(since, to, job, since_ms)
 
 
-def head_of(log: Log, asked: Asked) -> Head:
+def head_of(log: Log, asked: ExportRequest) -> FileHead:
     """The line that the file begins with."""
     topics = {short: log.counts[short] for short in exported_topics(log)}
     source = log.source
@@ -80,7 +80,7 @@ def head_of(log: Log, asked: Asked) -> Head:
     else:
         shown = dict(shown_settings(source.settings))
     since_ms = asked.since_ms if any(asked.begins().values()) else 0
-    return Head(topics, asked.begins(), asked.to, asked.job, shown, since_ms)
+    return FileHead(topics, asked.begins(), asked.to, asked.job, shown, since_ms)
 
 
 def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -128,8 +128,8 @@ class Export:
     """One export under way: writes records, and notes what its readers could not tell."""
 
     log: Log
-    asked: Asked
-    lines: Lines
+    asked: ExportRequest
+    lines: LogLineWriter
     bodies: bool = True
     """With what each record says, beside its bytes: for people and for jq."""
     _times: dict[str, tuple[array[int], array[int]]] = field(default_factory=dict)

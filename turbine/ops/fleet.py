@@ -26,9 +26,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from components.runtime.process.local import Flags
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
+from turbine.failures import end_process
 from turbine.ops.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
-from turbine_client.settings import FLEET, BadSettings, settings_by, take_flags
+from turbine_client.errors import TurbineError, Unavailable
+from turbine_client.settings import FLEET, settings_by, take_flags
 
 HOSTS = Hosts()
 PAUSE_MAX_S = 30.0
@@ -42,7 +44,7 @@ containers, deciders, clock."""
 LOG_BYTES = 16 * 1024 * 1024
 
 
-class FleetRuns(RuntimeError):
+class FleetRuns(Unavailable):
     """Another fleet lives in the directory."""
 
 
@@ -261,7 +263,7 @@ def run_fleet(
     bootstrap: str,
     flags: Flags,
     say: Callable[[str], None],
-    stop: Stop,
+    stop: StopSignal,
     *,
     hosts: Hosts = HOSTS,
     webhooks: bool = False,
@@ -364,13 +366,12 @@ def main(arguments: list[str] | None = None) -> int:
         settings = settings_by(given)
         directory = settings.directory
         flags = Flags(given.bootstrap, given.config)
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         hosts = Hosts(given.containers, given.engine)
         told = bool(settings.webhooks)
         run_fleet(directory, settings.bootstrap, flags, say, stop, hosts=hosts, webhooks=told)
-    except (BadSettings, FleetRuns) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 1
+    except TurbineError as bad:
+        return end_process(bad)
     return 0
 
 

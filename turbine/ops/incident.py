@@ -17,16 +17,18 @@ from components.runtime.core.component import Component
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL
 from events.wire.codec import SKIPPED, Record
-from turbine.ops.exporting import Asked, Export
+from turbine.ops.exporting import Export, ExportRequest
 from turbine.read.logics import NEWEST
+from turbine.read.moments import show_time
 from turbine.read.sources.log import Log, Standing
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Writing
+from turbine.read.sources.log_lines import LogFileWriter
+from turbine_client.errors import BadRequest
 
 Json = dict[str, Any]
 
 
-class NoIncident(LookupError):
+class NoIncident(BadRequest):
     """There is no such decision, or none that this build can make again; the sentence says why."""
 
 
@@ -62,8 +64,8 @@ def write_test(log: Log, job: str, decision: str | None, path: Path, beside: Pat
             f"{record.kind} {record.id} comes out otherwise in this build, so its test would fail;"
             " `turbine audit` says what differs"
         )
-    with Writing(beside) as lines:
-        Export(log, Asked({}, dict(record.evidence), job), lines, bodies=False).write()
+    with LogFileWriter(beside) as lines:
+        Export(log, ExportRequest({}, dict(record.evidence), job), lines, bodies=False).write()
     path.write_text(_text(chosen, incident, told["body"], words.index(told)), encoding="utf-8")
     return f"{record.kind} {record.id}"
 
@@ -122,8 +124,6 @@ def _told(record: Record) -> Json:
 
 
 def _text(chosen: Standing, incident: Incident, told: Json, number: int) -> str:
-    from turbine.read.moments import show_time
-
     record = chosen.read.record
     words = re.sub(r"(?<!^)(?=[A-Z])", "_", record.kind).lower()
     name = re.sub(r"\W", "_", incident.job)

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 from events.generated.records import ContainerStarted
 from events.job_config.strict_json import shorten
-from tasks.task_log import Line
+from tasks.task_log import PrintedLine
 from turbine.ops.lines_door import ANSWER_BYTES_MOST, OFF, TAIL_MOST, lines_told
 from turbine.ops.task_lines import places_in
+from turbine_client.errors import Unavailable
 
 PATIENCE_S = 3.0
 AT_ONCE_MOST = 8
@@ -29,11 +30,11 @@ _URL = re.compile(
 _turns = threading.BoundedSemaphore(AT_ONCE_MOST)
 
 
-class Unanswered(Exception):
+class TailUnanswered(Unavailable):
     """Nobody tells what the task printed; the sentence says why, and what helps."""
 
 
-class Asked(NamedTuple):
+class TailQuery(NamedTuple):
     """The last lines of which task."""
 
     job: str
@@ -41,31 +42,31 @@ class Asked(NamedTuple):
     tail: int
 
 
-class Answer(NamedTuple):
+class TailAnswer(NamedTuple):
     """The last lines of a task, as they are now."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[PrintedLine, ...]
     cut: bool = False  # there were more, and they are too many for one answer
 
 
 def ask(
-    directory: Path | None, container: str, started: ContainerStarted | None, asked: Asked
-) -> Answer:
+    directory: Path | None, container: str, started: ContainerStarted | None, asked: TailQuery
+) -> TailAnswer:
     """What a task printed last in a container; `started` is what its newest life said of itself."""
     place = None if directory is None else places_in(directory).get(container)
     if place is not None:
         return _answer_of(lines_told(place, *asked), container)
     if started is None:
-        raise Unanswered(
+        raise TailUnanswered(
             f"{container} has never said where its tasks' lines are asked for; is it of this fleet?"
         )
     if not started.logs_url:
-        raise Unanswered(
+        raise TailUnanswered(
             f"{container} on {_host(started)} does not answer for its tasks' lines; start it"
             f" without --logs-host {OFF}, or run `turbine logs {asked.job}/{asked.task}` there"
         )
     if not _turns.acquire(timeout=PATIENCE_S):
-        raise Unanswered("too many ask for tasks' lines at once; ask again in a moment")
+        raise TailUnanswered("too many ask for tasks' lines at once; ask again in a moment")
     try:
         return _answer_of(_asked(started, asked), container)
     finally:
@@ -76,7 +77,7 @@ def _host(started: ContainerStarted) -> str:
     return started.host or "a host that nobody knows"
 
 
-def _asked(started: ContainerStarted, asked: Asked) -> Any:
+def _asked(started: ContainerStarted, asked: TailQuery) -> Any:
     job, task, tail = asked.job, asked.task, min(asked.tail, TAIL_MOST)
     container, host, port = started.container, *_address(started)
     until_s = time.monotonic() + PATIENCE_S
@@ -94,7 +95,7 @@ def _asked(started: ContainerStarted, asked: Asked) -> Any:
         found = json.loads(body)
     except (OSError, http.client.HTTPException) as error:
         why = str(error) or type(error).__name__
-        raise Unanswered(
+        raise TailUnanswered(
             f"{container} does not answer at {started.logs_url} ({why}); if it has ended, how its"
             f" tasks failed stands in the log, and what they printed in its place on"
             f" {_host(started)}"
@@ -102,7 +103,7 @@ def _asked(started: ContainerStarted, asked: Asked) -> Any:
     except (ValueError, RecursionError):
         raise _foreign(container) from None
     if answer.status == http.HTTPStatus.UNAUTHORIZED:
-        raise Unanswered(f"another life of {container} answers by now; ask again in a moment")
+        raise TailUnanswered(f"another life of {container} answers by now; ask again in a moment")
     if answer.status != http.HTTPStatus.OK:
         raise _foreign(container)
     return found
@@ -112,13 +113,13 @@ def _address(started: ContainerStarted) -> tuple[str, int]:
     """What the log names; nothing else than a host and a port is taken from there."""
     found = _URL.fullmatch(started.logs_url)
     if found is None:
-        raise Unanswered(
+        raise TailUnanswered(
             f"{started.container} says that it answers at {shorten(started.logs_url)}, which is no"
             " address; start it anew with --logs-host ADDRESS"
         )
     host = found["six"] or found["name"]
     if _is_loopback(host) and started.host != socket.gethostname():
-        raise Unanswered(
+        raise TailUnanswered(
             f"{started.container} answers for its tasks' lines to {_host(started)} only, where it"
             " runs; ask there, or start it with --logs-host ADDRESS"
         )
@@ -132,23 +133,23 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def _answer_of(told: Any, container: str) -> Answer:
+def _answer_of(told: Any, container: str) -> TailAnswer:
     """What a container says is not taken on trust."""
     try:
-        return Answer(tuple(_lines(told["lines"])), bool(told["cut"]))
+        return TailAnswer(tuple(_lines(told["lines"])), bool(told["cut"]))
     except (KeyError, OverflowError, TypeError, ValueError):
         raise _foreign(container) from None
 
 
-def _lines(told: Iterable[Any]) -> Iterable[Line]:
+def _lines(told: Iterable[Any]) -> Iterable[PrintedLine]:
     for one in told:
-        line = Line(int(one["at_ms"]), str(one["run"]), str(one["stream"]), str(one["text"]))
+        line = PrintedLine(int(one["at_ms"]), str(one["run"]), str(one["stream"]), str(one["text"]))
         if not 0 <= line.at_ms < 2**53:
             raise ValueError
         yield line
 
 
-def _foreign(container: str) -> Unanswered:
-    return Unanswered(
+def _foreign(container: str) -> TailUnanswered:
+    return TailUnanswered(
         f"what answers for {container} is none of ours; is another program at its address by now?"
     )

@@ -36,7 +36,7 @@ _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DoorAddress:
     """What the log tells of a door; empty where there is none."""
 
     url: str = ""
@@ -117,10 +117,10 @@ def lines_told(place: Path, job: str, task: int, tail: int) -> dict[str, Any]:
     return {"lines": told, "cut": len(told) < size}
 
 
-def open_door(host: str, port: int, place: Path) -> Told:
+def open_door(host: str, port: int, place: Path) -> DoorAddress:
     """Answers from now on, to the end of the process; BadSettings where it cannot be opened."""
     if host == OFF:
-        return Told()
+        return DoorAddress()
     key = secrets.token_urlsafe(24)
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -132,7 +132,7 @@ def open_door(host: str, port: int, place: Path) -> Told:
             f" --logs-host {OFF}"
         ) from None
     threading.Thread(target=door.serve_forever, name="lines", daemon=True).start()
-    return Told(_url_of(door), key)
+    return DoorAddress(_url_of(door), key)
 
 
 def _url_of(door: _Door) -> str:

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 from events.generated.records import ContainerStarted
 from events.topics import CONTAINERS
-from projections.fleet import Fleet
-from tasks.task_log import Line
-from turbine.ops.lines_asked import Asked, Unanswered, ask
-from turbine.ops.task_lines import Said
+from projections.fleet import TierFleet
+from tasks.task_log import PrintedLine
+from turbine.ops.lines_asked import TailQuery, TailUnanswered, ask
+from turbine.ops.task_lines import AttributedLine
 from turbine.read.answers.tiers import since_of
 from turbine.read.sources.log import Log
 
@@ -20,7 +20,7 @@ TAIL_AGAIN = 200
 """Of a task that is followed: as many as one prints between two looks."""
 
 
-def started_of(log: Log, fleet: Fleet, container: str) -> ContainerStarted | None:
+def started_of(log: Log, fleet: TierFleet, container: str) -> ContainerStarted | None:
     """What its newest life said of itself; None: it did not, or that is no longer in the log."""
     life, kinds = fleet.lives.get(container), frozenset({"ContainerStarted"})
     since_ms = None if life is None else since_of(fleet, life)
@@ -40,26 +40,26 @@ class Far:
     def __init__(self, job: str, tasks: Mapping[int, ContainerStarted]) -> None:
         self._job = job
         self._tasks = {task: one for task, one in tasks.items() if one.logs_url}
-        self._last: dict[int, list[Line]] = {}
+        self._last: dict[int, list[PrintedLine]] = {}
         self.silent: dict[str, str] = {}  # containers that do not answer, and why
         self.answered: set[int] = set()  # tasks of which a container has told
         self.heard: set[int] = set()  # of these, who has said anything
 
-    def read(self, last: int = TAIL_AGAIN) -> list[Said]:
+    def read(self, last: int = TAIL_AGAIN) -> list[AttributedLine]:
         """What is new, by instant. Who does not answer once is not asked again in this call."""
         self.silent.clear()
         found = [
-            Said(line, started.container, self._job, task)
+            AttributedLine(line, started.container, self._job, task)
             for task, started in sorted(self._tasks.items())
             if last and started.container not in self.silent
             for line in self._new(task, started, last)
         ]
         return sorted(found, key=lambda said: said.line.at_ms)
 
-    def _new(self, task: int, started: ContainerStarted, last: int) -> Iterator[Line]:
+    def _new(self, task: int, started: ContainerStarted, last: int) -> Iterator[PrintedLine]:
         try:
-            lines = ask(None, started.container, started, Asked(self._job, task, last)).lines
-        except Unanswered as sentence:
+            lines = ask(None, started.container, started, TailQuery(self._job, task, last)).lines
+        except TailUnanswered as sentence:
             self.silent[started.container] = str(sentence)
             return
         self.answered.add(task)

@@ -8,22 +8,22 @@ from pathlib import Path
 from projections.jobs import Job
 from turbine.read.sources.log import Log
 from turbine.story import changes, tasks
-from turbine.story.stage import NotAsTold, Stage, Words, numbered
+from turbine.story.stage import NotAsTold, StoryStage, StoryText, numbered
 from turbine_client.publish import Publisher
 from turbine_client.settings import Settings
 
-__all__ = ["NotAsTold", "Words", "fresh_number", "tell"]
+__all__ = ["NotAsTold", "StoryText", "fresh_number", "tell"]
 
 
 def tell(
     settings: Settings,
-    words: Words,
+    words: StoryText,
     trace: Path | None = None,
 ) -> None:
     """Plays all of it; NotAsTold where it came otherwise. The day is the trace's last one."""
     log = Log(settings)
     with Publisher(settings, author="ana") as ana, Publisher(settings, author="ben") as ben:
-        stage = Stage(settings, log, ana, ben, fresh_number(log.jobs()), words)
+        stage = StoryStage(settings, log, ana, ben, fresh_number(log.jobs()), words)
         tasks.create(stage)
         with ExitStack() as stack:
             stack.enter_context(tasks.day(stage, trace))

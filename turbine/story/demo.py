@@ -24,16 +24,15 @@ from components.runtime.process.local import (
     ask_topics,
     broker_directory,
 )
-from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, log_of
+from turbine.failures import end_process
+from turbine.ops.fleet import await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
 from turbine.ops.tiers import define, definition_of
-from turbine.ops.traffic import BadTrace
 from turbine.read.sources.log import Log
-from turbine.story import NotAsTold, Words, tell
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings, Settings, load_settings
+from turbine.story import NotAsTold, StoryText, tell
+from turbine_client.errors import TurbineError
+from turbine_client.settings import Settings, load_settings
 
 SHARDS = 16
 ADDRESS_S = 120.0
@@ -61,8 +60,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NotAsTold as other:
         say(f"\nThe story came otherwise: {other}.")
         say(f"The logs are in {directory / 'logs'}; `make demo-stop` ends what runs.")
-    except (BadSettings, BadTrace, BrokerUnreachable, FleetRuns, LocalFailed, Unreadably) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
+    except TurbineError as bad:
+        return end_process(bad)
     return 1
 
 
@@ -82,7 +81,7 @@ def start(settings: Settings, trace: Path | None) -> int:
     if address is None:
         raise LocalFailed(f"no dashboard within {ADDRESS_S:g} s; see {log_of(directory, 'api')}")
     say(f"Everything that happens can be watched at {address}/")
-    tell(settings, Words(say, prefix, address), trace)
+    tell(settings, StoryText(say, prefix, address), trace)
     say("\nAll came as told, and all of it still runs. Look around:")
     say(f"    {address}/")
     for command in ("get jobs -o wide", "log tail -f", "subscribe outcomes --from earliest"):
@@ -93,7 +92,7 @@ def start(settings: Settings, trace: Path | None) -> int:
 
 def bring_up(settings: Settings) -> Settings:
     """A broker, topics, a tier in which time passes fast, and all processes."""
-    clock = Progress(time.monotonic())
+    clock = StepTimer(time.monotonic())
     with ThreadPoolExecutor(1) as beside:
         # The archive that lets Spark start sooner takes longer than it saves here.
         jars = beside.submit(ask_spark, at_once=True)
@@ -121,7 +120,7 @@ def bring_up(settings: Settings) -> Settings:
     return settings
 
 
-class Progress(NamedTuple):
+class StepTimer(NamedTuple):
     """Tells what is being done, and since when: a first start takes a while."""
 
     since_s: float

@@ -31,7 +31,7 @@ class NotTaken(BrokerUnreachable):
     """The broker does not take records; the sentence says why, of the first that was lost."""
 
 
-class Feed:
+class TopicFeed:
     """One producer and its topic, which has to be there. Used from one thread."""
 
     def __init__(self, settings: Settings, topic: str, **more: object) -> None:

@@ -107,7 +107,7 @@ def _end(sentence: str) -> None:
     die(EXIT_UNREADABLE, sentence)
 
 
-class Watch:
+class TopicWatch:
     """Looks again and again, in a thread of its own; the process ends at what it finds.
 
     Views do not end (`ends`): they begin anew with what is left, where that is no beginning too.
@@ -169,7 +169,7 @@ def _between(before: Mapping[str, int], after: Mapping[str, int], now: Ground) -
     }
 
 
-_WATCHES: list[Watch] = []
+_WATCHES: list[TopicWatch] = []
 """Of this process."""
 _MET = frozenset({EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, EXIT_EVICTED})
 """How who was not told yet meets a log that is another one: a write is out of order, the group does

@@ -119,7 +119,7 @@ def _differences(old: Plain, new: Plain, reasons: Mapping[str, str]) -> Iterator
 
 def _same(name: str, old: Plain, new: Plain) -> bool:
     """Is it said in other words, such as a default that is spelled out?"""
-    before, after = validate_config(old), validate_config(new)
+    before, after = validate_config(old, stood=True), validate_config(new, stood=True)
     if isinstance(before, Invalid) or isinstance(after, Invalid):
         return False  # no build would run it; whoever accepted it had other rules
     return bool(getattr(before, name) == getattr(after, name))

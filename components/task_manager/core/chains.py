@@ -14,7 +14,7 @@ from components.runtime.core.component import onlooker
 from components.runtime.core.ground import Ground, misfit
 from components.runtime.core.progress import Possible
 from components.runtime.core.standing import Row, places_of
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.core.store import Restored
 from events.generated.records import Body, TierDefined
 from events.topics import JOURNAL, TIERS, place
@@ -34,14 +34,14 @@ _VIEW = onlooker(
 )
 
 
-class Standing(NamedTuple):
+class StandingDecision(NamedTuple):
     """A decision that stands, and all that was known of its key with it."""
 
     read: Read
     vector: Mapping[str, int]
 
 
-class Kept(NamedTuple):
+class KeptChain(NamedTuple):
     """What stood of a key where reading began."""
 
     key: str
@@ -55,8 +55,8 @@ class Chains:
     def __init__(self, partitions: int, tier: str, possible: Possible) -> None:
         self._tier = f"{tier}/placement"
         self._possible = possible
-        self.owners: dict[str, Owner[None]] = {}
-        self.standing: deque[Standing | Kept] = deque()
+        self.owners: dict[str, Stepper[None]] = {}
+        self.standing: deque[StandingDecision | KeptChain] = deque()
         self._first = [place(JOURNAL, p) for p in range(partitions)]  # one of each owner's
         for partition in range(partitions):
             self._own(partition, Restored())
@@ -66,15 +66,15 @@ class Chains:
         self._own(partition, kept)
         for key, held in sorted(kept.held.items()):
             if not isinstance(held.row, TierDefined) or key == self._tier:
-                self.standing.append(Kept(key, held.row, dict(held.vector)))
+                self.standing.append(KeptChain(key, held.row, dict(held.vector)))
 
     def _own(self, partition: int, kept: Restored[Row]) -> None:
         places = places_of(partition)
-        held: dict[str, Held[None]] = {
-            key: Held(None, dict(one.vector), dict(one.last), tick_ms=one.tick_ms)
+        held: dict[str, KeyState[None]] = {
+            key: KeyState(None, dict(one.vector), dict(one.last), tick_ms=one.tick_ms)
             for key, one in kept.held.items()
         }
-        owner: Owner[None] = Owner(
+        owner: Stepper[None] = Stepper(
             _VIEW, places, self._possible, seen=kept.seen, held=held, heed=self._heed
         )
         self.owners |= dict.fromkeys(places, owner)
@@ -109,7 +109,7 @@ class Chains:
         if read.place == CHAIN and record.key != self._tier:
             return
         vector = dict(self.owners[read.place].held[record.key].vector)
-        self.standing.append(Standing(read, vector))
+        self.standing.append(StandingDecision(read, vector))
 
 
 def unfit(kept: Restored[Row], ground: Ground) -> str:

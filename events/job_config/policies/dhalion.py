@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from events.job_config.policies.settings import RECORDS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import RECORDS_MAX, WEEK_S, PolicySettings
 
 
-class DhalionSettings(Settings):
+class DhalionSettings(PolicySettings):
     """Thresholds of its detectors."""
 
     noise_ms: float = Field(

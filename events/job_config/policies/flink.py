@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from events.job_config.invalid import conflict, show
 from events.job_config.policies.flink_periods import period
-from events.job_config.policies.settings import LEAST, LIST, TASKS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import LEAST, LIST, TASKS_MAX, WEEK_S, PolicySettings
 
 WINDOW_S_MAX = 6 * 3600
 """A window is read whole at every minute, so it is bounded."""
@@ -25,7 +25,7 @@ Mode = Literal[
 """How a target is moved towards the number of partitions."""
 
 
-class FlinkSettings(Settings):
+class FlinkSettings(PolicySettings):
     """Of the policy."""
 
     scaling_enabled: bool = Field(True, description="act; otherwise only recommend")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core.seen import MINUTE_MS
 from events.wire.codec import Read
+from projections.scaling.seen import MINUTE_MS
 from tests.kit.played import played_once
 from tests.unit.turbine.logs import log_of_reads
 from turbine.lab.plant.backtest import Case

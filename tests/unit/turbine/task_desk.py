@@ -18,7 +18,7 @@ from events.generated.records import (
 )
 from events.topics import CONTAINERS, JOURNAL, OPERATOR, TASKS, TIERS, place
 from events.wire.codec import Read, Record, encode
-from projections.fleet import Fleet as Tier
+from projections.fleet import TierFleet as Tier
 from projections.jobs import Job
 from projections.syncs import Sync
 from tests.unit.shard_manager.fleets import LIVES, placed
@@ -30,7 +30,7 @@ from turbine.ops import lines_door
 from turbine_client.settings import Settings
 
 printed = partial(put, job="orders")
-NOWHERE = lines_door.Told()
+NOWHERE = lines_door.DoorAddress()
 NOW_MS = 1_000
 """Lines of these tests are of the first second, and so are records."""
 
@@ -129,7 +129,9 @@ class Desk:
         """Two containers hold its shards."""
         self.tier = placed(2, 4).fleet
 
-    def began_on(self, host: str, name: str, at_ms: int, door: lines_door.Told = NOWHERE) -> None:
+    def began_on(
+        self, host: str, name: str, at_ms: int, door: lines_door.DoorAddress = NOWHERE
+    ) -> None:
         """A container's life, as the log tells it."""
         body = ContainerStarted(
             name, 1, "default", "local", (), host, logs_url=door.url, logs_key=door.key

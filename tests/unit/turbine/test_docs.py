@@ -11,10 +11,10 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from components.auto_scaler.core.row import OWN_ALERTS
 from components.task_service.core.substitution import KNOWN
-from events.job_config.config import Policy
+from events.job_config.policies.chosen import Policy
 from events.job_config.policies.table import SETTINGS
+from projections.scaling.row import OWN_ALERTS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes

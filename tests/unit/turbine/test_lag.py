@@ -21,13 +21,13 @@ from events.generated.records import (
 )
 from events.topics import LOADS, TASKS
 from events.wire.codec import Read, Record, encode
-from projections.jobs import Job, Layer
+from projections.jobs import Job, LayerState
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.failures import Code
 from turbine.read.answers import lag
-from turbine.read.answers.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.answers.lag import Listings, NewestLoads, shares_of, to_plain
 from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
@@ -106,7 +106,7 @@ class FakeLog:
 
     def jobs(self) -> dict[str, Job]:
         """By their configs, also one that nobody has planned yet."""
-        layers = (Layer(1), Layer(), Layer(), Layer())
+        layers = (LayerState(1), LayerState(), LayerState(), LayerState())
         return {name: Job(name, True, layers) for name in ("orders", "orphans")}
 
     def at(self, at_ms: int, topics: list[str]) -> dict[str, int]:
@@ -132,14 +132,14 @@ class FakeLog:
 
         def view(*_: object) -> View:
             jobs = {"orders": self.fleet.row} | self.others
-            layers = (Layer(1), Layer(), Layer(), Layer())
+            layers = (LayerState(1), LayerState(), LayerState(), LayerState())
             seen = {
                 name: JobView(Job(name, sync.alive, layers), sync) for name, sync in jobs.items()
             }
             return View({}, jobs=seen)
 
         monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.viewing.jobs_view", view)
+        monkeypatch.setattr("turbine.cli.lag.jobs_view", view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)
@@ -214,7 +214,7 @@ def test_a_task_without_partitions_has_nothing_to_read(log: FakeLog) -> None:
 
 
 def test_a_reader_that_is_beyond_the_end_has_read_all() -> None:
-    assert Share(0, "clicks", 0, committed=7, end=5).lag == 0
+    assert lag.InputShare(0, "clicks", 0, committed=7, end=5).lag == 0
 
 
 # --- whose partitions
@@ -246,7 +246,7 @@ def test_only_lists_that_stand_count() -> None:
     listings(read_of(specs(2, (0,))), True)
     listings(read_of(specs(3, (1,))), False)
     [found] = shares_of(Sync("orders"), listings.rows["orders"], COUNTS)
-    assert found == Share(0, "clicks", 0)
+    assert found == lag.InputShare(0, "clicks", 0)
 
 
 # --- what tasks report
@@ -309,7 +309,7 @@ def test_who_has_caught_up_since_the_report_has_no_bytes_and_no_time_left(log: F
 
 def test_an_old_report_says_nothing_about_now(log: FakeLog) -> None:
     now = lag_now()
-    log.load(report(0), at_ms=now - 2 * FRESH_MS)
+    log.load(report(0), at_ms=now - 2 * lag.FRESH_MS)
     log.load(report(1), at_ms=now)
     by_task = {row["task"]: row["lag_ms"] for row in told("--by", "task")}
     assert by_task == {0: None, 1: 40}
@@ -334,7 +334,7 @@ def lag_now() -> int:
 def test_the_newest_report_under_the_current_generation_counts(
     bodies: list[Body], lag_ms: int | None
 ) -> None:
-    loads = Loads()
+    loads = NewestLoads()
     for body in bodies:
         loads.take(read_of(body, topic=LOADS))
     found = loads.of(Fleet().runs().row, 0, 2)
@@ -344,7 +344,7 @@ def test_the_newest_report_under_the_current_generation_counts(
 def test_a_report_of_an_owner_who_has_a_successor_does_not_count() -> None:
     from events.generated.records import TaskStarted
 
-    loads, fleet = Loads(), Fleet().runs()
+    loads, fleet = NewestLoads(), Fleet().runs()
     loads.take(read_of(report(0, shard=1), topic=LOADS))
     assert loads.of(fleet.row, 0, 2) is not None
     fleet.tell(TASKS, TaskStarted("orders", 0, Generation(2, 2), "c2", 1))
@@ -396,5 +396,5 @@ def test_what_is_refused(log: FakeLog, line: str, code: Code, sentence: str) -> 
 
 
 def test_a_job_without_any_partition_known_has_no_lag() -> None:
-    [row] = to_plain(Behind(Sync("new"), 0, ()), "job")
+    [row] = to_plain(lag.JobLag(Sync("new"), 0, ()), "job")
     assert row["lag_records"] is None

@@ -6,11 +6,11 @@ from typing import cast
 
 from events.generated.records import PartitionLag
 from projections import lists
-from projections.jobs import Job, Layer
+from projections.jobs import Job, LayerState
 from tests.unit.turbine.test_lag import FakeLog, read_of, report, specs
-from turbine.read.answers.lag import FRESH_MS, behind_then, look_back, to_plain
+from turbine.read.answers.lag import behind_then, look_back, to_plain
 from turbine.read.sources.log import Log
-from turbine.read.state.notes import UNLOADED, Notes, loaded
+from turbine.read.state.notes import FRESH_MS, UNLOADED, Notes, loaded
 from turbine.read.state.view import JobView
 
 NOW = 10**15
@@ -56,7 +56,10 @@ def test_what_was_reported_long_before_is_unknown() -> None:
 
 
 def test_what_was_reported_long_before_is_unknown_to_who_has_folded_it_too() -> None:
-    fake, job = FakeLog(), Job("orders", True, (Layer(1), Layer(), Layer(), Layer()))
+    fake, job = (
+        FakeLog(),
+        Job("orders", True, (LayerState(1), LayerState(), LayerState(), LayerState())),
+    )
     notes = Notes(lists=lists.fold(None, read_of(specs(2, (0, 1), (2, 3)))))
     for at_ms, known in ((NOW - FRESH_MS, 0), (NOW - FRESH_MS + 1, 2)):
         reports = loaded(UNLOADED, read_of(report(0, partitions=parts(7, 5)), at_ms=at_ms))

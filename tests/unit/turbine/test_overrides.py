@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from projections.jobs import End, Layer
+from projections.jobs import End, LayerState
 from tests.unit.turbine.decided import CLICKS, NOW
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.test_comparing import Story
 from turbine.read.answers.overrides import ends_of, until, until_by_path
 
-LAYER = Layer(
+LAYER = LayerState(
     5,
     '{"policy":{"mode":"observe"},"priority":9,"tasks":5}',
     "ann",
@@ -38,7 +38,7 @@ def test_a_value_holds_until_it_is_another_one_first() -> None:
 
 
 def test_a_value_within_what_ends_as_a_whole_ends_with_it() -> None:
-    layer = Layer(1, '{"slo":{"lag_seconds":5}}', ends=(End(7, "1.a", "ann", '{"slo":null}'),))
+    layer = LayerState(1, '{"slo":{"lag_seconds":5}}', ends=(End(7, "1.a", "ann", '{"slo":null}'),))
     assert until(until_by_path(layer), "slo.lag_seconds") == 7
 
 

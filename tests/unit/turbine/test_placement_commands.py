@@ -183,7 +183,7 @@ def test_a_request_that_no_message_holds_says_how_to_ask_for_less(
 ) -> None:
     log = serve(monkeypatch, lopsided())
     plan = told("placement", "plan")["plan"]
-    monkeypatch.setattr("projections.plans.write_moves", lambda _: "x" * 300_000)
+    monkeypatch.setattr("turbine.cli.placement.write_moves", lambda _: "x" * 300_000)
     monkeypatch.setattr("turbine.read.answers.placing.name_of", lambda *_: plan)
     ended = run("placement", "apply", plan, "--reason", "now")
     assert (ended.code, log.written) == (Code.USAGE, [])

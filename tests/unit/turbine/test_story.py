@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.done import Open
-from components.auto_scaler.core.policies.ours_words import gain_told
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.words import gain_told
 from events.generated.records import ScalingVerified
 from projections.jobs import Job
+from projections.scaling.actions import JobSize
+from projections.scaling.done import Open
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import BadTrace
@@ -32,7 +32,7 @@ def test_each_telling_has_jobs_of_its_own() -> None:
 
 
 def test_a_change_that_brought_little_is_not_told_by_how_little_is_enough() -> None:
-    before = Open(1, Size(1, 1, 1.0, 512), 100.0, 200.0)
+    before = Open(1, JobSize(1, 1, 1.0, 512), 100.0, 200.0)
     brought = ScalingVerified("orders", "1.a", gain_told(before, 140.0, 0.1))
     assert told(brought) == (
         "ScalingVerified: kept, but it brought only 40 % of the gain that was expected:"

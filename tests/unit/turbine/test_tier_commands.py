@@ -154,7 +154,7 @@ def test_a_container_that_nobody_knows(verb: str, monkeypatch: pytest.MonkeyPatc
 
 def test_a_request_that_does_not_count_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     log = serve(monkeypatch, placed(1, 2))
-    monkeypatch.setattr("turbine.ops.tiers.new_id", lambda: "5.too-late")
+    monkeypatch.setattr("turbine.cli.tiers.new_id", lambda: "5.too-late")
     monkeypatch.setattr("turbine.cli.tiers.READ_S", 0.0)
     ended = run("drain", "container", "c0", "--reason", "x")
     assert ended.code == Code.TIMEOUT

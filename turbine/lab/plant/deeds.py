@@ -6,27 +6,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import LayerVersions
+from projections.scaling.actions import JobSize
 
 
-class Played(NamedTuple):
+class PlayedMinute(NamedTuple):
     """One minute of the job."""
 
     at_ms: int  # its end
     rate: float  # records a second that came in
     lag_s: float  # age of the oldest record at its end
-    size: Size
+    size: JobSize
     down_s: float  # for which no task ran
 
 
-class Deed(NamedTuple):
+class SizeChange(NamedTuple):
     """One change of its size, or of who reads what, that was decided."""
 
     at_ms: int
     action: str
-    before: Size
-    after: Size
+    before: JobSize
+    after: JobSize
     explanation: str
 
 
@@ -37,7 +37,7 @@ class Pause(NamedTuple):
     seen_s: float  # of which no report tells
 
 
-class Wish(NamedTuple):
+class PolicyWish(NamedTuple):
     """A policy instead of the one that the job's config names."""
 
     name: str
@@ -45,7 +45,7 @@ class Wish(NamedTuple):
 
 
 @dataclass(slots=True)
-class Layers:
+class PlantLayers:
     """What each authority wants of the job, with the version of its last change."""
 
     configs: list[dict[str, Any]] = field(default_factory=lambda: [{}, {}, {}, {}])
@@ -57,10 +57,10 @@ class Layers:
         return LayerVersions(*self.versions)
 
 
-def sized(before: Size, made: Mapping[str, Any]) -> Size:
+def sized(before: JobSize, made: Mapping[str, Any]) -> JobSize:
     """The size once that is set."""
     resources = made.get("resources", {})
-    return Size(
+    return JobSize(
         made.get("tasks", before.tasks),
         made.get("threads_per_task", before.threads),
         resources.get("cpu_cores", before.cpu_cores),

@@ -14,9 +14,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from components.auto_scaler.core.facts import ASSIGNMENT, Facts, facts_of
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import MINUTE_MS, Minute
 from components.auto_scaler.decide import component
 from events.generated.records import (
     Body,
@@ -34,9 +31,12 @@ from events.job_config.merge import change_layer, merge_layers
 from events.job_config.strict_json import canonical_json
 from events.topics import CHANGES, JOURNAL, LAYERS, LOADS, place
 from events.wire.codec import Read, Record, encode
-from turbine.lab.plant.deeds import Deed, Layers, Pause, Played, Wish, sized
+from projections.scaling.facts import ASSIGNMENT, Facts, facts_of
+from projections.scaling.row import ScalingRow
+from projections.scaling.seen import MINUTE_MS, Minute
+from turbine.lab.plant.deeds import Pause, PlantLayers, PlayedMinute, PolicyWish, SizeChange, sized
 from turbine.lab.plant.plant import MINUTE_S, Plant
-from turbine.lab.plant.reports import Shape, reports
+from turbine.lab.plant.reports import ReportShape, reports
 from turbine_client.identity import decision_id
 
 LOOKS_MOST = 64
@@ -51,17 +51,17 @@ SYNCER, JOBS = "state-syncer", "job-service"
 ROOT = "root"
 
 
-class Stage:
+class ClosedLoop:
     """One job from an instant on; `reads` is its log where it is kept."""
 
     def __init__(
         self,
         plant: Plant,
-        row: Scale,
-        layers: Layers,
+        row: ScalingRow,
+        layers: PlantLayers,
         now_ms: int,
         *,
-        wish: Wish | None = None,
+        wish: PolicyWish | None = None,
         topics: Sequence[tuple[str, int]] = (),
         keep: bool = False,
         chance: random.Random | None = None,
@@ -71,8 +71,8 @@ class Stage:
         self.wish, self.keep = wish, keep
         self._chance = chance  # what comes late comes as late as it draws; None: nothing does
         self.reads: list[Read] = []
-        self.played: list[Played] = []
-        self.deeds: list[Deed] = []
+        self.played: list[PlayedMinute] = []
+        self.deeds: list[SizeChange] = []
         self._places = [(topic, number) for topic, count in topics for number in range(count)]
         self._ends: defaultdict[str, int] = defaultdict(int)
         self._last, self._number = ROOT, 0
@@ -140,7 +140,7 @@ class Stage:
             down_s = told.down_s * pace
             if told.down_s < MINUTE_S:
                 self._report(told, pace)
-        self.played.append(Played(at_ms, rate, lag_s, self.plant.size, down_s))
+        self.played.append(PlayedMinute(at_ms, rate, lag_s, self.plant.size, down_s))
         self._speak()
 
     @property
@@ -189,11 +189,13 @@ class Stage:
         match body:
             case ScalingDecided(mode="act"):
                 after = sized(facts.size, json.loads(body.set_json))
-                told = Deed(self.now_ms, body.action, facts.size, after, body.explanation)
+                told = SizeChange(self.now_ms, body.action, facts.size, after, body.explanation)
                 self.deeds.append(told)
             case ScalingReverted(revert_change_id=str()) if self.row.change is not None:
                 after = self.row.change.before
-                self.deeds.append(Deed(self.now_ms, "revert", facts.size, after, body.explanation))
+                self.deeds.append(
+                    SizeChange(self.now_ms, "revert", facts.size, after, body.explanation)
+                )
             case _:
                 return
 
@@ -311,7 +313,7 @@ class Stage:
     def _report(self, told: Minute, pace: float) -> None:
         """Each task tells of the time in which it ran, as tasks do."""
         self._count += 1
-        shape = Shape(self.row.name, self._specs, self._count, pace, self._unseen_s)
+        shape = ReportShape(self.row.name, self._specs, self._count, pace, self._unseen_s)
         self._unseen_s = 0.0
         bodies = list(reports(self.plant, told, shape, self._places))
         for body, at_ms in zip(bodies, self._late(len(bodies), pace), strict=True):

@@ -13,7 +13,7 @@ from typing import Any
 
 from components.state_syncer.core.plan import way_of
 from events.generated.records import Body, SyncCommitted, SyncPlanned
-from projections.keeping import Kept
+from projections.keeping import StatefulJob
 from projections.syncs import RUNNING, START, STOP, Sync, apply
 from projections.waits import standing, tasks_of
 from turbine.read.sources.log import Standing
@@ -60,7 +60,7 @@ def steps_of(sync: Sync | None, verdict: Body, name: str) -> Steps | None:
     return Steps(steps, stops, starts, _state(before, row, differ) if row.alive else "")
 
 
-def _state(before: Kept, row: Sync, differ: Iterable[str]) -> str:
+def _state(before: StatefulJob, row: Sync, differ: Iterable[str]) -> str:
     """What becomes of what the job kept before."""
     if not before.config_json or not before.state[1]:
         return ""

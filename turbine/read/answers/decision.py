@@ -33,7 +33,7 @@ from turbine.read.answers.journal import (
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.answers.scaling import Consequence, ScalingReport, Word, consequences, report_of
 from turbine.read.differences import differences
-from turbine.read.once import Once
+from turbine.read.once import ReadOnceLog
 from turbine.read.sources.log import Log, Standing
 from turbine_client.crowding import UNCOUNTED, crowded_out
 from turbine_client.identity import VALID_MS, valid_until_ms
@@ -129,7 +129,7 @@ def decision(
 ) -> Explanation | OpenRequest | None:
     """What stands behind the id of a decision or of a request, or behind the beginning of one; None
     where the log has neither before `end`. Who has an index knows the topic and the key of it."""
-    once = Once(log, end)
+    once = ReadOnceLog(log, end)
     if known is not None:
         once.narrow(known[1])
     topic, key = known or _found(once, name) or ("", "")
@@ -154,7 +154,7 @@ def _is_whole(name: str) -> bool:
     return True
 
 
-def _found(once: Once, name: str) -> tuple[str, str] | None:
+def _found(once: ReadOnceLog, name: str) -> tuple[str, str] | None:
     """The topic and the key of the decision of that id, or of one that answers that request."""
     for topic, kinds in ((JOURNAL, frozenset[str]()), (TIERS, _ANSWERS)):
         for at in once.places([topic] if topic in once.counts else []):
@@ -192,7 +192,7 @@ def find_request(log: Log, change_id: str, key: str | None) -> Read | None:
     return None
 
 
-def _explained(once: Once, chain: Sequence[Standing], decided: Standing) -> Explanation:
+def _explained(once: ReadOnceLog, chain: Sequence[Standing], decided: Standing) -> Explanation:
     request = _asked(once, decided)
     facts = _facts(chain, decided, request)
     scaling: ScalingReport | None = facts["scaling"]

@@ -33,6 +33,7 @@ from events.generated.records import (
 from events.sentences import sentence
 from turbine.read.answers.alert_kinds import SEVERITIES
 from turbine.read.answers.journal import body_of
+from turbine.read.differences import differences
 from turbine.read.sources.log import Standing
 
 Row = dict[str, Any]
@@ -154,8 +155,6 @@ def _alert(story: Story, at: Row, body: AlertRaised | AlertCleared, *, within: b
 def _config(
     story: Story, at: Row, body: JobConfigChanged | OverrideExpired | JobDeleted, *, within: bool
 ) -> None:
-    from turbine.read.differences import differences
-
     expected: Row = {} if isinstance(body, JobDeleted) else json.loads(body.expected_json)
     found = differences(story.expected, expected)
     existed, story.expected = bool(story.expected), expected

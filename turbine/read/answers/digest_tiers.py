@@ -26,8 +26,8 @@ from events.generated.records import (
 from events.sentences import sentence
 from events.wire.codec import Read
 from turbine.read.answers.journal import body_of
-from turbine.read.answers.move_reasons import reason_of
 from turbine.read.sources.log import Standing
+from turbine.read.state.move_reasons import reason_of
 
 Row = dict[str, Any]
 

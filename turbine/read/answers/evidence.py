@@ -37,7 +37,7 @@ from turbine.read.answers.journal import (
     parsed,
     position_of,
 )
-from turbine.read.answers.load_minutes import Heard, Hears, Minutes
+from turbine.read.answers.load_minutes import Hears, LoadMinute, Minutes
 from turbine.read.answers.scaling import Consequence, Word
 from turbine.read.logics import NEWEST
 from turbine.read.sources.log import Standing
@@ -151,7 +151,7 @@ def _number(body: ScalingDecided | ScalingDeclined, heard: tuple[Node, ...]) -> 
 def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     """The minutes that were looked at, each with its reports, and what else the row was made of."""
     component = BY_NAME["auto-scaler"]
-    told, minutes, last = Minutes(), list[Heard](), dict[str, Read]()
+    told, minutes, last = Minutes(), list[LoadMinute](), dict[str, Read]()
 
     def heed(read: Read, stands: bool) -> None:
         body = read.record.body
@@ -173,7 +173,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def _minute(one: Heard) -> Node:
+def _minute(one: LoadMinute) -> Node:
     plain = one.minute._asdict()
     value = {name: plain[name] for name in MEASURED if plain[name] is not None}
     value = {"at_ms": one.minute.at_ms, "tasks": one.minute.tasks, **value}
@@ -184,7 +184,7 @@ def _minute(one: Heard) -> Node:
     return Node("minute", value, (), ones)
 
 
-def _stretch(minutes: Sequence[Heard]) -> Node:
+def _stretch(minutes: Sequence[LoadMinute]) -> Node:
     """Minutes of which the policy remembers what they add up to."""
     first, last = minutes[0], minutes[-1]
     ends = [one.reports[at] for one, at in ((first, 0), (last, -1)) if one.reports]

@@ -17,9 +17,10 @@ from events.generated.records import TaskLoadReported
 from events.topics import LOADS
 from events.wire.codec import Read
 from projections import lists
-from projections.lists import Lists
+from projections.lists import TaskLists
 from projections.syncs import DELETED, Sync
 from turbine.read.sources.log import Log
+from turbine.read.state.notes import FRESH_MS
 from turbine.read.state.running import state_of
 from turbine.read.state.view import JobView
 from turbine_client.clients import counts_of
@@ -27,15 +28,12 @@ from turbine_client.clients import counts_of
 Row = dict[str, Any]
 By = Literal["job", "task", "partition"]
 
-FRESH_MS = 300_000
-"""Tasks report every minute: who has not for five says nothing about now."""
-
 
 class Listings:
     """The lists of task specs that stand, by job. Given to `Log.syncs` as `heed`."""
 
     def __init__(self) -> None:
-        self.rows: dict[str, Lists] = {}
+        self.rows: dict[str, TaskLists] = {}
 
     def __call__(self, read: Read, stands: bool) -> None:
         record = read.record
@@ -43,7 +41,7 @@ class Listings:
             self.rows[record.key] = lists.fold(self.rows.get(record.key), read)
 
 
-class Loads:
+class NewestLoads:
     """What each task reported last under its newest generation."""
 
     def __init__(self) -> None:
@@ -69,7 +67,7 @@ class Loads:
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class InputShare:
     """One input partition of a job, and how far it is read."""
 
     task: int | None  # None: it is no task's now
@@ -90,12 +88,12 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Behind:
+class JobLag:
     """One job: its partitions and what its tasks reported last, with the instants."""
 
     sync: Sync
     tasks: int
-    shares: tuple[Share, ...]
+    shares: tuple[InputShare, ...]
     reports: Mapping[int, tuple[TaskLoadReported, int]] = field(default_factory=dict)
     past: bool = False  # nobody was asked: all of it is what tasks reported
 
@@ -103,7 +101,7 @@ class Behind:
 # --- asking
 
 
-def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], list[Behind]]:
+def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], list[JobLag]]:
     """All jobs that ever were, and how far the named ones are behind, or all that are; the worst
     first.
 
@@ -131,7 +129,7 @@ def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], 
 
 def look_back(
     log: Log, names: Iterable[str], at_ms: int | None, end: Mapping[str, int] | None = None
-) -> tuple[dict[str, Sync], list[Behind]]:
+) -> tuple[dict[str, Sync], list[JobLag]]:
     """The same of the past, from the log alone: what tasks had reported by the log's end, in the
     minutes before that instant, or before the last report. Nothing is waited for on a topic that
     `end` does not name, if there is one."""
@@ -150,10 +148,10 @@ def look_back(
 
 def behind_then(
     jobs: Iterable[JobView], names: Iterable[str], at_ms: int
-) -> tuple[dict[str, Sync], list[Behind]]:
+) -> tuple[dict[str, Sync], list[JobLag]]:
     """The same of jobs as somebody else has folded them up to that instant."""
     wanted = set(names)
-    syncs, behind = dict[str, Sync](), list[Behind]()
+    syncs, behind = dict[str, Sync](), list[JobLag]()
     for one in jobs:
         if (sync := one.sync) is None:
             continue
@@ -162,11 +160,11 @@ def behind_then(
             fresh = {at: told for at, told in one.loads.items() if told[1] > at_ms - FRESH_MS}
             shares = tuple(shares_of(sync, one.notes.lists, {}))
             tasks = 0 if sync.listed is None else sync.listed.tasks
-            behind.append(_reported(Behind(sync, tasks, shares, fresh)))
+            behind.append(_reported(JobLag(sync, tasks, shares, fresh)))
     return syncs, sorted(behind, key=worst_first)
 
 
-def _reported(one: Behind) -> Behind:
+def _reported(one: JobLag) -> JobLag:
     """Each partition with the lag that its own task told of it."""
     told: dict[tuple[int | None, str, int], int | None] = {
         (task, part.topic, part.partition): part.lag_records
@@ -186,9 +184,9 @@ def _asked(sync: Sync, wanted: Set[str]) -> bool:
     return sync.name in wanted if wanted else sync.versions.base > 0 and there
 
 
-def _loads(log: Log, now_ms: int | None, job: str | None) -> Loads:
+def _loads(log: Log, now_ms: int | None, job: str | None) -> NewestLoads:
     """The reports of the minutes before that instant; of a position before the last of them."""
-    loads = Loads()
+    loads = NewestLoads()
     if LOADS not in log.counts:
         return loads
     if now_ms is not None:
@@ -204,7 +202,7 @@ def _loads(log: Log, now_ms: int | None, job: str | None) -> Loads:
     return loads
 
 
-def shares_of(sync: Sync, known: Lists | None, counts: Mapping[str, int]) -> list[Share]:
+def shares_of(sync: Sync, known: TaskLists | None, counts: Mapping[str, int]) -> list[InputShare]:
     """The partitions that a job reads, each with its task.
 
     Of a job whose tasks must not run now they are what its config says: input comes in then, too.
@@ -212,7 +210,7 @@ def shares_of(sync: Sync, known: Lists | None, counts: Mapping[str, int]) -> lis
     listed = None if known is None else known.listed
     if listed is not None and listed.tasks:
         return [
-            Share(spec.task, one.topic, number)
+            InputShare(spec.task, one.topic, number)
             for spec in listed.specs
             for one in spec.inputs
             for number in one.partitions
@@ -220,40 +218,40 @@ def shares_of(sync: Sync, known: Lists | None, counts: Mapping[str, int]) -> lis
     running = sync.running
     text = sync.expected_json if running is None else running.config_json
     return [
-        Share(None, one["topic"], number)
+        InputShare(None, one["topic"], number)
         for one in json.loads(text).get("inputs", ())
         for number in range(one.get("partitions") or counts.get(one["topic"], 0))
     ]
 
 
 def read_to(
-    shares: Iterable[Share], committed: Mapping[At, int], ends: Mapping[At, int]
-) -> Iterator[Share]:
+    shares: Iterable[InputShare], committed: Mapping[At, int], ends: Mapping[At, int]
+) -> Iterator[InputShare]:
     """The same partitions, with what was told of them."""
     for one in shares:
         at = (one.topic, one.partition)
-        yield Share(one.task, one.topic, one.partition, committed.get(at), ends.get(at))
+        yield InputShare(one.task, one.topic, one.partition, committed.get(at), ends.get(at))
 
 
-def behind_of(sync: Sync, shares: Iterable[Share], loads: Loads) -> Behind:
+def behind_of(sync: Sync, shares: Iterable[InputShare], loads: NewestLoads) -> JobLag:
     """A job with what its tasks reported last."""
     tasks, specs = (0, 0) if sync.listed is None else (sync.listed.tasks, sync.listed.generation)
     told = {task: loads.of(sync, task, specs) for task in range(tasks)}
     reports = {task: report for task, report in told.items() if report is not None}
-    return Behind(sync, tasks, tuple(shares), reports)
+    return JobLag(sync, tasks, tuple(shares), reports)
 
 
 # --- telling
 
 
-def worst_first(one: Behind) -> tuple[int, bool, str]:
+def worst_first(one: JobLag) -> tuple[int, bool, str]:
     """The order of jobs: by the records that are left for certain, and where nobody knows whether
     more are, before those that are known whole."""
     least, unknown = _sum(one.shares)
     return -least, unknown == 0, one.sync.name
 
 
-def to_plain(one: Behind, by: By) -> Iterator[Row]:
+def to_plain(one: JobLag, by: By) -> Iterator[Row]:
     """A job's rows as JSON, the worst first."""
     match by:
         case "job":
@@ -278,8 +276,8 @@ def _worst(row: Row) -> tuple[int, bool]:
     return -least, lag is not None
 
 
-def _tasks(one: Behind) -> Iterator[Row]:
-    owned: dict[int | None, list[Share]] = {task: [] for task in range(one.tasks)}
+def _tasks(one: JobLag) -> Iterator[Row]:
+    owned: dict[int | None, list[InputShare]] = {task: [] for task in range(one.tasks)}
     for share in one.shares:
         owned.setdefault(share.task, []).append(share)
     for task, shares in owned.items():
@@ -289,7 +287,7 @@ def _tasks(one: Behind) -> Iterator[Row]:
         yield caught_up(row | totals | _told(one, tasks) | _whole(one, totals, tasks))
 
 
-def _whole(one: Behind, totals: Row, tasks: Iterable[int]) -> Row:
+def _whole(one: JobLag, totals: Row, tasks: Iterable[int]) -> Row:
     """Of the past: what tasks told of all their input together, where they did not of each part."""
     known = [one.reports[task][0].lag_records for task in tasks if task in one.reports]
     if not one.past or totals["lag_records"] is not None or not known or None in known:
@@ -300,7 +298,7 @@ def _whole(one: Behind, totals: Row, tasks: Iterable[int]) -> Row:
     return {"lag_records": lag if whole else None, "lag_records_min": least}
 
 
-def _partitions(one: Behind) -> Iterator[Row]:
+def _partitions(one: JobLag) -> Iterator[Row]:
     told = {
         (part.topic, part.partition): part
         for report, _ in one.reports.values()
@@ -329,13 +327,13 @@ def caught_up(row: Row) -> Row:
     return row | {"lag_bytes": 0, "lag_ms": 0} if row["lag_records"] == 0 else row
 
 
-def _sum(shares: Iterable[Share]) -> tuple[int, int]:
+def _sum(shares: Iterable[InputShare]) -> tuple[int, int]:
     """Records that are left for certain, and partitions of which nobody knows how many are."""
     lags = [share.lag for share in shares]
     return sum(lag for lag in lags if lag is not None), sum(lag is None for lag in lags)
 
 
-def _totals(shares: Iterable[Share]) -> Row:
+def _totals(shares: Iterable[InputShare]) -> Row:
     counted = list(shares)
     least, unknown = _sum(counted)
     return {
@@ -346,7 +344,7 @@ def _totals(shares: Iterable[Share]) -> Row:
     }
 
 
-def _told(one: Behind, tasks: Iterable[int]) -> Row:
+def _told(one: JobLag, tasks: Iterable[int]) -> Row:
     """What these tasks say together: of rates and bytes the sum, of times and shares the greatest,
     and nothing where one of them says nothing."""
     asked = list(tasks)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.plans import Planned
-from turbine.read.answers.move_history import Move, Plan
+from turbine.read.answers.move_history import MoveHistory, MovePlan
 from turbine.read.plain import made, means, plain
 
 Row = dict[str, Any]
@@ -36,7 +36,7 @@ class MoveLine:
     position: str
 
 
-def move_line(tier: str, move: Move) -> MoveLine:
+def move_line(tier: str, move: MoveHistory) -> MoveLine:
     """One move of a tier."""
     took_ms = None if move.added_ms is None else max(0, move.added_ms - move.asked_ms)
     return made(
@@ -53,7 +53,7 @@ def move_line(tier: str, move: Move) -> MoveLine:
 # --- plans
 
 
-def plan_to_plain(plan: Plan, moves: Sequence[Move], row: Fleet) -> Row:
+def plan_to_plain(plan: MovePlan, moves: Sequence[MoveHistory], row: TierFleet) -> Row:
     """A plan as JSON, with how far each of its moves came."""
     begun = {move.shard: move for move in moves if move.plan == plan.plan_id}
     first = plan.first
@@ -80,7 +80,7 @@ def plan_to_plain(plan: Plan, moves: Sequence[Move], row: Fleet) -> Row:
     }
 
 
-def _planned(row: Fleet, plan: Plan, one: Planned, begun: Move | None) -> Row:
+def _planned(row: TierFleet, plan: MovePlan, one: Planned, begun: MoveHistory | None) -> Row:
     """A move of a plan: how far it came, or why it was not begun."""
     if begun is not None:
         found: Row = plain(move_line(row.tier, begun))

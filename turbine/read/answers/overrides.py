@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from events.job_config.strict_json import split_path, write_path
-from projections.jobs import Layer
+from projections.jobs import LayerState
 from turbine.read.differences import differences
 
 Row = dict[str, Any]
 
 
-def ends_of(layer: Layer) -> list[Row]:
+def ends_of(layer: LayerState) -> list[Row]:
     """The ends that lie ahead as JSON, soonest first, each with what it changes."""
     found, before = [], json.loads(layer.config_json)
     for one in layer.ends:
@@ -30,7 +30,7 @@ def ends_of(layer: Layer) -> list[Row]:
     return found
 
 
-def until_by_path(layer: Layer) -> dict[str, int]:
+def until_by_path(layer: LayerState) -> dict[str, int]:
     """When the value at a path of the layer becomes another first; others hold for good."""
     found: dict[str, int] = {}
     for one in ends_of(layer):

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.shard_manager.core.explaining import Standing, explain
+from components.shard_manager.core.explaining import ContainerRating, explain
 from components.shard_manager.core.moving import reason_of
 from components.shard_manager.core.planning import plan_all, seed_of
 from components.shard_manager.core.solver.scale import ONE, scale_of
-from components.shard_manager.core.world import World, world_of
-from projections.fleet import Fleet
+from components.shard_manager.core.world import PlacementWorld, world_of
+from projections.fleet import TierFleet
 from projections.plans import Planned, read_moves, write_moves
 from turbine.read.state.shards import now_of
 
@@ -39,7 +39,7 @@ class Draft(NamedTuple):
     measures: Row
 
 
-def draft_of(row: Fleet, most: int | None = None) -> Draft:
+def draft_of(row: TierFleet, most: int | None = None) -> Draft:
     """The plan for the row; with `most`, of about so many moves beside those that cannot wait."""
     row = row if most is None else _restrained(row, most)
     parts = list(plan_all(row, now_of(row), "operator"))
@@ -60,13 +60,13 @@ def name_of(tier: str, moves: Sequence[Planned]) -> str:
     return f"{tier}{DRAFT}{hashlib.sha256(write_moves(moves).encode()).hexdigest()[:12]}"
 
 
-def _restrained(row: Fleet, most: int) -> Fleet:
+def _restrained(row: TierFleet, most: int) -> TierFleet:
     """With a smaller budget; a tier counts it in thousandths of its shards."""
     share = max(1, min(row.placing.moves_max, most * 1000 // max(1, row.shards)))
     return row._replace(placing=row.placing._replace(moves_max=share))
 
 
-def draft_to_plain(row: Fleet, draft: Draft) -> Row:
+def draft_to_plain(row: TierFleet, draft: Draft) -> Row:
     """A draft as JSON; `spread` is the fullest and the emptiest container in thousandths of the
     tier's mean."""
     told = draft.measures
@@ -106,7 +106,7 @@ def _spread(told: Row) -> Row:
     }
 
 
-def _move(row: Fleet, move: Planned) -> Row:
+def _move(row: TierFleet, move: Planned) -> Row:
     grant = row.grants.get(move.shard)
     origin = grant.container if grant is not None else ""
     return {
@@ -120,7 +120,7 @@ def _move(row: Fleet, move: Planned) -> Row:
 # --- how containers compare
 
 
-def compared(row: Fleet) -> dict[str, list[Row]]:
+def compared(row: TierFleet) -> dict[str, list[Row]]:
     """By container and resource: its load as a share of the tier's mean, and the window for it.
 
     By the shard manager's own estimates: a shard that nobody has weighed counts as the others do.
@@ -150,7 +150,7 @@ def compared(row: Fleet) -> dict[str, list[Row]]:
     }
 
 
-def judged(row: Fleet, shard: int) -> list[Row]:
+def judged(row: TierFleet, shard: int) -> list[Row]:
     """Every container that lives, judged for one shard: its home, the possible, the rest."""
     world = world_of(row, now_of(row))
     if not world.problem.containers:
@@ -158,7 +158,7 @@ def judged(row: Fleet, shard: int) -> list[Row]:
     return [_judged(world, one) for one in explain(world.problem, shard, seed_of(row))]
 
 
-def _judged(world: World, one: Standing) -> Row:
+def _judged(world: PlacementWorld, one: ContainerRating) -> Row:
     return {
         "container": world.containers[one.container],
         "verdict": one.verdict.value,

@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from events.job_config.policies.table import SETTINGS
+from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.strict_json import canonical_json
 
 Row = dict[str, Any]
@@ -24,7 +24,8 @@ DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
 HEAD = """# Settings of the scaling policies
 
 They stand in a job's config under `policy.settings`, by these names; whatever is left out has its
-default. [Scaling](scaling.md) says what the policies are. This page is written by
+default. [Scaling](scaling.md) says what the policies are, and how to write
+[one of your own](scaling.md#a-policy-of-your-own). This page is written by
 `python -m turbine.read.answers.policies`; `turbine describe policy NAME` shows the same of one.
 """
 ARTICLES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
@@ -61,7 +62,7 @@ def _kind(kind: Any, field: FieldInfo) -> str:
         return f"an object of {', '.join(kind.model_fields)}"
     bounds = list(_bounds(field))
     closed = [one.partition(" ")[0] for one in bounds] == ["from", "to"]
-    return f"{ARTICLES[kind]} {(' ' if closed else ', ').join(bounds)}".strip()
+    return f"{ARTICLES.get(kind, 'a value')} {(' ' if closed else ', ').join(bounds)}".strip()
 
 
 def _many(kind: Any) -> str:
@@ -87,7 +88,7 @@ def _plain(value: Any) -> Any:
 
 def document() -> str:
     """The page with all of them."""
-    return HEAD + "".join(_chapter(name) for name in SETTINGS)
+    return HEAD + "".join(_chapter(name) for name in BUILT_IN)
 
 
 def _chapter(name: str) -> str:

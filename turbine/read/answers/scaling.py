@@ -7,16 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MEMORY_DOWN,
-    MEMORY_UP,
-    MOVE,
-    REBALANCE,
-    REVERT,
-    SCALE_DOWN,
-    SCALE_UP,
-)
 from events.generated.records import (
     Body,
     JobConfigChanged,
@@ -29,11 +19,22 @@ from events.generated.records import (
     SyncCommitted,
     SyncFailed,
 )
-from events.job_config.config import Invalid, Policy, validate_config
+from events.job_config.config import Invalid, validate_config
+from events.job_config.policies.chosen import Policy
 from events.job_config.strict_json import write_path
 from events.sentences import sentence
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
+from projections.scaling.actions import (
+    ALERT,
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOVE,
+    REBALANCE,
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+)
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
@@ -227,7 +228,7 @@ def policy_of(expected: Json) -> dict[str, Any]:
 
 def size_of(expected: Json) -> str:
     """`4 tasks of 2 threads, 0.5 cores and 512 MiB`, as it is in force."""
-    config = validate_config(expected)
+    config = validate_config(expected, stood=True)
     if isinstance(config, Invalid):  # of a job that is gone, or of another build
         return count_text(expected.get("tasks", 1), "task")
     cores, memory_mb = config.resources.cpu_cores, config.resources.memory_mb

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from events.generated.records import SyncFailed
-from projections.syncs import Plan, Sync
+from projections.syncs import Sync, SyncPlan
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine
 from turbine.read.plain import means
@@ -127,7 +127,7 @@ def sync_line(
     )
 
 
-def _plan(sync: Sync, plan: Plan) -> PlanLine:
+def _plan(sync: Sync, plan: SyncPlan) -> PlanLine:
     return PlanLine(
         id=plan.id,
         intent=plan.intent,

@@ -37,7 +37,7 @@ Request = Asked | JobDeleteRequested
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ChangeTrial:
     """The verdict, and the expected config before and after it."""
 
     verdict: JobConfigChanged | JobConfigRejected
@@ -47,7 +47,7 @@ class Trial:
 
 def try_change(
     job: Job | None, sync: Sync | None, layer: str, asked: ConfigChangeProposed, now_ms: int
-) -> Trial:
+) -> ChangeTrial:
     """The verdict on a change of the job as it is known, and as it runs."""
     row = fold(job, _read(CHANGES[layer], asked, now_ms))
     if sync is not None:
@@ -55,7 +55,7 @@ def try_change(
     for body in decide(row, now_ms):
         if isinstance(body, JobConfigChanged | JobConfigRejected):
             after = apply(row, body)
-            return Trial(body, json.loads(row.expected_json), json.loads(after.expected_json))
+            return ChangeTrial(body, json.loads(row.expected_json), json.loads(after.expected_json))
         row = apply(row, body)  # an override that expires comes first
     raise AssertionError(f"{asked.change_id} is a request that counts, and has no verdict")
 

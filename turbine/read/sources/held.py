@@ -29,7 +29,8 @@ from events.topics import (
     place,
 )
 from turbine.read.sources.log import Log
-from turbine_client.settings import BadSettings, Settings
+from turbine.read.sources.source import NoInstallation
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 
@@ -91,7 +92,7 @@ class HeldSource:
     @property
     def settings(self) -> Settings:
         """There are none: nobody can be written to."""
-        raise BadSettings("a log in memory belongs to no installation; name a broker")
+        raise NoInstallation("a log in memory belongs to no installation; name a broker")
 
     def counts(self) -> dict[str, int]:
         """As it was made."""

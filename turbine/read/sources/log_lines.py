@@ -23,6 +23,7 @@ from typing import Any, NamedTuple, Protocol
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
+from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-log/2"
 PLAIN = ".jsonl"
@@ -43,7 +44,7 @@ ABOUT = "the log of a Turbine installation: `turbine open FILE` says what is in 
 Json = dict[str, Any]
 
 
-class BadFile(ValueError):
+class BadFile(Corrupt):
     """What is no log, or not as it was written; the sentence says where, and the remedy."""
 
 
@@ -57,7 +58,7 @@ class NotThere(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class FileHead:
     """The first line: what the file is about."""
 
     topics: Mapping[str, int]  # short name to number of partitions
@@ -112,7 +113,7 @@ class Out(Protocol):
         """All of it."""
 
 
-class Lines:
+class LogLineWriter:
     """Writes a file's lines and counts what it wrote: `end` closes them with their digest."""
 
     def __init__(self, out: Out) -> None:
@@ -139,21 +140,21 @@ class Lines:
         return tail
 
 
-class Writing:
+class LogFileWriter:
     """A new file that is whole or not there: one that ends half-way must not look like a log."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._part = path, path.with_name(path.name + ".part")
         self._open = ExitStack()
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LogLineWriter:
         raw = self._open.enter_context(self._part.open("wb"))
         if self.path.suffix == PLAIN:
-            return Lines(raw)
+            return LogLineWriter(raw)
         # Without a name and a time: the same log makes the same file.
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0)
         self._open.callback(packed.close)
-        return Lines(packed)
+        return LogLineWriter(packed)
 
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
@@ -232,7 +233,7 @@ def _wrong(number: int) -> str:
     return "it was not written so; export it again"
 
 
-def head_of(path: Path, plain: Json) -> Head:
+def head_of(path: Path, plain: Json) -> FileHead:
     """The first line, if it is that of a log that this build opens."""
     told = plain.get("format")
     if told != FORMAT:
@@ -255,7 +256,7 @@ def head_of(path: Path, plain: Json) -> Head:
     if not (isinstance(job, str) and isinstance(settings, dict) and type(since_ms) is int):
         raise _unfit(path, "job, since_ms or settings", "what they say")
     shown = {str(name): str(value) for name, value in settings.items()}
-    return Head(topics, begins, ends, job, shown, since_ms)
+    return FileHead(topics, begins, ends, job, shown, since_ms)
 
 
 def _counts(path: Path, plain: Json, name: str) -> dict[str, int]:
@@ -283,7 +284,7 @@ def tail_of(plain: Json) -> Tail | None:
     return Tail(records, first_ms, last_ms, digest)
 
 
-def message_of(plain: Json, head: Head) -> Message | None:
+def message_of(plain: Json, head: FileHead) -> Message | None:
     """The message of a record's line; None where it is none of this log."""
     try:
         at, offset, at_ms = plain["place"], plain["offset"], plain["at_ms"]

@@ -13,8 +13,9 @@ from components.runtime.kafka.origin import Born, BrokerOrigin, Origin, Spans
 from components.runtime.kafka.slices import SLICE_MOST
 from components.runtime.tier.rows import Shelf
 from events.topics import BY_SHORT, USUAL_PREFIX, full_name
-from turbine_client.reading import Unreadably
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
+from turbine_client.subscribe import BadTopic
 
 R = TypeVar("R")
 
@@ -147,10 +148,14 @@ class UpTo:
         return self._end.get(place, 0)
 
 
+class NoInstallation(Unavailable):
+    """A log in a file or in memory, behind which nothing runs that could be asked or followed."""
+
+
 def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:
-    """A topic's short name, from its short or full name; a sentence where it is neither."""
+    """A topic's short name, from its short or full name; BadTopic where it is neither."""
     short = name.removeprefix(full_name(prefix, ""))
     for found in (short, f"{short}.v1"):
         if found in BY_SHORT:
             return found
-    raise Unreadably(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")
+    raise BadTopic(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")

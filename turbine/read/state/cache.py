@@ -21,7 +21,7 @@ from typing import Any
 
 import structlog
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from turbine.read.state.folding import Folding
 from turbine.read.state.packing import UNFIT, pack, unpack
 from turbine.read.state.rest import Rest
@@ -33,10 +33,11 @@ from turbine.read.state.start import (
     NOTES,
     OWNED,
     Fetched,
-    Start,
+    FoldStart,
     pack_held,
     unpack_held,
 )
+from turbine_client.errors import Corrupt
 
 BYTES_MAX = 4 * 1024**3
 """Of rows on disk: of some ten million records. From there on no more frames are kept, and what is
@@ -48,7 +49,7 @@ _STRIDE = 3  # of an index of versions: frame, offset, length
 log = structlog.get_logger(__name__)
 
 
-class Spoilt(Exception):
+class Spoilt(Corrupt):
     """What lies there does not fit; the sentence says why."""
 
 
@@ -262,7 +263,7 @@ class Cache:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
-class Framed(Start):
+class Framed(FoldStart):
     """A fold begins where a frame was kept."""
 
     def __init__(self, cache: Cache, frame: Frame, *, whole: bool = False) -> None:
@@ -298,7 +299,7 @@ def _plain(folding: Folding, name: str, key: str) -> Any:
     return pack_held(_owner(folding, name).held[key])
 
 
-def _owner(folding: Folding, name: str) -> Owner[Any]:
+def _owner(folding: Folding, name: str) -> Stepper[Any]:
     what, _, tier = name.partition("/")
     if what in (FLEET, CAPACITY):
         return folding.tiers[tier][what == CAPACITY]

@@ -19,8 +19,8 @@ from components.runtime.faust.rows import build
 from events.topics import BY_SHORT
 from turbine.read.sources.held import polls_of, topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import Cache, Spoilt, digest_of
-from turbine_client.settings import BadSettings
 
 FORMAT = 1
 DIRECTORY = "views"
@@ -32,7 +32,7 @@ def open_cache(log: Log, directory: Path | None = None) -> Cache:
     if directory is None:
         try:
             directory = log.settings.directory / DIRECTORY
-        except BadSettings:
+        except NoInstallation:
             directory, passing = Path(mkdtemp(prefix="turbine-views-")), True
     found = Cache(directory, identity_of(log), passing=passing)
     try:

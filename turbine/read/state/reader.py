@@ -19,7 +19,7 @@ from turbine.read.state.notes import Loads
 from turbine.read.state.packing import UNFIT
 from turbine.read.state.past import begun, known_by
 from turbine.read.state.series import Series
-from turbine.read.state.start import Start
+from turbine.read.state.start import FoldStart
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import JobView, View
 
@@ -59,7 +59,7 @@ class Watcher:
             self.tally = Tally.of(tally)
 
 
-class Reader:
+class ViewReader:
     """Goes on from the last frame, or from the first record of all."""
 
     def __init__(self, log: Log, cache: Cache, every: int = FRAME_RECORDS) -> None:
@@ -74,7 +74,7 @@ class Reader:
 
     def _begin(self) -> None:
         cache, possible = self.cache, self._births.possible
-        self.folding = begun(self.log, possible, Start(), self.watcher)
+        self.folding = begun(self.log, possible, FoldStart(), self.watcher)
         if not cache.frames:
             return
         frame = cache.frames[-1]

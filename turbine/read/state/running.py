@@ -17,7 +17,7 @@ FAILURES_KEPT = 5
 """Of each job: the last ones tell what is wrong now."""
 
 
-class Seen(NamedTuple):
+class LastSeen(NamedTuple):
     """Where a task's last report is from."""
 
     container: str
@@ -64,12 +64,12 @@ class Sightings:
             kept.append((body, read.at_ms))
             del kept[:-FAILURES_KEPT]
 
-    def seen(self, job: str, task: int, report: Report) -> Seen | None:
+    def seen(self, job: str, task: int, report: Report) -> LastSeen | None:
         """Where that report is from."""
         found = self._tasks.get((job, task))
         if found is None or found[0] != report:
             return None
-        return Seen(found[1], found[2], report.at_ms)
+        return LastSeen(found[1], found[2], report.at_ms)
 
     def failures(self, job: str) -> list[tuple[SyncFailed, int]]:
         """The last plans without effect, the newest last, each with its instant."""

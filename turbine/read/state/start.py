@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from turbine.read.state.rest import Rest
 
 V = TypeVar("V")
@@ -39,7 +39,7 @@ class Fetched(dict[str, V]):
         return self[key]
 
 
-class Start:
+class FoldStart:
     """Where a fold begins: at the first record, with no rows."""
 
     seen: Mapping[str, int] = MappingProxyType({})
@@ -52,12 +52,12 @@ class Start:
         return {}
 
 
-def pack_held(one: Held[Any]) -> tuple[Any, ...]:
+def pack_held(one: KeyState[Any]) -> tuple[Any, ...]:
     """What an owner holds of a key, and goes on from."""
     return one.row, one.vector, one.last, one.early, one.tick_ms, one.frozen
 
 
-def unpack_held(found: tuple[Any, ...]) -> Held[Any]:
+def unpack_held(found: tuple[Any, ...]) -> KeyState[Any]:
     """What `pack_held` was given."""
     row, vector, last, early, tick_ms, frozen = found
-    return Held(row, vector, last, early, tick_ms, frozen)
+    return KeyState(row, vector, last, early, tick_ms, frozen)

@@ -6,7 +6,7 @@ import numpy as np
 
 from components.shard_manager.core.plan import Reason
 from components.shard_manager.core.solver.board import NOBODY, Board
-from components.shard_manager.core.solver.ledger import Ledger, Step
+from components.shard_manager.core.solver.ledger import Ledger, LedgerStep
 from components.shard_manager.core.solver.prng import mixed
 from components.shard_manager.core.solver.problem import Flags, Floats, Ints
 from components.shard_manager.core.solver.scale import ONE
@@ -43,7 +43,9 @@ def fill(board: Board, ledger: Ledger) -> None:
             missing = np.maximum(scale.low[place] - board.ratios[place], 0.0)
             resource = int(missing.argmax())
             cost = float(scale.cost[shard])
-            step = Step(((shard, place),), Reason.FILL, gain, cost, -1, float(missing[resource]))
+            step = LedgerStep(
+                ((shard, place),), Reason.FILL, gain, cost, -1, float(missing[resource])
+            )
             ledger.take(step)
 
 

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.unit.turbine.api.world import TOKEN, World, world_of
 from turbine.api.app import make_app, openapi_of
 from turbine.api.asking import Desk
-from turbine.api.guard import Rules
+from turbine.api.guard import GuardRules
 
 EXAMPLES = 8
 THERE = {"job": "clicks", "task": 1, "tier": "default", "container": "container-0"}
@@ -39,7 +39,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 def operations() -> list[str]:
     """Each by its method and path; a stream has no end to wait for."""
-    world = make_app(Desk.__new__(Desk), Rules(""), page=Path("nowhere"))
+    world = make_app(Desk.__new__(Desk), GuardRules(""), page=Path("nowhere"))
     return [
         f"{method.upper()} {path}"
         for path, some in openapi_of(world)["paths"].items()

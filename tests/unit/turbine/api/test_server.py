@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from tests.unit.turbine.api.world import world_of
 from tests.unit.turbine.lines import run
 from turbine.api.server import (
@@ -31,7 +31,7 @@ from turbine_client.settings import BadSettings, Settings
 
 
 def test_it_answers_and_ends_although_somebody_follows(tmp_path: Path) -> None:
-    world, door, stop = world_of(directory=tmp_path), bind(Serving(port=0)), Stop()
+    world, door, stop = world_of(directory=tmp_path), bind(Serving(port=0)), StopSignal()
     codes: list[int] = []
     thread = threading.Thread(
         target=lambda: codes.append(serve_app(world.app, door, stop, world.feed))

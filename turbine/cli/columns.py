@@ -1,0 +1,111 @@
+"""Columns of lists, named in a line, and how the numbers in them are shown to people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from turbine.cli.output import Column, table_text
+from turbine.read.moments import show_time
+
+Cell = Callable[[Any], object]
+
+
+def columns(titles: str, cells: Mapping[str, Cell] | None = None) -> list[Column]:
+    """The columns of these titles, a comma between two; `cells` tells what has no field of a row.
+
+    A title names the row's field, `TITLE=field` another one, also within one: `plan.step`. A
+    `?` behind it allows that it lacks, `:time` and the like say how it is shown, and a `*` ahead
+    has it shown on demand only.
+    """
+    return [_column(one.strip(), cells or {}) for one in titles.split(",")]
+
+
+def listed(rows: Iterable[Any], titles: str, cells: Mapping[str, Cell] | None = None) -> str:
+    """The rows as a table of these columns."""
+    return table_text(rows, columns(titles, cells))
+
+
+def part(rows: Sequence[Any], titles: str, cells: Mapping[str, Cell] | None = None) -> list[str]:
+    """The same as a part of a description, which has none where there are no rows."""
+    return [listed(rows, titles, cells)] if rows else []
+
+
+def _column(text: str, cells: Mapping[str, Cell]) -> Column:
+    title, _, told = text.lstrip("*").partition("=")
+    cell = cells[title] if title in cells else _cell(told or title.lower().replace(" ", "_"))
+    return Column(title, cell, wide=text.startswith("*"))
+
+
+def _cell(told: str) -> Cell:
+    name, _, form = told.partition(":")
+    path, shown = name.rstrip("?").split("."), FORMS[form]
+    lacks = name.endswith("?")
+
+    def cell(row: Any) -> object:
+        for field in path:
+            if isinstance(row, Mapping):
+                row = row.get(field) if lacks else row[field]
+            else:
+                row = getattr(row, field)
+        return shown(row)
+
+    return cell
+
+
+def percent(share: float | None) -> str:
+    """A share for people."""
+    return "" if share is None else f"{share * 100:.0f} %"
+
+
+def amount(resource: str, value: float | None) -> str:
+    """An amount of a resource for people."""
+    if value is None:
+        return ""
+    if resource == "cpu_cores":
+        return f"{value:.2f} cores"
+    size, units = value, ["B", "kB", "MB", "GB", "TB"]
+    while float(f"{size:.3g}") >= 1000 and len(units) > 1:
+        size /= 1000
+        units.pop(0)
+    per = "/s" if resource.endswith("_per_s") else ""
+    return f"{size:.3g} {units[0]}{per}"
+
+
+def rate(per_s: float | None) -> str:
+    """Records a second; nothing where nobody knows."""
+    return "" if per_s is None else f"{per_s:,.1f}/s"
+
+
+def span(span_ms: int | None, least_ms: int = 0) -> str:
+    """How long, for people; nothing below the least."""
+    if span_ms is None or span_ms < least_ms:
+        return ""
+    seconds = span_ms / 1000
+    if seconds < 1:
+        return f"{span_ms} ms"
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes_left = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes_left} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def _joined(values: Any) -> str:
+    return ",".join(values)
+
+
+FORMS: dict[str, Cell] = {
+    "": lambda value: value,
+    "some": lambda value: value or "",
+    "count": len,
+    "list": _joined,
+    "bytes": lambda value: amount("bytes", value),
+    "percent": percent,
+    "rate": rate,
+    "span": span,
+    "time": show_time,
+}
+"""How a field's value is shown: as it is, or as what it tells of."""
