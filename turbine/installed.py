@@ -16,7 +16,7 @@ def add_policies() -> tuple[str, ...]:
 
 def _added(point: EntryPoint) -> str:
     # Most installations have none, and then no command waits for what knows policies.
-    from components.auto_scaler.core.catalogue import BadPolicy, install  # noqa: PLC0415
+    from components.auto_scaler.core.catalogue import BadPolicy, install  # noqa: PLC0415 - see above
 
     try:
         install(point.load())

@@ -81,19 +81,10 @@ class Pending:
 
     def unanswered(self, waited_s: float) -> Unknown:
         """What is known after so long without a verdict."""
+        said = f"; is the job service running? Ask again with this id: {self.change_id}"
         if valid_until_ms(self.change_id) < time.time() * 1000:
-            return Unknown(
-                self.change_id,
-                self.job,
-                f"no verdict in {waited_s:g} s: the time that {self.change_id} names is over, and"
-                " what comes later is not decided. Send the change again under a new id",
-            )
-        return Unknown(
-            self.change_id,
-            self.job,
-            f"no verdict in {waited_s:g} s; is the job service running? Ask again with"
-            f" this id: {self.change_id}",
-        )
+            said = f": the time that {self.change_id} names is over; send it again under a new id"
+        return Unknown(self.change_id, self.job, f"no verdict in {waited_s:g} s{said}")
 
 
 class Publisher:

@@ -85,8 +85,7 @@ def _absent(job: Job, expected_json: str) -> ChangeRefusal | None:
     if job.alive:
         return None
     config = json.loads(expected_json)
-    lacking = [name for name in REQUIRED if name not in config]
-    if not lacking:
+    if not (lacking := [name for name in REQUIRED if name not in config]):
         return None
     said = f"there is no job {job.name}, and this change makes none: it lacks {', '.join(lacking)}"
     return ChangeRefusal("no-such-job", said, lacking[0])

@@ -27,6 +27,7 @@ TREE = "turbine_client.errors."
 KINDS = {TREE + kind.__name__ for kind in (BadRequest, Unavailable, Corrupt)}
 
 SIGNALS = {
+    "components.auto_scaler.core.evaluation.NoVerdict": "becomes a verdict that says why",
     "spark_streaming.sink.Closed": "stops a batch in the middle; whoever stopped the task waits",
     "tasks.session.Over": "carries the verdict on a run to the record that tells it",
     "turbine.api.asking.NotModified": "ends a request with 304: the asker has the answer",

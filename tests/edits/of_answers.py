@@ -63,7 +63,7 @@ ANSWERS = (
     ),
     edit(
         "the end of the log is no position",
-        "turbine/read/moments.py",
+        "turbine/read/state/instants.py",
         "if offset > ends[place]:",
         "if offset >= ends[place]:",
         test="turbine/test_moments.py",

@@ -72,7 +72,10 @@ def replays(name: str) -> bool:
 def _unfit(policy: object) -> str:
     """Why it cannot be used; "" where it can."""
     if not (isinstance(policy, type) and issubclass(policy, ScalingPolicy)) or isabstract(policy):
-        return "it is no class that derives from turbine.policies.Policy and has all its methods"
+        return (
+            "it is no class that derives from turbine.policies.ScalingPolicy and has all its"
+            " methods"
+        )
     name, model = getattr(policy, "name", None), getattr(policy, "model", None)
     if not isinstance(name, str) or not NAMES.fullmatch(name):
         return f"its name is {name!r}, and has to be up to 32 of a-z, 0-9, '-', '_', a letter first"

@@ -240,8 +240,8 @@ def test_it_is_back_tested(installed: Path) -> None:
 
 UNUSABLE = {
     "steps = steps:Nothing": "it cannot be imported (AttributeError: *)",
-    "steps = steps:StepsSettings": "it is no class that derives from turbine.policies.Policy*",
-    "steps = steps:Policy": "it is no class that derives from turbine.policies.Policy*",
+    "steps = steps:StepsSettings": "it is no class that derives from turbine.policies.Scaling*",
+    "steps = steps:ScalingPolicy": "it is no class that derives from turbine.policies.Scaling*",
 }
 
 

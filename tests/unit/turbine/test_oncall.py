@@ -19,8 +19,9 @@ from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.operators import goal_text
 from turbine.cli.scaling import layer_at, layer_of
 from turbine.cli.verdicts import asked_row
-from turbine.failures import Code, Failed
+from turbine.failures import Code, Failed, code_of
 from turbine.read.answers.outcomes import outcome_of
+from turbine_client.errors import TurbineError
 from turbine_client.verdicts import VERDICTS, Accepted, Outcome, Rejected, heard_in
 
 
@@ -169,6 +170,6 @@ def test_a_place_to_read_from_is_said_as_requests_have_it(to: str, said: str) ->
     ],
 )
 def test_what_is_no_place_to_read_from_is_refused_at_once(to: str, sentence: str) -> None:
-    with pytest.raises(Failed, match=sentence) as failed:
+    with pytest.raises(TurbineError, match=sentence) as refused:
         goal_text(to)
-    assert failed.value.code is Code.USAGE
+    assert code_of(refused.value) is Code.USAGE

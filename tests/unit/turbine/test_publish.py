@@ -42,8 +42,8 @@ def test_who_waits_in_vain_is_told_where_no_verdict_will_come(
             late,
             "",
             (
-                f"no verdict in 0 s: the time that {late} names is over, and what comes later is not"
-                " decided. Send the change again under a new id"
+                f"no verdict in 0 s: the time that {late} names is over; send it again under a new"
+                " id"
             ),
         ),
     ):

@@ -13,6 +13,7 @@ from events.generated.records import ScalingVerified
 from projections.jobs import Job
 from projections.scaling.actions import JobSize
 from projections.scaling.done import Open
+from turbine.failures import Code
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import BadTrace
@@ -71,7 +72,7 @@ def test_of_a_recording_the_last_day_is_played(tmp_path: Path) -> None:
 def test_a_recording_that_cannot_be_played_is_told_before_anything_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["start", "--trace", str(tmp_path / "none.csv")]) == 1
+    assert main(["start", "--trace", str(tmp_path / "none.csv")]) == Code.USAGE
     assert (
         "cannot be read (No such file or directory); name another file" in capsys.readouterr().err
     )
