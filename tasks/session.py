@@ -22,11 +22,8 @@ from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, InputSpot, Wor
 from tasks.core.resets import OutOfRange, begin_of, wish_of
 from tasks.deadline import Deadline, own_ms
 from tasks.watchdog import Watchdog
-from turbine_client.clients import (
-    ABSENT,
-    BrokerUnreachable,
-    consumer,
-)
+from turbine_client.clients import ABSENT, consumer
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 ASK_S = 15.0

@@ -9,7 +9,7 @@ from enum import IntEnum
 from http import HTTPStatus
 from typing import NamedTuple
 
-from turbine_client.errors import BadRequest, Corrupt, TurbineError, Unavailable
+from turbine_client.errors import BadRequest, Corrupt, LoginRefused, TurbineError, Unavailable
 from turbine_client.settings import BadSettings
 
 
@@ -53,8 +53,10 @@ ENDINGS: Mapping[type[TurbineError], Ending] = {
     Corrupt: Ending(Code.USAGE, _AWAY, "log-unavailable"),
     # A server's settings are its own: whoever asks it has nothing to put right in the request.
     BadSettings: Ending(Code.USAGE, _AWAY, "log-unavailable"),
+    # No later try with the same password succeeds.
+    LoginRefused: Ending(Code.USAGE, _AWAY, "log-unavailable"),
 }
-"""By the kinds of the error tree, with the one class that ends otherwise than its kind."""
+"""By the kinds of the error tree, with the classes that end otherwise than their kind."""
 
 
 class Failed(TurbineError):

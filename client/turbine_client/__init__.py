@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from turbine_client.api import Api, ApiProblem, ApiRefused, ApiUnavailable
     from turbine_client.asynchronous import AsyncApi, AsyncPublisher
     from turbine_client.bookmark import BadBookmark, Once
-    from turbine_client.clients import BrokerUnreachable, LoginRefused
     from turbine_client.errors import (
         BadRequest,
+        BrokerUnreachable,
         Corrupt,
+        LoginRefused,
         NoTopic,
         TurbineError,
         Unavailable,

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from turbine_client.errors import Unavailable
+from turbine_client.errors import BrokerUnreachable, LoginRefused
 from turbine_client.settings import BadSettings, Settings
 from turbine_client.topics import REQUEST_BYTES, REQUEST_TOPICS, place, short_of
 
@@ -59,14 +59,6 @@ ABSENT = frozenset(
 )
 """What a client answers when the broker answers and has no such topic or partition."""
 _REFUSED_LOGIN = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
-
-
-class BrokerUnreachable(Unavailable, ConnectionError):
-    """No broker answered as asked; the sentence says where we asked, and the remedy."""
-
-
-class LoginRefused(BrokerUnreachable):
-    """A broker is there and does not let us in."""
 
 
 def _common(settings: Settings) -> dict[str, Any]:

@@ -24,6 +24,14 @@ class Corrupt(TurbineError):
     """Bytes in the log, in a file or in a request that are not what they should be."""
 
 
+class BrokerUnreachable(Unavailable, ConnectionError):
+    """No broker answered as asked; the sentence says where we asked, and the remedy."""
+
+
+class LoginRefused(BrokerUnreachable):
+    """A broker is there and does not let us in."""
+
+
 class NoTopic(Unavailable):
     """A topic that the broker does not have; the sentence names it, and how it is created."""
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turbine_client.clients import BrokerUnreachable
 from turbine_client.creating import in_words, no_such_tier, not_meant, unseen
 from turbine_client.crowding import UNCOUNTED
-from turbine_client.errors import NoTopic
+from turbine_client.errors import BrokerUnreachable, NoTopic
 from turbine_client.journal import Journal
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings

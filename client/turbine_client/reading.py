@@ -19,7 +19,6 @@ from turbine_client.clients import (
     ABSENT,
     DENIED,
     SIPPING,
-    BrokerUnreachable,
     consumer,
     of_strangers,
     place_of,
@@ -27,7 +26,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
-from turbine_client.errors import Unavailable
+from turbine_client.errors import BrokerUnreachable, Unavailable
 from turbine_client.identity import RUNBOOK
 from turbine_client.messages import Message, of_confluent
 from turbine_client.probing import PROBING, first_since, is_spoilt, probe

@@ -22,10 +22,7 @@ from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from components.task_manager.core.chains import KINDS, Chains, KeptChain, StandingDecision, unfit
-from turbine_client.clients import (
-    BrokerUnreachable,
-    LoginRefused,
-)
+from turbine_client.errors import BrokerUnreachable, LoginRefused
 from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span
 from turbine_client.settings import Settings
 

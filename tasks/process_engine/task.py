@@ -17,7 +17,7 @@ from tasks.core.resets import OutOfRange
 from tasks.counters import Counters
 from tasks.deadline import Deadline, own_ms
 from tasks.session import GONE, Over, TaskSession
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import BadSettings, Settings
 
 POLL_S = 0.1

@@ -109,7 +109,7 @@ def test_every_exception_has_one_kind_or_a_reason(product: Bases) -> None:
 def test_the_tree_has_the_errors_that_everybody_meets(product: Bases) -> None:
     """So that the rule is not kept because nothing was read."""
     assert TREE + "BadRequest" in above("turbine_client.settings.BadSettings", product)
-    assert TREE + "Unavailable" in above("turbine_client.clients.LoginRefused", product)
+    assert TREE + "Unavailable" in above("turbine_client.errors.LoginRefused", product)
     assert TREE + "Corrupt" in above("turbine.read.sources.log_lines.BadFile", product)
 
 

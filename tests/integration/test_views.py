@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,11 +23,10 @@ from turbine.read.sources.log import Log, journal_view
 from turbine.read.state import framed
 from turbine.read.state import live as module
 from turbine.read.state.decisions import DecisionFilter
-from turbine.read.state.framed import FramedLog, jobs_before, rows_before, view_before
+from turbine.read.state.framed import FramedLog, rows_before
 from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
 from turbine.read.state.start import JOBS
-from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.reading import Follower, LogUnreadable
 
@@ -138,20 +139,17 @@ def test_a_command_says_the_same_from_a_frame(
     then = datetime.fromtimestamp(time.time(), UTC).isoformat()  # all of the above lies before
     begun = list[bool]()
 
-    def from_frame(*given: Any) -> list[JobView] | None:
-        found = jobs_before(*given, worth=0)
-        begun.append(found is not None)
-        return found
+    nearest = framed._frame
 
-    def view_from_frame(*given: Any) -> View | None:
-        found = view_before(*given, worth=0)
-        begun.append(found is not None)
-        return found
+    @contextmanager
+    def looked_for(log: Log, end: Mapping[str, int], topics: Any, _: int) -> Iterator[Any]:
+        with nearest(log, end, topics, 0) as found:  # whatever it is worth
+            begun.append(found is not None)
+            yield found
 
     words = ["--bootstrap", fleet.settings.bootstrap, *line.split(), "--at", then, "-o", "json"]
     plain = run(*words)
-    monkeypatch.setattr(framed, "jobs_before", from_frame)
-    monkeypatch.setattr(framed, "view_before", view_from_frame)
+    monkeypatch.setattr(framed, "_frame", looked_for)
     assert run(*words) == plain
     assert begun == [True] * len(begun)
     assert begun

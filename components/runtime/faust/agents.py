@@ -22,8 +22,8 @@ from components.runtime.process.exits import (
     EXIT_UNREADABLE,
 )
 from events.topics import CLOCK, rows_topic
-from turbine_client.clients import BrokerUnreachable
 from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 

@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException
 
-from turbine_client.clients import (
-    BrokerUnreachable,
-    producer,
-)
+from turbine_client.clients import producer
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 BATCHING: Mapping[str, object] = {

@@ -23,12 +23,8 @@ from components.runtime.process.exits import (
     EXIT_UNREADABLE,
     die,
 )
-from turbine_client.clients import (
-    BrokerUnreachable,
-    admin,
-    spot,
-    unreachable,
-)
+from turbine_client.clients import admin, spot, unreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 LOOK_S = 2.5

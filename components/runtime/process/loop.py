@@ -23,8 +23,8 @@ from components.runtime.process.exits import (
     die,
     too_late,
 )
-from turbine_client.clients import BrokerUnreachable
 from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import LogUnreadable
 
 log = structlog.get_logger(__name__)

@@ -30,8 +30,7 @@ from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import Message
 from components.runtime.kafka.surveying import Surveyor
 from events.topics import place, rows_topic
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.errors import Unreadable
+from turbine_client.errors import BrokerUnreachable, Unreadable
 from turbine_client.reading import LogUnreadable, read_span
 from turbine_client.settings import Settings
 

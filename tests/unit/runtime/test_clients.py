@@ -16,8 +16,6 @@ from turbine_client import clients
 from turbine_client.clients import (
     ABSENT,
     DENIED,
-    BrokerUnreachable,
-    LoginRefused,
     admin,
     consumer,
     counts_of,
@@ -26,6 +24,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
+from turbine_client.errors import BrokerUnreachable, LoginRefused
 from turbine_client.settings import BadSettings, Settings
 
 NOBODY = Settings(bootstrap="127.0.0.1:1", kafka={"sasl.username": "alice"})

@@ -13,8 +13,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from components.runtime.process.loop import StopSignal, turn_until_stopped
-from turbine_client.clients import BrokerUnreachable
 from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings
 

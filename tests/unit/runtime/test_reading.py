@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from components.runtime.core.ground import RUNBOOK
 from turbine_client import reading
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)

@@ -26,7 +26,7 @@ from components.runtime.tier.rows import (
 )
 from events.topics import ROWS_SHARD_MANAGER
 from tests.unit.runtime.bench import BASE, Bench, Toy, dump, load, toy
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 

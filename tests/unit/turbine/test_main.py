@@ -19,8 +19,7 @@ from turbine.ops.fleet import FleetRuns
 from turbine.read.answers.ids import Ambiguous
 from turbine.read.sources.log_lines import BadFile
 from turbine_client.bookmark import BadBookmark
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.errors import NoTopic
+from turbine_client.errors import BrokerUnreachable, NoTopic
 from turbine_client.publish import TooLarge, Unheard
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings

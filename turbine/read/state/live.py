@@ -27,7 +27,7 @@ from turbine.read.state.reader import ViewReader
 from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import Follower, LogUnreadable
 from turbine_client.settings import Settings
 

@@ -11,8 +11,7 @@ from turbine.api.problems import PROBLEM, refusal_of
 from turbine.failures import Code, Failed
 from turbine.read.answers.ids import Ambiguous
 from turbine.read.sources.log_lines import BadFile
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.errors import NoTopic
+from turbine_client.errors import BrokerUnreachable, NoTopic
 from turbine_client.publish import TooLarge, Unheard
 from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings
