@@ -21,8 +21,17 @@ def brief(text: str, most: int = NAME) -> str:
 
 
 def counted(number: float, what: str) -> str:
-    """One of something, or several."""
-    return f"{figure(number)} {what}" if number == 1 else f"{figure(number)} {what}s"
+    """The number as people write it, and the noun of what it counts."""
+    return f"{figure(number)} {_plural(number, what)}"
+
+
+def count_text(number: object, what: str) -> str:
+    """The number to its last digit as it stands in records, and the noun of what it counts."""
+    return f"{number} {_plural(number, what)}"
+
+
+def _plural(number: object, what: str) -> str:
+    return what if number == 1 else f"{what}s"
 
 
 def figure(number: float) -> str:

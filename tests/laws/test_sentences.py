@@ -28,6 +28,7 @@ JSON = st.dictionaries(PLAIN_TEXT, VALUES, max_size=3).map(json.dumps)
 SPOILT = st.sampled_from(["", "{", "[]", "null", "9" * 5_000, "[" * 5_000, '{"a":1,"a":2}'])
 PLAIN = plains({"_json": JSON | SPOILT, "to": JSON | SPOILT | PLAIN_TEXT, "": PLAIN_TEXT})
 
+
 def test_no_kind_is_left_out() -> None:
     assert set(get_args(Said)) == set(RECORDS.values())
 
