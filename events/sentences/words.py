@@ -42,7 +42,7 @@ def figure(number: float) -> str:
 
 
 def span(length_ms: int) -> str:
-    """A length of time."""
+    """A length of time in seconds, minutes or hours."""
     seconds = length_ms / 1000
     if abs(seconds) < 120:
         return f"{figure(seconds)} s"
@@ -50,7 +50,7 @@ def span(length_ms: int) -> str:
 
 
 def instant(at_ms: int) -> str:
-    """To the second, UTC."""
+    """An instant to the second, in UTC."""
     try:
         return f"{_EPOCH + timedelta(milliseconds=at_ms):%Y-%m-%dT%H:%M:%SZ}"
     except OverflowError:  # no clock says that

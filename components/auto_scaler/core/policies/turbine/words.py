@@ -17,7 +17,7 @@ OF_ALL = " (threads of all tasks)"
 
 
 def rate_told(rate: float) -> str:
-    """With its unit."""
+    """The rate in records a second, with its unit."""
     return f"{rate:,.0f} records/s" if abs(rate) >= 10 else f"{rate:.2f} records/s"
 
 
