@@ -13,7 +13,7 @@ _CPU = RESOURCES.index("cpu_cores")
 
 
 def plus(one: Amounts, other: Amounts) -> Amounts:
-    """Both together."""
+    """The sum of both, resource by resource."""
     return tuple(a + b for a, b in zip(one, other, strict=True))
 
 
@@ -33,7 +33,7 @@ def most(one: Amounts, other: Amounts) -> Amounts:
 
 
 def total(many: Iterable[Amounts]) -> Amounts:
-    """All of them together."""
+    """The sum of all, resource by resource."""
     found = NOTHING
     for one in many:
         found = plus(found, one)

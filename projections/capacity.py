@@ -113,7 +113,7 @@ class TierReport(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """One tier."""
+    """The row of one tier: its containers, its jobs and what they may have."""
 
     tier: str
     defined: bool = False

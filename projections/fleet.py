@@ -79,7 +79,7 @@ class Brake(NamedTuple):
 
 
 class TierFleet(NamedTuple):
-    """One tier."""
+    """The row of one tier: its containers, its shards and their moves."""
 
     tier: str
     defined: bool = False

@@ -188,7 +188,7 @@ def dump_ingress(ingress: Ingress) -> object:
 
 
 def load_ingress(plain: Any) -> Ingress:
-    """What `dump_ingress` wrote."""
+    """The ingress that `dump_ingress` made plain."""
     high_ms, live, waiting = plain
     return Ingress(
         high_ms,

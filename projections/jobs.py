@@ -215,7 +215,7 @@ def dump(job: Job) -> object:
 
 
 def load(plain: Any) -> Job:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     return Job(
         plain["name"],
         alive=plain["alive"],

@@ -12,7 +12,7 @@ MEASURED, HASHED = "measured", "hashed"
 
 
 class Placing(NamedTuple):
-    """Shares are in thousandths."""
+    """The settings of a tier's placement; shares are in thousandths."""
 
     mode: str = MEASURED  # by load, or by a hash where nobody reports any (Turbine IV-B)
     band: int = 100  # how far a container may be from the tier's mean

@@ -365,7 +365,7 @@ def dump(row: Sync) -> object:
 
 
 def load(plain: Any) -> Sync:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     some = dict(plain)
     for name, make in (
         ("running", RunningConfig),

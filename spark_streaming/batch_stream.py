@@ -78,7 +78,7 @@ def _name(number: int, what: str, resets: Iterable[str]) -> str:
 
 @dataclass(slots=True)
 class BatchStream:
-    """One that runs."""
+    """A stream of a task that runs, with its query and its sink."""
 
     cut: StreamSpec
     rows: DataFrame
@@ -121,7 +121,7 @@ class BatchStream:
             self.sink.close()
 
     def stop(self) -> None:
-        """The query ends, too."""
+        """Ends the sink's effects, then the query."""
         self.close()
         query = self.query
         if query is not None:

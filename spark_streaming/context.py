@@ -52,7 +52,7 @@ class TaskContext:
 
     @property
     def name(self) -> str:
-        """job/index, as everywhere."""
+        """The task's name, `job/index`, as everywhere."""
         return f"{self.job}/{self.task}"
 
     def input(self, topic: str) -> DataFrame:

@@ -208,11 +208,11 @@ class ProcessUse:
         }
 
     def cpu_ms(self, run: int) -> int:
-        """Since its start."""
+        """The CPU time of a run since its start."""
         return round(self._charged.get(run, 0.0))
 
     def memory_bytes(self) -> int | None:
-        """Resident, of both."""
+        """The resident memory of both processes, the JVM's and Python's."""
         sizes = [_resident(pid) for pid in (self._pid, os.getpid())]
         return None if None in sizes else sum(one or 0 for one in sizes)
 

@@ -103,12 +103,12 @@ class Lags:
         threading.Thread(target=self._run, name="lags", daemon=True).start()
 
     def watch(self, run: int, places: Iterable[At]) -> None:
-        """From now on."""
+        """Includes the inputs of a run from now on."""
         with self._lock:
             self._wanted[run] = frozenset(places)
 
     def forget(self, run: int) -> None:
-        """It has ended."""
+        """Leaves out the inputs of a run that has ended."""
         with self._lock:
             self._wanted.pop(run, None)
 

@@ -54,7 +54,7 @@ class EventWriter:
         os.dup2(2, 1)
 
     def say(self, text: bytes) -> None:
-        """One line."""
+        """Writes one line to the supervisor."""
         with self._lock:
             tell(text, self._voice)
 
@@ -64,7 +64,7 @@ class EventWriter:
         self.say(said)
 
     def ended(self, run: int, verdict: RunEnd, offsets: Mapping[At, int]) -> None:
-        """A run is over."""
+        """Tells that a run is over, how and why."""
         verdict = verdict._replace(traceback=last_lines(verdict.traceback, self._secrets))
         said = Ended(run=run, **verdict._asdict(), offsets=_spots(offsets))
         self._logs.end(said)

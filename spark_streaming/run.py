@@ -108,7 +108,7 @@ class SparkRun:
 
     @property
     def stopping(self) -> bool:
-        """Was it told to?"""
+        """Whether the run was told to stop."""
         return self._stopping.is_set()
 
     @property

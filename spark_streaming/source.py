@@ -84,7 +84,7 @@ def by_topic(position: Mapping[At, int]) -> dict[str, dict[str, int]]:
 
 
 def read_offsets(text: str) -> dict[At, int]:
-    """The same, read back."""
+    """The offsets that Spark wrote as JSON, by place."""
     plain: Mapping[str, Mapping[str, int]] = json.loads(text)
     return {
         (topic, int(partition)): offset

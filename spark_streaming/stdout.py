@@ -99,21 +99,21 @@ class SplitStream(io.TextIOBase):
         self._other.flush()
 
     def writable(self) -> bool:
-        """As standard streams are."""
+        """Whether it can be written to: always, as standard streams can."""
         return True
 
     def fileno(self) -> int:
-        """Of the other stream."""
+        """The descriptor of the stream beneath."""
         return self._other.fileno()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a class has none of its own
-        """As files have it."""
+        """The encoding by the name that files have for it."""
         return "utf-8"
 
     @property
     def buffer(self) -> Any:
-        """Bytes are nobody's."""
+        """The buffer of the stream beneath: bytes belong to no task."""
         return self._other.buffer
 
 

@@ -27,7 +27,7 @@ class Orders:
         self._text = b""
 
     def read(self, heed: Callable[[Mapping[str, Any]], None]) -> None:
-        """What has come."""
+        """Reads what has come, and hands over each whole line of it."""
         chunk = os.read(0, CHUNK)
         if not chunk:
             os._exit(0)

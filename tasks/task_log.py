@@ -205,7 +205,7 @@ class TaskLogs:
         self._runs: dict[int, TaskLog] = {}
 
     def begin(self, work: WorkOrder) -> TaskLog:
-        """A run begins."""
+        """The file of the run's task, with a line about its start."""
         path = file_of(self._place, work.job, work.task)
         found = self._runs[work.run] = TaskLog(path, f"{work.epoch}.{work.run}")
         runs = list(self._runs.values())  # at once: threads end theirs meanwhile
@@ -221,7 +221,7 @@ class TaskLogs:
         return self._runs.get(run)
 
     def end(self, ended: Ended) -> None:
-        """A run is over."""
+        """Writes how the run ended, as the last line of it."""
         found = self._runs.pop(ended.run, None)
         if found is not None:
             known = "" if ended.error_class in ended.explanation else ended.error_class

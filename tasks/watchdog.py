@@ -49,5 +49,5 @@ class Watchdog:
             self.look()
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """Ends the thread that looks."""
         self._over.set()

@@ -1,7 +1,7 @@
 """What a scaling policy of your own is made of: all names that it needs, and `install` for tests.
 
 A policy is a class that derives from `ScalingPolicy`. A distribution names it as an entry point of
-the group `turbine.policies`, and is installed wherever Turbine runs; docs/scaling.md shows one.
+the group `turbine.policies`, and is installed wherever Turbine runs; examples/policy is one.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Api:
         return self._get("/jobs", query)
 
     def job(self, name: str) -> Mapping[str, Any]:
-        """One job in full."""
+        """The answer about one job: all that GET /jobs/NAME tells."""
         return self._get(f"/jobs/{quote(name, safe='')}")
 
     def decision(self, name: str) -> Mapping[str, Any]:

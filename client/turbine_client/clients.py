@@ -148,7 +148,7 @@ def consumer(settings: Settings, **more: object) -> Consumer:
 
 
 def admin(settings: Settings) -> AdminClient:
-    """For topics and offsets."""
+    """A client for topics, groups and offsets."""
     return _made(AdminClient, _common(settings) | dict(settings.kafka))
 
 
@@ -250,7 +250,7 @@ def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:
 
 
 def of_strangers(places: Iterable[str]) -> bool:
-    """Does anybody write there?"""
+    """Whether one of these places takes requests from anybody."""
     return any(at.partition("/")[0] in REQUEST_TOPICS for at in places)
 
 

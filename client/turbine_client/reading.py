@@ -394,5 +394,5 @@ class Follower:
         return []
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._client.close()

@@ -144,7 +144,7 @@ class Subscriber:
                 yield outcome
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._follower.close()
 
     def __enter__(self) -> Subscriber:

@@ -245,7 +245,7 @@ class Alarms:
         return owner
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends all connections to the broker."""
         self._births.close()
 
 

@@ -154,7 +154,7 @@ class LogAudit:
         self.close()
 
     def close(self) -> None:
-        """Leaves nothing open."""
+        """Ends the connection to whoever knows append times."""
         self._births.close()
 
 

@@ -99,7 +99,7 @@ class EngineProcess:
         return self._child.pid
 
     def start(self, work: WorkOrder) -> None:
-        """Begins a run."""
+        """Tells the engine to begin a run of this work."""
         self._write(line("start", work=work.to_plain()))
 
     def stop(self, run: int) -> None:

@@ -34,7 +34,7 @@ class Engines:
         self._told: list[RunLoads] = []  # what the others answered
 
     def begin(self) -> None:
-        """Starts the shared one."""
+        """Starts the engine that tasks share."""
         self._engines[SHARED_RUN] = self._make(None)
 
     @property
@@ -44,7 +44,7 @@ class Engines:
 
     @property
     def ready(self) -> bool:
-        """Does it take orders?"""
+        """Whether the shared engine takes orders."""
         return self.live and self._engines[SHARED_RUN].ready
 
     @property

@@ -97,7 +97,7 @@ class Pulse:
 
     @property
     def tier(self) -> str:
-        """Of this life."""
+        """The tier that this life of the container belongs to."""
         return self._member.tier
 
     def poll(self, wait_s: float) -> list[Read]:
@@ -174,7 +174,7 @@ class Pulse:
         self._emitter.say(CONTAINERS, self._partition, fact(self._member.name, body, {}))
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connections to the broker."""
         self._follower.close()
 
 

@@ -51,7 +51,7 @@ class ContainerReader:
         self._thread = threading.Thread(target=self._run, name="reader", daemon=True)
 
     def start(self) -> None:
-        """Begins to read."""
+        """Starts the thread that reads."""
         self._thread.start()
 
     def take(self, most: int) -> list[StandingDecision | KeptChain]:

@@ -77,7 +77,7 @@ class Sender(Protocol):
 
 
 class PositionStore(Protocol):
-    """Where positions are kept."""
+    """A keeper of positions, from which a sender goes on after a restart."""
 
     def keep(self, positions: Mapping[str, int]) -> None: ...
     def close(self) -> None: ...
@@ -143,7 +143,7 @@ class GroupBookmark:
         return TopicPartition(one.topic, one.partition, offset, known)
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._client.close()
 
 
@@ -212,12 +212,12 @@ class ReceiverQueue:
         return self.hook.wants(record.kind, record.key)
 
     def send(self, now_ms: int) -> None:
-        """Sends what is due."""
+        """Hands the deliveries that are due by now to the sender."""
         for delivery in self._outbox.due(now_ms):
             self._sender.send(delivery)
 
     def hear(self, delivery: Delivery, answer: DeliveryAnswer, now_ms: int) -> None:
-        """Heeds one answer."""
+        """Books the answer to a delivery: done, again later, or given up."""
         metrics.WEBHOOK_ATTEMPTS.labels(self.hook.name, answer.verdict).inc()
         refusal = self._outbox.answered(delivery, answer, now_ms)
         if refusal is not None:
@@ -260,7 +260,7 @@ class ReceiverQueue:
         self._kept = now
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._reader.close()
         self._bookmark.close()
 

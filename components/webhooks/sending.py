@@ -90,7 +90,7 @@ class _Deadline:
             self._timer.cancel()  # it has just ended by itself
 
     def cancel(self) -> None:
-        """The attempt is over."""
+        """Stops the timer, as the attempt is over."""
         self._timer.cancel()
 
 
@@ -132,7 +132,7 @@ class Senders:
             ).start()
 
     def send(self, delivery: Delivery) -> None:
-        """Returns at once."""
+        """Queues a delivery for the threads, and returns at once."""
         self._todo.put(delivery)
 
     def _send(self, tls: ssl.SSLContext | None) -> None:

@@ -116,7 +116,7 @@ class Package(_Part):
 
 
 class Checkpoint(_Part):
-    """Where progress is kept."""
+    """The place where tasks keep their progress."""
 
     root: Place = Field(description="the directory under which every task has its own")
 
@@ -134,7 +134,7 @@ class Resources(_Part):
 
 
 class Slo(_Part):
-    """What the job promises."""
+    """The promise of the job: how far it may be behind."""
 
     lag_seconds: float = Field(
         default=90.0,
@@ -156,7 +156,7 @@ class Limits(_Part):
 
 
 class Schedule(_Part):
-    """When the tasks work."""
+    """The pace of the tasks: how often a batch begins, and what it holds."""
 
     # No engine ends by itself: a job that asked for an end and got none would be misled.
     mode: Literal["continuous"] = Field(

@@ -32,11 +32,11 @@ class Reset(NamedTuple):
     at_ms: int  # when it was decided
 
     def to_plain(self) -> dict[str, Json]:
-        """As JSON has it."""
+        """The reset as a JSON object."""
         return {"id": self.id, "to": self.to, "at_ms": self.at_ms}
 
     def text(self) -> str:
-        """As records keep it."""
+        """The reset as the text that records keep."""
         return canonical_json(self.to_plain())
 
 
@@ -50,7 +50,7 @@ def reset_of(text: str) -> Reset | None:
 
 
 def goal_of(to: str) -> Goal:
-    """What a request says."""
+    """The place to read from that a request names."""
     plain = to.strip()
     if plain == EARLIEST:
         return "earliest"

@@ -33,7 +33,7 @@ class Curve(NamedTuple):
     error: float = 0.0  # sum of squared distances from the curve of the moment
 
     def taught(self, threads: int, could: float, weight: float = 1.0) -> Curve:
-        """With one more minute."""
+        """The curve with one more minute in it."""
         x, y = log(threads), log(could)
         old = FADES
         miss = y - self._at(x) if self.weight else 0.0
@@ -48,7 +48,7 @@ class Curve(NamedTuple):
 
     @property
     def known(self) -> bool:
-        """Has any minute told?"""
+        """Whether any minute has taught the curve."""
         return self.weight > 0
 
     @property

@@ -40,7 +40,7 @@ def kept(ring: Ring, minute: Minute) -> Ring:
 
 
 def minutes(ring: Ring) -> Iterator[Minute]:
-    """The oldest first."""
+    """The minutes of the ring, the oldest first."""
     for at_ms, tasks, threads, stuck, oom, down_s, heard, *numbers in _ONE.iter_unpack(ring):
         named = dict(zip(_NUMBERS, map(_known, numbers), strict=True))
         yield Minute(

@@ -29,7 +29,7 @@ OWN_ALERTS = frozenset({STRAGGLER_ALERT, HOT_ALERT, STUCK_ALERT, SLOW_ALERT, MEM
 
 
 class LearntLoads(NamedTuple):
-    """Of `turbine.loads.v1`."""
+    """The part of the row that comes of `turbine.loads.v1` alone."""
 
     rounds: Rounds = Rounds()
     known: JobModel = JobModel()
@@ -67,7 +67,7 @@ class Grant(NamedTuple):
     priority: int = 0
 
     def holds(self, now_ms: int) -> bool:
-        """Or is it over?"""
+        """Whether there is a grant that is not over yet."""
         return bool(self.id) and (self.until_ms is None or now_ms < self.until_ms)
 
 
@@ -123,7 +123,7 @@ class OwedProposal(NamedTuple):
 
 
 class ScalingRow(NamedTuple):
-    """One job; never forgotten."""
+    """The row of one job, which is never forgotten."""
 
     name: str
     learnt: LearntLoads = LearntLoads()

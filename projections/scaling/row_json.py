@@ -36,7 +36,7 @@ def dump(row: ScalingRow) -> object:
 
 
 def load(plain: Any) -> ScalingRow:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     row: ScalingRow = form_of(ScalingRow).load(plain)
     return row
 

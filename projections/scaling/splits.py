@@ -27,7 +27,7 @@ _NOTHING = (0, 0, nan, nan, nan, nan)
 
 
 class PartitionShare(NamedTuple):
-    """One partition."""
+    """The rates and the lag of one partition."""
 
     topic: str
     partition: int
@@ -38,7 +38,7 @@ class PartitionShare(NamedTuple):
 
 
 class Split(NamedTuple):
-    """Of one report."""
+    """The partitions of one report, packed."""
 
     topics: tuple[str, ...]  # that numbers stand for, with those that are new
     packed: bytes
@@ -83,7 +83,7 @@ def _single(value: float | None) -> float:
 
 
 def shares(split: bytes, topics: tuple[str, ...]) -> Iterator[PartitionShare]:
-    """What `split_of` packed."""
+    """The partitions that `split_of` packed."""
     for at, partition, came, lag, age_s, rate in _ONE.iter_unpack(split):
         yield PartitionShare(
             topics[at], partition, _known(came), _known(lag), _known(age_s), _known(rate)

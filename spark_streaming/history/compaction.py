@@ -64,7 +64,7 @@ def compact(
 
 
 def day_writer(spark: SparkSession, files: Files) -> WriteDay:
-    """Writes days by Spark."""
+    """The function that writes a day's files by Spark."""
     return partial(_write_day, spark, files)
 
 

@@ -41,7 +41,7 @@ class Files:
         self.root = str(self._fs.makeQualified(path).toString())
 
     def place(self, path: str) -> str:
-        """The whole path."""
+        """The path with the directory's root before it."""
         return f"{self.root}/{path}"
 
     def look(self) -> tuple[Manifest, DirectoryListing]:
@@ -64,7 +64,7 @@ class Files:
         )
 
     def manifest(self, number: int) -> Manifest:
-        """One that lies there."""
+        """The manifest of that number, which has to be there."""
         path = Manifest(number).path
         found = read_manifest(self._read(path), self.place(path))
         if found.number != number:
@@ -74,7 +74,7 @@ class Files:
         return found
 
     def exists(self, path: str) -> bool:
-        """Does it lie there?"""
+        """Whether a file or directory has this path."""
         return bool(self._fs.exists(self._path(path)))
 
     def make_once(self, path: str, text: str, attempt: str) -> bool:

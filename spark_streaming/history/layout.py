@@ -57,7 +57,7 @@ class Batch(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its pieces lie."""
+        """The directory in which the batch's pieces lie."""
         return f"batches/{self.lineage}/{self.number:09d}"
 
     def draft(self, attempt: str) -> str:
@@ -74,7 +74,7 @@ class DayBatch(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its files lie."""
+        """The directory of the batch's files of that day."""
         return f"{self.batch.path}/day={self.day}"
 
 
@@ -99,11 +99,11 @@ class Manifest:
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """The path of the manifest's file."""
         return f"manifests/{self.number:06d}.json"
 
     def to_text(self) -> str:
-        """As it is written."""
+        """The text of the manifest's file."""
         days = {
             day: {"path": one.path, "upto": dict(one.upto)}
             for day, one in sorted(self.days.items())

@@ -29,7 +29,7 @@ _EARLIEST = -2
 
 @dataclass(frozen=True, slots=True)
 class Wrote:
-    """What one batch brought."""
+    """The outcome of one batch: the reports it wrote, and those it could not read."""
 
     number: int
     reports: int

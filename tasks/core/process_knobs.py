@@ -25,7 +25,7 @@ class BadKnob(BadRequest):
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """As asked for."""
+    """The faults and delays that a job's arguments ask of its tasks."""
 
     work_us: int = 0
     wait_us: float = 0.0

@@ -51,7 +51,7 @@ class WorkOrder(NamedTuple):
 
     @property
     def name(self) -> str:
-        """job/index, as everywhere."""
+        """The task's name, `job/index`, as everywhere."""
         return f"{self.job}/{self.task}"
 
     @property
@@ -66,12 +66,12 @@ class WorkOrder(NamedTuple):
         return tuple((topic, number) for topic, numbers in self.inputs for number in numbers)
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The order as a JSON object."""
         return self._asdict()
 
     @classmethod
     def from_plain(cls, plain: Mapping[str, Any]) -> WorkOrder:
-        """What `to_plain` made."""
+        """The order that `to_plain` made plain."""
         inputs = tuple((topic, tuple(numbers)) for topic, numbers in plain["inputs"])
         return cls(**{**plain, "argv": tuple(plain["argv"]), "inputs": inputs})
 

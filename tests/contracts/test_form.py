@@ -27,6 +27,13 @@ MANAGERS = {"ShardManager", "TaskManager", "CapacityManager"}
 """The paper's own names; any other Manager is something that was not thought through."""
 AROUND_CLASSES = frozenset({"benchmarks", "tests"})
 """Rooms whose classes are of one file or one test; any other class is named once in the tree."""
+DOCSTRING_WORDS_MIN = 5
+"""What needs fewer words has a good name already, and no docstring."""
+DOCUMENTED = (
+    *("client/", "components/", "events/", "infra/"),
+    *("projections/", "spark_streaming/", "tasks/"),
+)
+"""Rooms in which no docstring is shorter."""
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 # A mark of unfinished work, or of a place that the reader does not have. Put together here, so that
 # this file does not hold them.
@@ -104,6 +111,18 @@ def _is_nothing(statement: ast.stmt) -> bool:
             return False
 
 
+def brief_docstrings(source: str, name: str) -> list[str]:
+    """The docstrings of too few words, each with its place."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None and len(text.split()) < DOCSTRING_WORDS_MIN:
+                place = f"{name}:{node.body[0].lineno}"
+                found.append(f"{place}: {text!r}: name the thing by its noun, or leave it out")
+    return found
+
+
 def banned(text: str, name: str) -> list[str]:
     """The lines that hold what no file of ours holds."""
     return _matching(BANNED, text, name, "finish it, or name what its reader has")
@@ -149,7 +168,11 @@ def about_modules(root: Path, names: Iterable[str]) -> list[str]:
         for name in names
         if name not in GENERATED
         for source in [(root / name).read_text()]
-        for complaint in (*complaints(source, name), *mute(source, name))
+        for complaint in (
+            *complaints(source, name),
+            *mute(source, name),
+            *(brief_docstrings(source, name) if name.startswith(DOCUMENTED) else ()),
+        )
     ]
 
 
@@ -275,6 +298,17 @@ GREEN = [
 @pytest.mark.parametrize(("source", "complaint"), RED)
 def test_what_has_not_the_form_is_told(source: str, complaint: str) -> None:
     assert [one for one in complaints(source) if complaint in one]
+
+
+def test_a_docstring_of_too_few_words_is_told(tmp_path: Path) -> None:
+    source = '"""What a room knows now."""\n\n\ndef f() -> None:\n    """As it is."""\n'
+    remedy = "name the thing by its noun, or leave it out"
+    told = [f"events/a.py:5: 'As it is.': {remedy}"]
+    assert brief_docstrings(source, "events/a.py") == told
+    for name in ("events/a.py", "examples/a.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(source)
+    assert about_modules(tmp_path, ["events/a.py", "examples/a.py"]) == told
 
 
 @pytest.mark.parametrize("source", GREEN)

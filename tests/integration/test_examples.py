@@ -28,7 +28,9 @@ from tests.conftest import Fleet as WholeFleet
 from tests.foreign import go, java, node
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, SharedBroker, fleet_at
+from tests.kit import steps
 from turbine.contract.registry_server import RegistryServer
+from turbine.failures import Code
 from turbine.read.sources.log import Log
 from turbine_client.clients import producer
 from turbine_client.publish import Accepted, Publisher
@@ -48,12 +50,24 @@ BARE = {"confluent_kafka", "fastavro", "yaml"}
 
 
 @pytest.fixture(scope="module")
-def own(broker: SharedBroker, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Fleet]:
-    """A clock, a job service and a publisher under a prefix of these tests."""
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which `pip` has installed the policy of examples/policy."""
+    site = tmp_path_factory.mktemp("site")
+    alone = f"pip install --quiet --no-index --no-deps --no-build-isolation --target {site}"
+    backtested = run("policy", {"pip install": alone}, PYTHONPATH=steps.path_with(site))
+    assert re.search(r" scale-up +\d+x1 -> \d+x1 +busy +too-few ", backtested), backtested
+    return site
+
+
+@pytest.fixture(scope="module")
+def own(
+    broker: SharedBroker, policy: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Fleet]:
+    """A clock, a job service that knows the policy and a publisher under these tests' prefix."""
     with fleet_at(broker, tmp_path_factory.mktemp("examples"), "examples") as fleet:
         fleet.start("clock")
         fleet.publisher()
-        fleet.worker("w0")
+        fleet.worker("w0", PYTHONPATH=steps.path_with(policy))
         yield fleet
 
 
@@ -235,6 +249,20 @@ def test_the_component_decides_on_a_real_log_and_goes_on_after_a_crash(own: Flee
             change(own, "nervous", 1, 2, 3, 4)
             until(lambda: heard.extend(told()) or len(heard) > 1, lambda: "".join(said))
     assert heard == [("AlertRaised", "restless"), ("AlertRaised", "nervous")]
+
+
+def test_the_policy_is_chosen_and_the_audit_knows_it_where_it_is_installed(
+    own: Fleet, policy: Path
+) -> None:
+    with Publisher(own.settings, author="ana") as ana:
+        chosen = ana.change("sized", SMALLEST | steps.STEPS, create=True, wait_s=WAIT_S)
+    assert isinstance(chosen, Accepted), chosen
+    code, found = steps.audited(policy, **own.environment)
+    assert (code, found["differences"], found["not_checkable"]) == (Code.OK, [], [])
+    code, found = steps.audited(None, **own.environment)
+    assert (code, found["differences"]) == (Code.OK, [])
+    [missing] = found["not_checkable"]
+    assert (missing["component"], missing["sentence"]) == ("job-service", steps.MISSING)
 
 
 @pytest.mark.slow

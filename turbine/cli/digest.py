@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from events.job_config.strict_json import printable
+from events.sentences.words import count_text
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
 from turbine.cli.options import At, Shown, check_job, open_log
@@ -19,7 +20,6 @@ from turbine.read.answers.digest import FINE, KINDS, LOOK, NEEDS
 from turbine.read.answers.digest import digest as digest_of
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import lines_of
-from turbine.read.answers.scaling import count_text
 from turbine.read.differences import ABSENT, Difference
 from turbine.read.moments import Moment, given_moment, now_ms, parse_moment, show_time
 from turbine.read.plain import plain

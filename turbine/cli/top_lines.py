@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from events.job_config.strict_json import printable
+from events.sentences.words import count_text
 from turbine.cli.columns import percent, span
 from turbine.cli.top_keys import TopChoices
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.lines import JobLine
-from turbine.read.answers.scaling import count_text
 from turbine.read.answers.tiers import Container
 from turbine.read.filters import GRAMMAR
 from turbine.read.moments import show_time

@@ -72,10 +72,7 @@ def replays(name: str) -> bool:
 def _unfit(policy: object) -> str:
     """Why it cannot be used; "" where it can."""
     if not (isinstance(policy, type) and issubclass(policy, ScalingPolicy)) or isabstract(policy):
-        return (
-            "it is no class that derives from turbine.policies.ScalingPolicy and has all its"
-            " methods"
-        )
+        return "it does not derive from turbine.policies.ScalingPolicy, or lacks a method of it"
     name, model = getattr(policy, "name", None), getattr(policy, "model", None)
     if not isinstance(name, str) or not NAMES.fullmatch(name):
         return f"its name is {name!r}, and has to be up to 32 of a-z, 0-9, '-', '_', a letter first"
@@ -83,7 +80,7 @@ def _unfit(policy: object) -> str:
         whose = "of Turbine" if name in BUILT_IN else "installed"
         return f"there is a policy {name} {whose} already; give yours another name"
     if not (isinstance(model, type) and issubclass(model, PolicySettings)):
-        return f"the model of policy {name} does not derive from turbine.policies.Settings"
+        return f"the model of policy {name} does not derive from turbine.policies.PolicySettings"
     bare = [at for at, field in model.model_fields.items() if not field.description]
     if bare:
         return f"setting {bare[0]} of policy {name} has no description; refusals need one"

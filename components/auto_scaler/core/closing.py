@@ -108,5 +108,5 @@ def overtaken(row: ScalingRow, verdict: ScalingVerdict, facts: Facts) -> Body:
 
 
 def threads(size: JobSize) -> int:
-    """Of all tasks."""
+    """The number of threads of all tasks."""
     return size.tasks * size.threads

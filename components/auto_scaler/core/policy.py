@@ -54,7 +54,7 @@ class ScalingPolicy(ABC, Generic[Memory]):
 
     @abstractmethod
     def learn(self, memory: Memory, job: JobFacts, minute: Minute) -> Memory:
-        """What a minute adds."""
+        """The memory with one more minute in it."""
 
     @abstractmethod
     def detect(self, memory: Memory, job: JobFacts, now_ms: int) -> str:

@@ -55,7 +55,7 @@ def stay(
 def trouble_with(verdict: object) -> str:
     """What no record can hold of a verdict, or no job be; "" for nothing."""
     if not isinstance(verdict, ScalingVerdict):
-        return f"it answered with {type(verdict).__name__}, and not with a Verdict"
+        return f"it answered with {type(verdict).__name__}, and not with a ScalingVerdict"
     texts = (verdict.action, verdict.symptom, verdict.diagnosis, verdict.explanation)
     if not all(isinstance(one, str) for one in texts) or verdict.action not in ACTIONS:
         return "its verdict needs a known action, and texts for symptom, diagnosis, explanation"

@@ -175,7 +175,7 @@ def _measures(row: ScalingRow, change: OpenProposal, more: dict[str, Any]) -> st
 
 
 def raised(row: ScalingRow, alert: str, cause: str, details: dict[str, Any]) -> AlertRaised:
-    """Somebody has to know."""
+    """An alert about the job, with its severity and its runbook."""
     return AlertRaised(
         subject=row.name,
         alert=alert,
@@ -187,5 +187,5 @@ def raised(row: ScalingRow, alert: str, cause: str, details: dict[str, Any]) -> 
 
 
 def cleared(row: ScalingRow, alert: str, explanation: str) -> AlertCleared:
-    """It is over."""
+    """The end of an alert about the job, and why."""
     return AlertCleared(subject=row.name, alert=alert, explanation=explanation)

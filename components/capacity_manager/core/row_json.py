@@ -34,7 +34,7 @@ def dump(row: Capacity) -> object:
 
 
 def load(plain: Any) -> Capacity:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     return Capacity(**{name: _LOADS.get(name, _same)(value) for name, value in plain.items()})
 
 

@@ -32,14 +32,14 @@ def fold(row: Row, read: Read) -> Row:
 
 
 def dump(row: Row) -> object:
-    """As plain JSON."""
+    """The row as JSON can hold it."""
     if isinstance(row, TierDefined):
         return {"tier": row.to_plain()}
     return None if row is None else {"lists": lists.dump(row)}
 
 
 def load(plain: Any) -> Row:
-    """The inverse."""
+    """The row that `dump` made plain."""
     if plain is None:
         return None
     if "tier" in plain:

@@ -62,7 +62,7 @@ class Slot:
 
     @property
     def name(self) -> str:
-        """Of the component."""
+        """The name of the component that the half belongs to."""
         return self.owner.component.name
 
 
@@ -294,7 +294,7 @@ class Shell:
         self.keep(everything=True)
 
     def close(self) -> None:
-        """Keeps what is left."""
+        """Keeps what is left, and ends the connection to the broker."""
         self.hand_over()
         self._births.close()
 

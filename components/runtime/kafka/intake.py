@@ -56,7 +56,7 @@ class OffsetGap:
 
     @property
     def place(self) -> str:
-        """Topic and partition."""
+        """The span's place: its topic's short name and its partition."""
         return place(self.topic, self.partition)
 
 

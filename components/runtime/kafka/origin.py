@@ -37,7 +37,7 @@ class Born(Protocol):
         """Was all of the place below that offset in the log by then? None: it may come yet."""
 
     def close(self) -> None:
-        """Leaves nothing open."""
+        """Ends what the answers needed, such as a connection."""
 
 
 class Origin(Protocol):
@@ -117,5 +117,5 @@ class BrokerOrigin:
         return read_slices(self.settings, spans, most)
 
     def births(self) -> AppendTimes:
-        """Asks the broker."""
+        """Append times, as the broker knows them."""
         return AppendTimes(self.settings)

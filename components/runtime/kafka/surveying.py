@@ -129,7 +129,7 @@ class TopicWatch:
         threading.Thread(target=self._run, name="ground", daemon=True).start()
 
     def close(self) -> None:
-        """Looks no more."""
+        """Ends the looks, and the thread that makes them."""
         self._over.set()
         if self in _WATCHES:
             _WATCHES.remove(self)

@@ -68,11 +68,11 @@ class StopSignal:
 
     @property
     def wanted(self) -> bool:
-        """Was a signal received?"""
+        """Whether the process was told to end."""
         return self._event.is_set()
 
     def set(self) -> None:
-        """As a signal would."""
+        """Tells the process to end, as a signal would."""
         self._event.set()
 
     def wait(self, seconds: float | None) -> bool:

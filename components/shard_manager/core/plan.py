@@ -133,7 +133,7 @@ class PlacementPlan:
 
 
 def moves_of(records: list[ShardMove]) -> ShardMoves:
-    """Columns of some records."""
+    """The moves as columns, an array for each field."""
     return ShardMoves(
         **{
             one.name: np.array([getattr(move, one.name) for move in records], _TYPES[one.name])

@@ -33,7 +33,7 @@ def dump(row: TierFleet) -> object:
 
 
 def load(plain: Any) -> TierFleet:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     some = {name: _LOADS.get(name, _same)(value) for name, value in plain.items()}
     return TierFleet(**some)
 

@@ -86,7 +86,7 @@ class Chains:
         owner.read(read)
 
     def pass_by(self, at: str, offset: int, at_ms: int) -> None:
-        """One that is nobody's."""
+        """Moves past a message of the place that is no record."""
         owner = self.owners[at]
         owner.now_ms = max(owner.now_ms, at_ms)
         owner.pass_by(at, offset, at_ms)

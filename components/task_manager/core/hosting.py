@@ -326,7 +326,7 @@ class TaskSupervisor:
         ]
 
     def running(self) -> int:
-        """How many tasks run."""
+        """The number of tasks that run now."""
         return sum(run.stage is RunStage.RUNNING for run in self.runs.values())
 
     def run_of(self, number: int) -> TaskRun | None:

@@ -131,7 +131,7 @@ class Outbox:
 
     @property
     def down(self) -> bool:
-        """The receiver takes nothing."""
+        """Whether the receiver has refused so much in a row that it counts as down."""
         return self._streak >= TROUBLE
 
     def pass_by(self, place: str, offset: int) -> None:

@@ -8,7 +8,7 @@ from events.job_config.policies.settings import RECORDS_MAX, WEEK_S, PolicySetti
 
 
 class DhalionSettings(PolicySettings):
-    """Thresholds of its detectors."""
+    """The thresholds of Dhalion's detectors of symptoms."""
 
     noise_ms: float = Field(
         default=20,

@@ -26,7 +26,7 @@ Mode = Literal[
 
 
 class FlinkSettings(PolicySettings):
-    """Of the policy."""
+    """The settings of the policy `flink`, by the names of Flink's own."""
 
     scaling_enabled: bool = Field(True, description="act; otherwise only recommend")
     metrics_window_s: int = Field(
@@ -135,14 +135,14 @@ class FlinkSettings(PolicySettings):
 
     @property
     def most(self) -> float:
-        """The band's upper utilization."""
+        """The utilization at which the band ends."""
         if self.utilization_max is not None:
             return self.utilization_max
         return self.utilization_target + self.target_utilization_boundary
 
     @property
     def least(self) -> float:
-        """The band's lower utilization."""
+        """The utilization at which the band begins."""
         if self.utilization_min is not None:
             return self.utilization_min
         return self.utilization_target - self.target_utilization_boundary

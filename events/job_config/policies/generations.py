@@ -85,7 +85,7 @@ class ReactiveSettings(Basics):
 
 
 class ProactiveSettings(Basics):
-    """What V-B leaves open."""
+    """The numbers that section V-B of the paper leaves open."""
 
     recover_minutes: float = Field(
         default=10.0,

@@ -47,7 +47,7 @@ _DOWN_RATES = (ScalingRate(kind="percent", value=100, period_s=15),)
 
 
 class KedaSettings(PolicySettings):
-    """Of KEDA with HPA."""
+    """The settings of KEDA and of the HPA beneath it."""
 
     lag_threshold: int = Field(
         default=10, ge=1, le=RECORDS_MAX, description="records of lag that one task holds"

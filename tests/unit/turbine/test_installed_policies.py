@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import json
-import os
 import re
-import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,6 @@ import pytest
 from pydantic import Field
 
 from components.auto_scaler.core.catalogue import POLICIES, BadPolicy, install
-from components.auto_scaler.core.evaluation import made, replayed
 from components.auto_scaler.core.verdict import ScalingVerdict
 from events.generated.records import (
     JobConfigChanged,
@@ -26,32 +22,27 @@ from events.generated.records import (
 )
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.policies.settings import PolicySettings
-from events.job_config.policies.table import BUILT_IN, SETTINGS
+from events.job_config.policies.table import BUILT_IN
 from events.job_config.text import config_of, proposed
 from projections.scaling.actions import JobSize
-from simulation import authors
-from tests.kit.steps import distribution
+from tests.kit.steps import (
+    MISSING,
+    STEPS,
+    audited,
+    counts_of,
+    distribution,
+    forget,
+    played,
+    run,
+)
 from tests.unit.auto_scaler.desk import Desk
 from tests.unit.events.test_config import SMALLEST
 from tests.unit.job_service.desk import Desk as JobDesk
-from tests.unit.turbine import logs
 from tests.unit.turbine.lines import NOWHERE
 from turbine.failures import Code
 from turbine.installed import add_policies
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-
-ROOT = Path(__file__).parents[3]
-STEPS = {"policy": {"name": "steps", "settings": {"busy_most": 0.7}}}
-
-
-def forget() -> None:
-    """What is installed is looked for again."""
-    for name in set(POLICIES) - set(BUILT_IN):
-        del POLICIES[name], SETTINGS[name]
-    sys.modules.pop("steps", None)
-    for known in (add_policies, made, replayed):
-        known.cache_clear()
 
 
 @pytest.fixture
@@ -66,40 +57,12 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     forget()
 
 
-def run(*line: str, module: str = "turbine", site: Path | None = None) -> tuple[int, str, str]:
-    """A command in a process of its own, where the distribution is installed or not."""
-    path = os.pathsep.join([str(ROOT), str(ROOT / "client"), *([str(site)] if site else [])])
-    ended = subprocess.run(
-        [sys.executable, "-m", module, *line],
-        env={**os.environ, "PYTHONPATH": path},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return ended.returncode, ended.stdout, ended.stderr
-
-
-def played(path: Path, monkeypatch: pytest.MonkeyPatch, seed: int = logs.SEED) -> Path:
-    """The log of a fleet whose authors want jobs to be sized by it."""
-    monkeypatch.setattr(authors, "SMALLEST", {**authors.SMALLEST, **STEPS})
-    return logs.write(path, inspect.unwrap(logs.told)(seed))
-
-
 def newer(folder: Path) -> Path:
     """The same distribution with the policy's next version."""
     folder.mkdir()
     module = distribution(folder) / "steps.py"
     module.write_text(module.read_text().replace("ClassVar[int] = 1", "ClassVar[int] = 2"))
     return folder
-
-
-def audited(log: Path, site: Path | None) -> tuple[int, Mapping[str, Any]]:
-    code, out, err = run("--log", str(log), "audit", "-o", "json", site=site)
-    assert code in {Code.OK, Code.FINDINGS}, err
-    found: dict[str, Any] = json.loads(out)
-    why = found["not_checkable"]  # but for what the seed's liars forge
-    found["not_checkable"] = [one for one in why if "unknown logic" not in one["sentence"]]
-    return code, found
 
 
 def bodies(path: Path) -> list[Any]:
@@ -113,10 +76,6 @@ def refused() -> str:
         "which policies were installed where it was made is not in the log; here they are"
         f" {', '.join(BUILT_IN)}"
     )
-
-
-def counts_of(found: Mapping[str, Any], component: str) -> Mapping[str, int]:
-    return next(one for one in found["components"] if one["component"] == component)
 
 
 # --- a fleet that uses it
@@ -135,29 +94,25 @@ def test_its_decisions_are_made_again_where_it_is_installed_and_told_as_such_whe
     logics = {json.loads(one.evidence_json).get("policy_logic") for one in said}
     assert "steps/1" in logics
 
-    code, found = audited(log, installed)
+    code, found = audited(installed, "--log", str(log))
     assert (code, found["differences"], found["not_checkable"]) == (Code.OK, [], [])
     assert counts_of(found, "auto-scaler")["same"] >= len(said)
 
-    code, found = audited(log, newer(tmp_path / "newer"))
+    code, found = audited(newer(tmp_path / "newer"), "--log", str(log))
     assert (code, found["differences"]) == (Code.OK, [])
     assert {one["sentence"] for one in found["not_checkable"]} == {
         "made with steps/1, and steps/2 is installed here"
     }
 
-    code, found = audited(log, None)
+    code, found = audited(None, "--log", str(log))
     assert found["differences"] == []
     assert code == Code.OK
     told = {(one["component"], one["sentence"]): one["count"] for one in found["not_checkable"]}
-    missing = (
-        "made with the policy steps, which is not installed here; install the distribution that"
-        " brings it, and audit again"
-    )
     assert told.keys() - {("job-service", refused())} == {
-        ("auto-scaler", missing),
-        ("job-service", missing),
+        ("auto-scaler", MISSING),
+        ("job-service", MISSING),
     }
-    assert told["auto-scaler", missing] == counts_of(found, "auto-scaler")["not_checkable"] > 0
+    assert told["auto-scaler", MISSING] == counts_of(found, "auto-scaler")["not_checkable"] > 0
     assert counts_of(found, "task-service")["not_checkable"] == 0, "lists do not rest on it"
 
 
@@ -240,8 +195,8 @@ def test_it_is_back_tested(installed: Path) -> None:
 
 UNUSABLE = {
     "steps = steps:Nothing": "it cannot be imported (AttributeError: *)",
-    "steps = steps:StepsSettings": "it is no class that derives from turbine.policies.Scaling*",
-    "steps = steps:ScalingPolicy": "it is no class that derives from turbine.policies.Scaling*",
+    "steps = steps:StepsSettings": "it does not derive from turbine.policies.ScalingPolicy*",
+    "steps = steps:ScalingPolicy": "it does not derive from turbine.policies.ScalingPolicy*",
 }
 
 
@@ -264,7 +219,7 @@ def test_what_is_no_policy_is_told_and_stops_who_decides(points: str, tmp_path: 
 BENT = {
     'name: ClassVar[str] = "Steps!"': "its name is 'Steps!', and has to be up to 32 of a-z, 0-9*",
     'name: ClassVar[str] = "keda"': "there is a policy keda of Turbine already; give yours another",
-    "model: ClassVar[type] = int": "the model of policy steps does not derive from *Settings",
+    "model: ClassVar[type] = int": "the model of policy steps does not derive from *PolicySettings",
     "version: ClassVar[int] = 0": "the version of policy steps is 0, and has to be 1 or more",
 }
 
@@ -323,7 +278,7 @@ def wants(size: Any) -> Any:
 
 FAULTS = {
     raises: "it raised KeyError",
-    answers: "it answered with str, and not with a Verdict",
+    answers: "it answered with str, and not with a ScalingVerdict",
     wants(JobSize(0, 1, 1.0, 512)): "its size have to be whole numbers above 0",
     wants(JobSize(2**31, 1, 1.0, 512)): "its size have to be whole numbers above 0",
     wants(JobSize(2, 1, float("nan"), 512)): "its cores of a task have to be above 0",

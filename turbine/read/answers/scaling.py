@@ -23,6 +23,7 @@ from events.job_config.config import Invalid, validate_config
 from events.job_config.policies.chosen import Policy
 from events.job_config.strict_json import write_path
 from events.sentences import sentence
+from events.sentences.words import count_text
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
 from projections.scaling.actions import (
@@ -235,8 +236,3 @@ def size_of(expected: Json) -> str:
     threads = count_text(config.threads_per_task, "thread")
     unit = "core" if cores == 1 else "cores"
     return f"{count_text(config.tasks, 'task')} of {threads}, {cores:g} {unit} and {memory_mb} MiB"
-
-
-def count_text(number: object, what: str) -> str:
-    """One of something, or several."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -91,7 +91,7 @@ class Audit:
         return frozenset[str]().union(*(one.folds | one.says for one in components))
 
     def read(self, read: Read) -> None:
-        """Takes a record."""
+        """Takes the next record of the log, and judges it where it is a decision."""
         hearing = self.hearing
         hearing.note(read.place, read.offset, read.at_ms)
         met = hearing.met(read)

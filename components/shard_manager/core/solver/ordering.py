@@ -81,7 +81,7 @@ def _made(board: Board, taken: Taken) -> bool:
 
 
 def _together(late: list[Taken]) -> Taken:
-    """Several steps as one."""
+    """One step that makes the moves of several, and where each came from."""
     moves = tuple(move for step, _ in late for move in step.moves)
     origins = tuple(origin for _, some in late for origin in some)
     cost = sum(step.cost for step, _ in late)

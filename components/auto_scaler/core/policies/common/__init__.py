@@ -1,1 +1,1 @@
-"""What several policies share."""
+"""The parts that several policies share: sizes, limits and baselines."""

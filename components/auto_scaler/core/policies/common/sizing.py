@@ -35,7 +35,7 @@ class SizePlan(NamedTuple):
 
 
 class Reserve(NamedTuple):
-    """How memory is reserved."""
+    """The rule by which memory is reserved: a base, a margin and a limit."""
 
     base: float  # MiB of a task that holds nothing
     margin: float  # what is reserved, in parts of what is used
@@ -43,7 +43,7 @@ class Reserve(NamedTuple):
 
 
 def size_of(job: JobFacts) -> JobSize:
-    """As it is."""
+    """The size that the job has now."""
     return JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
 
 

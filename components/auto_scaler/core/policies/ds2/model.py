@@ -28,7 +28,7 @@ class DataflowOperator(NamedTuple):
 
 
 class Dataflow(NamedTuple):
-    """A dataflow without cycles."""
+    """A dataflow: operators, and edges without a cycle."""
 
     operators: tuple[DataflowOperator, ...]
     edges: tuple[tuple[str, str], ...]  # from, to
@@ -39,7 +39,7 @@ class Dataflow(NamedTuple):
 
 
 class Need(NamedTuple):
-    """Of an operator."""
+    """The instances that an operator needs, before and after rounding."""
 
     exact: float
     instances: int

@@ -71,7 +71,7 @@ class Advice(NamedTuple):
 
 
 class FlinkMemory(NamedTuple):
-    """What the policy knows."""
+    """The memory of the policy `flink` about one job."""
 
     window: Window = ()
     tasks: int = 0  # that ran last; 0: none

@@ -30,12 +30,12 @@ class Pools(NamedTuple):
 
     @property
     def total(self) -> int:
-        """Of all."""
+        """The memory of all pools together."""
         return sum(self)
 
 
 class Tuning(NamedTuple):
-    """How memory is tuned."""
+    """The settings by which memory is tuned."""
 
     overhead: float = 0.2
     maximize_managed: bool = False

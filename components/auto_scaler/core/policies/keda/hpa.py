@@ -21,7 +21,7 @@ class Rate(NamedTuple):
 
 
 class Behavior(NamedTuple):
-    """Of one direction."""
+    """The limits on changes in one direction, up or down."""
 
     window_s: int
     select: Select

@@ -65,7 +65,7 @@ class Reactive(ScalingPolicy[RateWatch]):
     settings: ReactiveSettings
 
     def begin(self, job: JobFacts) -> RateWatch:
-        """Nothing is known."""
+        """An empty watch, of a job that was not seen yet."""
         return begun(job)
 
     def learn(self, memory: RateWatch, job: JobFacts, minute: Minute) -> RateWatch:

@@ -53,7 +53,7 @@ def running_rate(minute: Minute) -> float:
 
 
 def seen(watch: RateWatch, job: JobFacts, minute: Minute, basics: Basics) -> RateWatch:
-    """What a minute adds."""
+    """The watch with one more minute in it."""
     size = size_of(job)
     if size != watch.size:  # what was measured of the old size says nothing about the new one
         watch = RateWatch(size, minute.at_ms, arrivals=watch.arrivals)

@@ -70,7 +70,7 @@ LEARNT = 10
 
 
 class Turbine(ScalingPolicy[JobModel]):
-    """The policy `turbine`."""
+    """The policy `turbine`: the cause first, then the size that mends it."""
 
     name: ClassVar[str] = "turbine"
     model: ClassVar[type[PolicySettings]] = TurbineSettings
@@ -83,7 +83,7 @@ class Turbine(ScalingPolicy[JobModel]):
         return self.minute_ms / 1000
 
     def begin(self, job: JobFacts) -> JobModel:  # noqa: ARG002 - a config tells nothing of capacity
-        """It knows nothing yet."""
+        """An empty model, of a job that was not seen yet."""
         return JobModel()
 
     # --- what it learns
@@ -150,7 +150,7 @@ class Turbine(ScalingPolicy[JobModel]):
     def resolve(
         self, memory: JobModel, job: JobFacts, found: tuple[str, str], profile: Profile, now_ms: int
     ) -> tuple[JobModel, ScalingVerdict]:
-        """By the cause."""
+        """The verdict that mends the cause."""
         days = usual(profile, memory.arrived, now_ms, self.settings.differs, self.minute_ms)
         return memory, self._resolved(JobLook(memory, job, days, now_ms, self.minute_ms), found)
 

@@ -56,7 +56,7 @@ def price_of(job: JobFacts) -> float:
 
 
 def price_of_size(size: JobSize) -> float:
-    """Of another one."""
+    """The price of a size that the job need not have."""
     return price(size.tasks * size.cpu_cores, size.tasks * size.memory_mb)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from components.auto_scaler.core.policies.common.sizing import threads_most
 from components.auto_scaler.core.policies.turbine.shapes import tasks_most
 from events.generated.records import Constraint
+from events.sentences.words import count_text
 from projections.scaling.actions import JobSize
 from projections.scaling.done import Open
 from projections.scaling.seen import JobFacts
@@ -16,18 +17,13 @@ OF_ALL = " (threads of all tasks)"
 
 
 def rate_told(rate: float) -> str:
-    """With its unit."""
+    """The rate in records a second, with its unit."""
     return f"{rate:,.0f} records/s" if abs(rate) >= 10 else f"{rate:.2f} records/s"
-
-
-def counted(number: int, what: str) -> str:
-    """One of something, or several."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def size_told(size: JobSize) -> str:
     """Its tasks and their threads."""
-    return f"{counted(size.tasks, 'task')} of {counted(size.threads, 'thread')}"
+    return f"{count_text(size.tasks, 'task')} of {count_text(size.threads, 'thread')}"
 
 
 def waiting_told(comes: float, lag: float) -> str:
@@ -57,7 +53,7 @@ def became(
     if rates[1] < rates[0] * (1 - EXACT) and (size.tasks, size.threads) == (tasks_most(job), each):
         name, note = _limit(job, size.tasks)
         cores = f"{100 * share:.0f} % of {job.container_cores:g} cores"
-        note += f", each of at most {counted(each, 'thread')}, {cores}"
+        note += f", each of at most {count_text(each, 'thread')}, {cores}"
         return (Constraint(name, threads, whole, note + OF_ALL),)
     if whole == threads:
         return ()
@@ -67,9 +63,9 @@ def became(
 
 def _limit(job: JobFacts, most: int) -> tuple[str, str]:
     """What keeps a job from more tasks, as `tasks_most` has it."""
-    tasks = counted(most, "task")
+    tasks = count_text(most, "task")
     if most == job.tasks_max:
         return "limits.tasks", f"the job's own limit is {tasks}"
     if most == job.partitions:
-        return "partitions", f"{counted(most, 'partition')} can be read by {tasks}"
+        return "partitions", f"{count_text(most, 'partition')} can be read by {tasks}"
     return "granted", f"the tier's room is {tasks}"
