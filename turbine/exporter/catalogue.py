@@ -219,12 +219,3 @@ OF_PROCESS: tuple[Family, ...] = (
     Family("turbine_audit_waiting", "gauge", (), "Decisions that have no verdict of it yet."),
 )
 """Of every component, which says it of itself with `--metrics-port`."""
-
-
-def table(families: tuple[Family, ...]) -> str:
-    """As the page of the docs has them; `python -m turbine.exporter.page` writes it."""
-    lines = ["| family | type | labels | what it says |", "| --- | --- | --- | --- |"]
-    for one in families:
-        labels = ", ".join(f"`{label}`" for label in one.labels)
-        lines.append(f"| `{one.name}` | {one.sort} | {labels} | {one.means} |")
-    return "\n".join(lines)
