@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from events.generated.records import DrainRequested, UndrainRequested
 from turbine.ops.tiers import ask, new_id
@@ -41,32 +41,20 @@ class OperatorWish:
     author: str
 
 
-class Writer(Protocol):
-    """Writes requests to the log, and waits for what becomes of them."""
-
-    def change(self, change: LayerChange, wait_s: float) -> Verdict:
-        """Asks for a change of a layer."""
-
-    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
-        """Asks for something about a job."""
-
-    def tell(self, wish: OperatorWish) -> str:
-        """Writes a wish about a container, which needs no verdict; its id."""
-
-    def close(self) -> None:
-        """Leaves the broker."""
-
-
 class LogWriter:
-    """Writes to the log of an installation. The publisher is made when it is needed first."""
+    """Writes requests to the log of an installation, and waits for what becomes of them.
 
-    def __init__(self, settings: Settings) -> None:
+    The publisher is made when it is needed first. There is no installation behind a file: the guard
+    lets no request come so far there.
+    """
+
+    def __init__(self, settings: Settings | None) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._publisher: Publisher | None = None
 
     def change(self, change: LayerChange, wait_s: float) -> Verdict:
-        """Sends it, and waits for the verdict."""
+        """Asks for a change of a layer."""
         publisher = self._open()
         try:
             return publisher.change(
@@ -87,7 +75,7 @@ class LogWriter:
             raise
 
     def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
-        """Sends it, and waits for the verdict."""
+        """Asks for something about a job."""
         publisher = self._open()
         verbs = {
             "pause": publisher.pause,
@@ -103,16 +91,24 @@ class LogWriter:
             raise
 
     def tell(self, wish: OperatorWish) -> str:
-        """Writes it."""
+        """Writes a wish about a container, which needs no verdict; its id."""
         kind = DrainRequested if wish.verb == "drain" else UndrainRequested
         name = new_id()
-        ask(Log(self._settings), wish.subject, kind(name, wish.subject, wish.author, wish.reason))
+        ask(
+            Log(self._installation()),
+            wish.subject,
+            kind(name, wish.subject, wish.author, wish.reason),
+        )
         return name
+
+    def _installation(self) -> Settings:
+        assert self._settings is not None, "nothing can be asked of a log in a file"
+        return self._settings
 
     def _open(self) -> Publisher:
         with self._lock:
             if self._publisher is None:
-                self._publisher = Publisher(self._settings)
+                self._publisher = Publisher(self._installation())
             return self._publisher
 
     def _drop(self, lost: Publisher) -> None:
@@ -127,22 +123,3 @@ class LogWriter:
             publisher, self._publisher = self._publisher, None
         if publisher is not None:
             publisher.close()
-
-
-class NoWriter:
-    """Of a log to which nobody writes: the guard lets no request come so far."""
-
-    def change(self, change: LayerChange, wait_s: float) -> Verdict:
-        """Never."""
-        raise AssertionError(f"{change.job} is asked to change, with {wait_s} s for it")
-
-    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
-        """Never."""
-        raise AssertionError(f"{wish.verb} is asked for, with {wait_s} s for it")
-
-    def tell(self, wish: OperatorWish) -> str:
-        """Never."""
-        raise AssertionError(f"{wish.verb} is asked for")
-
-    def close(self) -> None:
-        """Nothing is open."""
