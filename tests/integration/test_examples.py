@@ -28,7 +28,7 @@ from tests.conftest import Fleet as WholeFleet
 from tests.foreign import go, java, node
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, SharedBroker, fleet_at
-from turbine.contract.registry_server import RegistryServer
+from turbine.contract.registry import RegistryServer
 from turbine.read.sources.log import Log
 from turbine_client.clients import producer
 from turbine_client.publish import Accepted, Publisher
