@@ -6,10 +6,25 @@ import re
 import sys
 from pathlib import Path
 
-from turbine.exporter.catalogue import OF_FLEET, OF_PROCESS, Family
+from prometheus_client import Counter, Gauge
+
+from components.runtime.process import metrics
+from turbine.exporter.catalogue import OF_FLEET, Family, counter, gauge
 from turbine.exporter.files import Rule, rules
 
 _BETWEEN = re.compile(r"(<!-- ([a-z-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def of_process() -> tuple[Family, ...]:
+    """The families that every component has, which says them of itself with `--metrics-port`."""
+    declared = [one for one in vars(metrics).values() if isinstance(one, Counter | Gauge)]
+    return tuple(
+        counter(f"{told.name}_total", told.documentation, *one._labelnames)
+        if isinstance(one, Counter)
+        else gauge(told.name, told.documentation, *one._labelnames)
+        for one in declared
+        for told in one.describe()
+    )
 
 
 def of_families(families: tuple[Family, ...]) -> str:
@@ -33,7 +48,7 @@ def of_rules(some: tuple[Rule, ...]) -> str:
 
 TABLES = {
     "fleet": of_families(OF_FLEET),
-    "process": of_families(OF_PROCESS),
+    "process": of_families(of_process()),
     **{name: of_rules(some) for name, some in rules().items()},
 }
 
