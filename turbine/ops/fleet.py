@@ -19,11 +19,11 @@ import signal
 import subprocess
 import sys
 import time  # noqa: TID251 - back-off and patience with processes are real time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol, TypedDict
 
 from components.runtime.process.local import Flags
 from components.runtime.process.loop import StopSignal
@@ -46,6 +46,24 @@ LOG_BYTES = 16 * 1024 * 1024
 
 class FleetRuns(Unavailable):
     """Another fleet lives in the directory."""
+
+
+class MemberState(TypedDict):
+    """A process of the fleet as the file has it."""
+
+    name: str
+    components: list[str]
+    pid: int | None
+    starts: int
+    log: str
+
+
+class FleetState(TypedDict):
+    """Who runs, as the supervisor wrote it last."""
+
+    pid: int
+    bootstrap: str
+    members: list[MemberState]
 
 
 class Process(Protocol):
@@ -180,20 +198,26 @@ def lives(directory: Path) -> bool:
         os.close(lock)
 
 
-def read_state(directory: Path) -> dict[str, Any] | None:
+def read_state(directory: Path) -> FleetState | None:
     """Who runs there, as the supervisor wrote it last; None where nobody does."""
     if not lives(directory):
         return None
     try:
-        state: dict[str, Any] = json.loads((directory / FLEET).read_text())
+        state: FleetState = json.loads((directory / FLEET).read_text())
     except FileNotFoundError:  # the supervisor is just starting
         return {"pid": 0, "bootstrap": "", "members": []}
     return state
 
 
+def running(directory: Path) -> Sequence[MemberState]:
+    """The processes of the fleet that lives there; none where none does."""
+    state = read_state(directory)
+    return () if state is None else state["members"]
+
+
 def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
     """Whole or not at all, whenever this process dies."""
-    members = [
+    members: list[MemberState] = [
         {
             "name": post.member.label,
             "components": list(post.member.components),
@@ -203,7 +227,7 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
         }
         for post in posts
     ]
-    state = {"pid": os.getpid(), "bootstrap": bootstrap, "members": members}
+    state: FleetState = {"pid": os.getpid(), "bootstrap": bootstrap, "members": members}
     written = directory / f"{FLEET}.new"
     written.write_text(json.dumps(state, indent=2) + "\n")
     written.replace(directory / FLEET)
@@ -289,7 +313,7 @@ def run_fleet(
 
 def detach_fleet(
     directory: Path, flags: Flags, wait_s: float = 60.0, *, hosts: Hosts = HOSTS
-) -> dict[str, Any]:
+) -> FleetState:
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):
         raise FleetRuns(f"a fleet already runs in {directory}")
@@ -324,9 +348,8 @@ def end_fleet(directory: Path, wait_s: float = 3 * STOP_S + 10) -> bool:
     pid = int((directory / "fleet.lock").read_text() or "0")
     _signal([pid], signal.SIGTERM)
     if not _free_within(directory, wait_s):
-        state = read_state(directory) or {"members": []}
         # The supervisor first: it would start again what is killed.
-        _signal([pid, *(one["pid"] for one in state["members"])], signal.SIGKILL)
+        _signal([pid, *(one["pid"] for one in running(directory))], signal.SIGKILL)
         if not _free_within(directory, KILLED_S):
             raise FleetRuns(f"the fleet in {directory} outlives SIGKILL; see {directory / FLEET}")
     (directory / FLEET).unlink(missing_ok=True)
