@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +56,7 @@ class LogWriter:
 
     def change(self, change: LayerChange, wait_s: float) -> Verdict:
         """Asks for a change of a layer."""
-        publisher = self._open()
-        try:
+        with self._publishing() as publisher:
             return publisher.change(
                 change.job,
                 change.set,
@@ -70,25 +70,18 @@ class LogWriter:
                 wait_s=wait_s,
                 valid_s=min(max(60.0, wait_s), 600.0),
             )
-        except Unheard:
-            self._drop(publisher)
-            raise
 
     def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
         """Asks for something about a job."""
-        publisher = self._open()
-        verbs = {
-            "pause": publisher.pause,
-            "resume": publisher.resume,
-            "release": publisher.release,
-        }
-        try:
+        with self._publishing() as publisher:
+            verbs = {
+                "pause": publisher.pause,
+                "resume": publisher.resume,
+                "release": publisher.release,
+            }
             return verbs[wish.verb](
                 wish.subject, reason=wish.reason, author=wish.author, wait_s=wait_s
             )
-        except Unheard:
-            self._drop(publisher)
-            raise
 
     def tell(self, wish: OperatorWish) -> str:
         """Writes a wish about a container, which needs no verdict; its id."""
@@ -105,17 +98,21 @@ class LogWriter:
         assert self._settings is not None, "nothing can be asked of a log in a file"
         return self._settings
 
-    def _open(self) -> Publisher:
+    @contextmanager
+    def _publishing(self) -> Iterator[Publisher]:
+        """The publisher; one that hears nothing more is left, and the next one is another."""
         with self._lock:
             if self._publisher is None:
                 self._publisher = Publisher(self._installation())
-            return self._publisher
-
-    def _drop(self, lost: Publisher) -> None:
-        with self._lock:
-            if self._publisher is lost:
-                self._publisher = None
-        lost.close()
+            publisher = self._publisher
+        try:
+            yield publisher
+        except Unheard:
+            with self._lock:
+                if self._publisher is publisher:
+                    self._publisher = None
+            publisher.close()
+            raise
 
     def close(self) -> None:
         """Leaves the broker."""
