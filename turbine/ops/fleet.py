@@ -23,12 +23,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Protocol, TypedDict
+from typing import Protocol
 
 from components.runtime.process.local import Flags
 from components.runtime.process.loop import StopSignal
 from turbine.failures import end_process
-from turbine.ops.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
+from turbine.ops.members import (
+    ADDRESS,
+    ENGINES,
+    FleetState,
+    Hosts,
+    Member,
+    MemberState,
+    address_of,
+    members,
+)
 from turbine_client.errors import TurbineError, Unavailable
 from turbine_client.settings import FLEET, settings_by, take_flags
 
@@ -38,32 +47,14 @@ STEADY_S = 60.0
 """A process that lived this long was well; its next failure is a first one."""
 TURN_S = 0.2
 STOP_S = 25.0
-KILLED_S = 60.0  # SIGKILL needs no consent; what takes longer is a disk that hangs
 """Longer than the deadline that a component sets itself for its last rows; for each of three:
 containers, deciders, clock."""
+KILLED_S = 60.0  # SIGKILL needs no consent; what takes longer is a disk that hangs
 LOG_BYTES = 16 * 1024 * 1024
 
 
 class FleetRuns(Unavailable):
     """Another fleet lives in the directory."""
-
-
-class MemberState(TypedDict):
-    """A process of the fleet as the file has it."""
-
-    name: str
-    components: list[str]
-    pid: int | None
-    starts: int
-    log: str
-
-
-class FleetState(TypedDict):
-    """Who runs, as the supervisor wrote it last."""
-
-    pid: int
-    bootstrap: str
-    members: list[MemberState]
 
 
 class Process(Protocol):
