@@ -14,12 +14,12 @@ from components.runtime.process.garbage import collect_seldom
 from events.generated.records import TierDefined
 from events.topics import TIERS
 from turbine.api.app import make_app
+from turbine.api.asking import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import GuardRules, RequestGuard
-from turbine.api.held import HeldViews
-from turbine.api.server import desk_of
-from turbine.api.writing import NoWriter
+from turbine.api.writing import LogWriter
 from turbine.read.sources.log import Log
+from turbine.read.state.live import LiveLog
 
 JOBS, TASKS = 5_000, 10_000
 QUICK_JOBS, QUICK_TASKS = 500, 1_000
@@ -81,11 +81,13 @@ def measure(quick: bool) -> Result:
     log = Log(source=spoken)
     with TemporaryDirectory() as directory:
         since = time.perf_counter()
-        views = HeldViews(log, Path(directory))
+        views = LiveLog(directory=Path(directory), log=log)
+        while not views.ready(1.0):
+            continue
         view = views.view()
         folded_s = time.perf_counter() - since
         say(f"{view.records:,} records are folded in {folded_s:.1f} s")
-        desk = desk_of(log, views, Feed(log, views), NoWriter(), None)
+        desk = Desk(log, views, Feed(log, views), LogWriter(None))
         app = make_app(desk, GuardRules("", read_only="it is measured"), page=Path(directory))
         since = time.perf_counter()
         desk.summary()

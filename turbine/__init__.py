@@ -56,30 +56,9 @@ __all__ = [
     "verify_webhook",
 ]
 
-_HOMES = {
-    "Accepted": "turbine_client",
-    "BadRequest": "turbine_client",
-    "BadSettings": "turbine_client",
-    "BrokerUnreachable": "turbine_client",
-    "Corrupt": "turbine_client",
-    "Log": "turbine.read.sources.log",
-    "Once": "turbine_client",
-    "Outcome": "turbine_client",
-    "Publisher": "turbine_client",
-    "Rejected": "turbine_client",
-    "Subscriber": "turbine_client",
-    "Tampered": "turbine_client",
-    "TooLarge": "turbine_client",
-    "TurbineError": "turbine_client",
-    "Unavailable": "turbine_client",
-    "Unheard": "turbine_client",
-    "Unknown": "turbine_client",
-    "Verdict": "turbine_client",
-    "verify_webhook": "turbine_client",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'turbine' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    home = "turbine.read.sources.log" if name == "Log" else "turbine_client"
+    return getattr(import_module(home), name)

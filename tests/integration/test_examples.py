@@ -29,7 +29,7 @@ from tests.foreign import go, java, node
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, SharedBroker, fleet_at
 from tests.kit import steps
-from turbine.contract.registry_server import RegistryServer
+from turbine.contract.registry import RegistryServer
 from turbine.failures import Code
 from turbine.read.sources.log import Log
 from turbine_client.clients import producer

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from turbine.api.feed import Feed
-from turbine.api.reading import Views
 from turbine.read.answers.decision import Explanation, OpenRequest, decision
 from turbine.read.answers.move_history import (
     MoveHistory,
@@ -19,9 +17,9 @@ from turbine.read.answers.move_history import (
 from turbine.read.answers.scaling import KINDS
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.decisions import DecisionFilter
+from turbine.read.state.live import LiveLog
 from turbine.read.state.view import View
 
-Row = dict[str, Any]
 Vector = Mapping[str, int]
 
 MOVED = frozenset({"ShardAddRequested", "ShardDropRequested", "ShardForceKilled"})
@@ -33,7 +31,7 @@ PARTS_MOST = 64
 class Annals:
     """The decisions of a log, for the API. Asked from several threads at once."""
 
-    def __init__(self, log: Log, views: Views, feed: Feed) -> None:
+    def __init__(self, log: Log, views: LiveLog, feed: Feed) -> None:
         self._log, self._views, self._feed = log, views, feed
 
     def page(

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.staticfiles import StaticFiles
@@ -18,11 +17,9 @@ from turbine.api import (
     changes,
     command,
     documents,
-    fleet,
     jobs,
     journal,
     overview,
-    platform,
     problems,
     stream,
     tasks,
@@ -36,14 +33,12 @@ PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
 VERSION = "1.0.0"
 PARTS = (
-    fleet,
     overview,
     jobs,
     tasks,
     journal,
     tiers,
     documents,
-    platform,
     changes,
     whatif,
     stream,
@@ -101,9 +96,3 @@ def hashes_of(page: Path) -> tuple[str, ...]:
         "sha256-" + base64.b64encode(hashlib.sha256(found).digest()).decode()
         for found in _IMPORT_MAP.findall(page.read_bytes())
     )
-
-
-def openapi_of(guard: RequestGuard) -> dict[str, Any]:
-    """The document of the app behind a guard."""
-    assert isinstance(guard.app, FastAPI)
-    return guard.app.openapi()

@@ -8,29 +8,29 @@ import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 from fastapi import Depends, Query, Request, Response
 from starlette.responses import Response as Plain
 
 from events.topics import JOURNAL, TIERS
+from turbine.api.annals import Annals
+from turbine.api.feed import Feed
 from turbine.api.followed import Freshness
-from turbine.api.problems import RequestRefused
+from turbine.api.plans import Plans
+from turbine.api.problems import invalid
 from turbine.api.reading import Reading
+from turbine.api.writing import LogWriter
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import JobLine, JobLines
 from turbine.read.filters import GRAMMAR
 from turbine.read.moments import BadMoment, Moment, now_ms, parse_moment
 from turbine.read.plain import plain
+from turbine.read.sources.log import Log
+from turbine.read.state.live import LiveLog
 from turbine.read.state.view import View
 from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
-
-if TYPE_CHECKING:
-    from turbine.api.annals import Annals
-    from turbine.api.feed import Feed
-    from turbine.api.plans import Plans
-    from turbine.api.writing import Writer
 
 AT_MAX = 40_000
 BUCKETS_MAX = 2000
@@ -58,27 +58,31 @@ Cursor = Annotated[
 class Desk:
     """What all questions are answered from."""
 
-    reading: Reading
+    log: Log
+    views: LiveLog
     feed: Feed
-    annals: Annals
-    plans: Plans
-    writer: Writer
+    writer: LogWriter
     scoreboard: Path | None = None
     now_ms: Callable[[], int] = now_ms  # what "10m ago" is meant by
     places: Path | None = None  # the directory of the fleet; None: the log lies in a file
     file: str = ""  # its name, where the log lies in one: nothing more comes
     lines: JobLines = field(default_factory=JobLines)
+    plans: Plans = field(default_factory=lambda: Plans(now_ms))
+    reading: Reading = field(init=False)
+    annals: Annals = field(init=False)
     freshness: Freshness = field(init=False)
 
     def __post_init__(self) -> None:
-        self.freshness = Freshness(self.reading.log, self.reading.views)
+        self.reading = Reading(self.log, self.views)
+        self.annals = Annals(self.log, self.views, self.feed)
+        self.freshness = Freshness(self.log, self.views)
 
     def decided(self) -> dict[str, int]:
         """Where the decisions end now."""
-        log = self.reading.log
-        return log.ends(log.places(topic for topic in (JOURNAL, TIERS) if topic in log.counts))
+        topics = (topic for topic in (JOURNAL, TIERS) if topic in self.log.counts)
+        return self.log.ends(self.log.places(topics))
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Mapping[str, object]:
         """The fleet in one line."""
         view = self.reading.view(None)
         decided = {at: n for at, n in view.at.items() if at.rpartition("/")[0] in (JOURNAL, TIERS)}
@@ -124,7 +128,7 @@ def moment_of(text: str | None, now: int, what: str = "at", where: str = "query"
     try:
         return parse_moment(text, now, what)
     except BadMoment as bad:
-        raise RequestRefused(422, "invalid-request", str(bad), f"{where}.{what}") from None
+        raise invalid(str(bad), f"{where}.{what}") from None
 
 
 def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str = "query") -> int:
@@ -134,23 +138,8 @@ def time_of(text: str | None, now: int, what: str, usual_ms: int, *, where: str 
         return usual_ms
     if isinstance(found, int):
         return found
-    raise RequestRefused(
-        422,
-        "invalid-request",
-        f"{what}: a position is no time here; write one such as '1h ago'",
-        f"{where}.{what}",
-    )
-
-
-def check_span(begin_ms: int, end_ms: int) -> None:
-    """A span has a length."""
-    if begin_ms >= end_ms:
-        raise RequestRefused(
-            422,
-            "invalid-request",
-            "from: it has to be before to; name an earlier time",
-            "query.from",
-        )
+    sentence = f"{what}: a position is no time here; write one such as '1h ago'"
+    raise invalid(sentence, f"{where}.{what}")
 
 
 def look(
@@ -165,7 +154,7 @@ def look(
     except BadRequest as bad:  # a position beyond the log, a time before a file's
         if at is None:
             raise
-        raise RequestRefused(422, "invalid-request", str(bad), "query.at") from None
+        raise invalid(str(bad), "query.at") from None
     headers = headers_at(view.at)
     if matches(request.headers.get("if-none-match", ""), headers["ETag"]):
         raise NotModified(headers)

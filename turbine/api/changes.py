@@ -15,15 +15,16 @@ from events.job_config.strict_json import Malformed, parse_json, shorten, split_
 from events.topics import LAYERS
 from projections.fleet import TierFleet
 from turbine.api.asking import AtDesk, Desk
-from turbine.api.jobs import meant
+from turbine.api.jobs import existing
 from turbine.api.plans import Fingerprint
-from turbine.api.problems import RequestRefused, told
-from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
+from turbine.api.problems import RequestRefused, invalid, told
+from turbine.api.shapes import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import LayerChange, OperatorWish
 from turbine.read.answers.scaling import flat
 from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
 from turbine.read.moments import BadMoment, now_ms, parse_span
+from turbine.read.plain import JsonObject
 from turbine.read.state.view import View
 from turbine_client.creating import (
     makes_a_job,
@@ -38,14 +39,12 @@ from turbine_client.positions import format_vector
 from turbine_client.publish import encoded
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
-Row = dict[str, Any]
-
 DRY_MS = 60_000
 
 router = APIRouter(
     tags=["changes"], responses=told(400, 401, 403, 404, 409, 411, 413, 415, 422, 503, 504)
 )
-WAITED: dict[int | str, dict[str, Any]] = {
+WAITED: dict[int | str, JsonObject] = {
     202: {"model": VerdictAnswer, "description": "No verdict yet; the change may yet stand."}
 }
 JobName = Annotated[str, Path(max_length=200, description="Of a job.")]
@@ -108,7 +107,7 @@ def check_meant(wanted: LayerChange, view: View) -> None:
         raise RequestRefused(404, "no-such-job", sentence, "body.job")
 
 
-def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
+def strict(value: JsonObject, name: str = "set") -> JsonObject:
     """The value as the components will read it, within the bounds of JSON in the log."""
     try:
         found = parse_json(json.dumps(value), what=name)
@@ -118,14 +117,14 @@ def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
     return found
 
 
-def _plan_change(desk: Desk, view: View, wanted: LayerChange) -> Row:
+def _plan_change(desk: Desk, view: View, wanted: LayerChange) -> JsonObject:
     known = view.jobs.get(wanted.job)
     body = check_size(wanted)
     job, sync = (None, None) if known is None else (known.job, known.sync)
     trial = try_change(job, sync, wanted.layer, body, now_ms())
     made = differences(trial.before, trial.after)
     plain = trial.verdict.to_plain()
-    row: Row = {
+    row: JsonObject = {
         "job": wanted.job,
         "layer": wanted.layer,
         "version": plain["version"],
@@ -223,27 +222,24 @@ def release(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) ->
 
 def _ask(desk: Desk, response: Response, wish: OperatorWish, asked: WishAsked) -> Any:
     view = desk.reading.view(None)
-    known = view.jobs.get(checked_job(wish.subject, "path.job"))
-    if known is None or not known.existed:
-        raise RequestRefused(
-            404,
-            "no-such-job",
-            f"there is no job {wish.subject}{meant(view, wish.subject)}; GET jobs lists all",
-            "path.job",
-        )
+    existing(view, checked_job(wish.subject, "path.job"), "path.job")
     wish = replace(wish, author=wish.author or user())
     if not asked.dry_run:
         return answered(desk.writer.ask(wish, asked.wait_s), response)
-    plan, expires_ms = desk.plans.keep(
+    plan = desk.plans.keep(
         wish.subject, view, of_job(wish.subject), lambda wait_s: desk.writer.ask(wish, wait_s)
     )
+    return {"job": wish.subject, **_planned(view, plan, wish, wish.subject)}
+
+
+def _planned(view: View, plan: tuple[str, int], wish: OperatorWish, *words: str) -> JsonObject:
+    """A plan that was kept, with the words of the command line for what it is about."""
     return {
         "verdict": "planned",
-        "job": wish.subject,
-        "plan": plan,
+        "plan": plan[0],
         "base": format_vector(view.at),
-        "expires_ms": expires_ms,
-        "command": shlex.join(["turbine", wish.verb, wish.subject, "--reason", wish.reason]),
+        "expires_ms": plan[1],
+        "command": shlex.join(["turbine", wish.verb, *words, "--reason", wish.reason]),
     }
 
 
@@ -279,22 +275,14 @@ def _tell(desk: Desk, wish: OperatorWish, asked: WishAsked) -> Any:
         )
     wish = replace(wish, author=wish.author or user())
 
-    def act(_: float) -> Row:
+    def act(_: float) -> JsonObject:
         return {"verdict": "asked", "container": name, "change_id": desk.writer.tell(wish)}
 
     if not asked.dry_run:
         return act(0)
-    plan, expires_ms = desk.plans.keep(name, view, _of_container(tier, name), act)
-    return {
-        "verdict": "planned",
-        "container": name,
-        "plan": plan,
-        "base": format_vector(view.at),
-        "expires_ms": expires_ms,
-        "command": shlex.join(
-            ["turbine", wish.verb, "container", name, "--tier", tier, "--reason", wish.reason]
-        ),
-    }
+    plan = desk.plans.keep(name, view, _of_container(tier, name), act)
+    words = ("container", name, "--tier", tier)
+    return {"container": name, **_planned(view, plan, wish, *words)}
 
 
 def _is_in(row: TierFleet, name: str) -> bool:
@@ -332,7 +320,7 @@ def apply(
 # --- verdicts
 
 
-def answered(verdict: Verdict | Row, response: Response) -> Row:
+def answered(verdict: Verdict | JsonObject, response: Response) -> JsonObject:
     """The verdict as an answer; a refusal as a problem. What needs none is an answer already."""
     match verdict:
         case dict():
@@ -352,14 +340,9 @@ def answered(verdict: Verdict | Row, response: Response) -> Row:
             assert_never(verdict)
 
 
-def told_of(verdict: Accepted | Unknown) -> Row:
+def told_of(verdict: Accepted | Unknown) -> JsonObject:
     """As JSON, named as the command line names it."""
     return {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
-
-
-def invalid(sentence: str, place: str) -> RequestRefused:
-    """Something in the body is not what it should be."""
-    return RequestRefused(422, "invalid-request", sentence, place)
 
 
 def checked_job(name: str, place: str) -> str:

@@ -16,7 +16,7 @@ from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from turbine.api.asking import AtDesk, Desk
-from turbine.api.problems import RequestRefused
+from turbine.api.problems import RequestRefused, invalid
 from turbine.cli.here import invoke
 from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
@@ -105,9 +105,7 @@ def _given(asked: str) -> CommandRequest:
     try:
         return CommandRequest.model_validate_json(asked)
     except ValidationError:
-        raise RequestRefused(
-            422, "invalid-request", "this is for the command line of the same build", "query.asked"
-        ) from None
+        raise invalid("this is for the command line of the same build", "query.asked") from None
 
 
 def _check(desk: Desk, given: CommandRequest) -> None:
@@ -121,10 +119,10 @@ def _check(desk: Desk, given: CommandRequest) -> None:
             409, "another-build", "it runs another build; start it again", "query.asked"
         )
     try:
-        settings = desk.reading.log.settings
+        settings = desk.log.settings
         own, prefix = settings.bootstrap, settings.prefix
     except NoInstallation:
-        own, prefix = desk.reading.log.source.name, given.prefix
+        own, prefix = desk.log.source.name, given.prefix
     if given.bootstrap not in ("", own) or given.prefix not in ("", prefix):
         there = f"{own} with the prefix {prefix}" if given.prefix != prefix else own
         meant = ", ".join(filter(None, (given.bootstrap, given.prefix)))

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
 from turbine.api.asking import Desk
 from turbine.read.answers import digest, digest_tiers
 from turbine.read.answers.fleet import totals
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.state.decisions import DecisionFilter, DecisionSpot
 from turbine.read.state.running import condition
 from turbine.read.state.view import JobView, View
-
-Row = dict[str, Any]
 
 TOLD_MOST = 2_000
 """Decisions of a span about jobs, and as many about tiers: more than a person can be told of, and
@@ -34,7 +31,7 @@ WISHES = frozenset({"DrainRequested", "UndrainRequested"})
 UNSETTLED = frozenset({"behind", "syncing", "failing", "quarantined"})
 
 
-def digest_of(desk: Desk, view: View, since_ms: int, until_ms: int) -> Row:
+def digest_of(desk: Desk, view: View, since_ms: int, until_ms: int) -> JsonObject:
     """As `turbine digest -o json` tells it, with whether it is all of it."""
     shift = _Shift(desk, view, since_ms)
     within, whole = shift.within(JOURNAL, digest.KINDS)
@@ -71,7 +68,7 @@ class _Shift:
         wanted = DecisionFilter(
             void=False, upto=self.view.at, kinds=kinds, since_ms=self.since_ms, topic=topic
         )
-        spots, rest = self.desk.reading.views.decisions.page(wanted, TOLD_MOST)
+        spots, rest = self.desk.views.decisions.page(wanted, TOLD_MOST)
         return spots[::-1], not rest
 
     def before(
@@ -81,7 +78,7 @@ class _Shift:
         wanted = DecisionFilter(
             void=False, upto=self.view.at, kinds=kinds, until_ms=self.since_ms, topic=topic
         )
-        spots = self.desk.reading.views.decisions.last_of(keys, wanted, BEFORE_MOST)
+        spots = self.desk.views.decisions.last_of(keys, wanted, BEFORE_MOST)
         found = {(one.place, one.offset): one for one in (*self._raised(topic), *spots)}
         # All that is about one key lies in one place, in its order.
         return [found[at] for at in sorted(found)]
@@ -97,15 +94,15 @@ class _Shift:
 
     def wishes(self) -> Iterator[Read]:
         """What operators asked of containers."""
-        log = self.desk.reading.log
+        log = self.desk.log
         if OPERATOR in log.counts:
             start = log.at(self.since_ms - 1, [OPERATOR])
             yield from log.read([OPERATOR], kinds=WISHES, start=start, end=self.view.at)
 
 
-def _turns(shift: _Shift, until_ms: int) -> tuple[list[Row], bool]:
+def _turns(shift: _Shift, until_ms: int) -> tuple[list[JsonObject], bool]:
     """What happened to tiers."""
-    if TIERS not in shift.desk.reading.log.counts:
+    if TIERS not in shift.desk.log.counts:
         return [], True
     within, whole = shift.within(TIERS, digest_tiers.KINDS)
     keys = {f"{tier}/{what}" for tier in shift.view.tiers for what in ("placement", "capacity")}

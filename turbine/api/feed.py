@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from turbine.api.reading import Views
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.decisions import DecisionSpot
+from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
 
 HELD = 2000
@@ -22,7 +22,7 @@ WAIT_S = 1.0
 class Feed:
     """Wakes who follows, and reads for all of them once. Asked from any thread."""
 
-    def __init__(self, log: Log, views: Views, held: int = HELD) -> None:
+    def __init__(self, log: Log, views: LiveLog, held: int = HELD) -> None:
         self._log, self._views, self._most = log, views, held
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, int], Standing] = OrderedDict()

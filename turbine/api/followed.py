@@ -14,11 +14,11 @@ from projections.fleet import TierFleet
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.api.problems import RequestRefused
-from turbine.api.reading import Views
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
 from turbine.read.sources.source import NoInstallation
 from turbine.read.state.framed import FramedLog
+from turbine.read.state.live import LiveLog
 from turbine.read.state.view import View
 from turbine_client.clients import knock
 from turbine_client.identity import is_job_id
@@ -78,7 +78,7 @@ class Followed(FramedLog):
 class Freshness:
     """Knows how far the log goes now, and has the views read that far. Asked from any thread."""
 
-    def __init__(self, log: Log, views: Views) -> None:
+    def __init__(self, log: Log, views: LiveLog) -> None:
         self._log, self._views = log, views
         self._places = log.places(topics_of(log))
         self._lock = threading.Lock()

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen, check_span, time_of
+from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen
 from turbine.api.paging import position_of
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, MarkersAnswer
+from turbine.api.spans import Since, Until, span_of
 from turbine.read.answers.decision import Explanation, OpenRequest
 from turbine.read.answers.journal import line_of
 from turbine.read.state.decisions import DecisionFilter
@@ -70,13 +71,11 @@ def why(
 @router.get("/markers", response_model=MarkersAnswer, summary="What was decided when")
 def markers(
     seen: Seen,
-    since: Annotated[str | None, Query(alias="from", max_length=100)] = None,
-    until: Annotated[str | None, Query(alias="to", max_length=100)] = None,
+    since: Since = None,
+    until: Until = None,
     buckets: Annotated[int, Query(ge=1, le=BUCKETS_MAX)] = 240,
 ) -> Any:
     """How many decisions that stand of each class lie in each bucket; the last day by default."""
-    end_ms = time_of(until, seen.desk.now_ms(), "to", max(seen.view.now_ms, seen.view.at_ms, 1))
-    begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - DAY_MS))
-    check_span(begin_ms, end_ms)
+    begin_ms, end_ms = span_of(seen, since, until, DAY_MS)
     wanted = DecisionFilter(void=False, upto=seen.view.at)
-    return seen.desk.reading.views.decisions.markers(begin_ms, end_ms, buckets, wanted)
+    return seen.desk.views.decisions.markers(begin_ms, end_ms, buckets, wanted)

@@ -7,9 +7,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from turbine.api.problems import RequestRefused
+from turbine.read.plain import JsonObject
 from turbine.read.state.view import View
 from turbine_client.verdicts import Verdict
 
@@ -19,7 +19,7 @@ PLAN_MS = 10 * 60_000
 
 Fingerprint = Callable[[View], object]
 """What a plan rests on, of what the log says: where that is another one, the plan is void."""
-Act = Callable[[float], Verdict | dict[str, Any]]
+Act = Callable[[float], Verdict | JsonObject]
 """Makes the change, with so much patience for its verdict; of what needs none, the answer."""
 
 

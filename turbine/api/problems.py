@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
@@ -15,6 +14,7 @@ from events.job_config.strict_json import printable, shorten
 from turbine.extras import lacking
 from turbine.failures import Failed, ending_of
 from turbine.read.filters import BadFilter
+from turbine.read.plain import JsonObject
 from turbine_client.errors import TurbineError
 
 PROBLEM = "application/problem+json"
@@ -45,9 +45,14 @@ class RequestRefused(Exception):
         self.headers = headers
 
 
+def invalid(sentence: str, place: str) -> RequestRefused:
+    """The refusal of a request of which something is not what it should be."""
+    return RequestRefused(422, "invalid-request", sentence, place)
+
+
 def problem_of(
     status: int, kind: str, sentence: str, instance: str, place: str | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """The document."""
     found = Problem(
         type=f"urn:turbine:problem:{kind}",
@@ -113,7 +118,7 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     given = first.get("input")
     shown = f", not {shorten(repr(given))}" if isinstance(given, str | int | float) else ""
     sentence = f"{place}: {what[:1].lower()}{what[1:]}{shown}; correct it"
-    return answer(request, RequestRefused(422, "invalid-request", sentence, place))
+    return answer(request, invalid(sentence, place))
 
 
 async def _known(request: Request, error: Exception) -> JSONResponse:
@@ -127,7 +132,7 @@ def refusal_of(error: Exception) -> RequestRefused:
     if isinstance(error, RequestRefused):
         return error
     if isinstance(error, BadFilter):
-        return RequestRefused(422, "invalid-request", f"q: {error}", "query.q")
+        return invalid(f"q: {error}", "query.q")
     told = lacking(error) or error
     # `Failed` is a command's own: an answer of the API cannot end by it.
     if not isinstance(told, TurbineError) or isinstance(told, Failed):
@@ -137,7 +142,7 @@ def refusal_of(error: Exception) -> RequestRefused:
     return RequestRefused(ending.status, ending.problem, str(told))
 
 
-def told(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def told(*statuses: int) -> dict[int | str, JsonObject]:
     """What the OpenAPI document says of these statuses."""
     return {
         status: {

@@ -18,17 +18,12 @@ import uvicorn
 
 from components.runtime.process.garbage import collect_seldom
 from components.runtime.process.loop import StopSignal
-from turbine.api.annals import Annals
 from turbine.api.app import make_app
 from turbine.api.asking import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import LOOPBACK, GuardRules, RequestGuard
-from turbine.api.held import HeldViews
-from turbine.api.plans import Plans
-from turbine.api.reading import Reading, Views
-from turbine.api.writing import LogWriter, NoWriter, Writer
+from turbine.api.writing import LogWriter
 from turbine.ops.members import ADDRESS
-from turbine.read.moments import now_ms
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
 from turbine.read.state.live import LiveLog
@@ -112,8 +107,7 @@ def opened(
     why = "it was started with --read-only" if serving.read_only else ""
     token = token_in(settings.directory)
     try:
-        desk = desk_of(log, live, feed, writer, serving.scoreboard)
-        desk.places = settings.directory
+        desk = Desk(log, live, feed, writer, serving.scoreboard, places=settings.directory)
         with closing(desk.freshness):
             yield desk, GuardRules(token, (*LOOPBACK, *serving.names), read_only=why)
     finally:
@@ -129,37 +123,18 @@ def await_views(live: LiveLog, stop: StopSignal) -> None:
         continue
 
 
-def desk_of(
-    log: Log,
-    views: Views,
-    feed: Feed,
-    writer: Writer,
-    scoreboard: Path | None,
-    *,
-    now: Callable[[], int] = now_ms,
-) -> Desk:
-    """All that the API is answered from."""
-    annals, plans = Annals(log, views, feed), Plans(now_ms)
-    return Desk(Reading(log, views), feed, annals, plans, writer, scoreboard, now)
-
-
 @contextmanager
 def opened_file(file: LogFile, serving: Serving) -> Iterator[tuple[Desk, GuardRules]]:
     """What an exported log's API is answered from. Nothing can be asked of what is over."""
     log = Log(source=file)
     with TemporaryDirectory(prefix="turbine-views-") as directory:
-        views = HeldViews(log, Path(directory))
+        views = LiveLog(directory=Path(directory), log=log)
         try:
-            views.view()
-            feed = Feed(log, views)
-            desk = desk_of(
-                log, views, feed, NoWriter(), serving.scoreboard, now=lambda: file.now_ms
-            )
-            desk.file = file.path.name
-            yield (
-                desk,
-                GuardRules("", (*LOOPBACK, *serving.names), read_only=f"{file.name} is over"),
-            )
+            views.ready(READY_S)
+            writer, feed = LogWriter(None), Feed(log, views)
+            desk = Desk(log, views, feed, writer, serving.scoreboard, lambda: file.now_ms)
+            desk.file, why = file.path.name, f"{file.name} is over"
+            yield desk, GuardRules("", (*LOOPBACK, *serving.names), read_only=why)
         finally:
             views.close()
 

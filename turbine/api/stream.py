@@ -11,14 +11,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
-from turbine.api.problems import RequestRefused, told
+from turbine.api.problems import RequestRefused, invalid, told
 from turbine.read.answers.journal import line_of
 from turbine.read.plain import plain
 from turbine.read.sources.log import Standing
@@ -42,12 +42,8 @@ def wanted_of(
     """Which events a reader wants."""
     wanted = frozenset(topics.split(","))
     if not wanted <= set(KINDS):
-        raise RequestRefused(
-            422,
-            "invalid-request",
-            f"topics: one or several of {', '.join(KINDS)}, separated by commas",
-            "query.topics",
-        )
+        sentence = f"topics: one or several of {', '.join(KINDS)}, separated by commas"
+        raise invalid(sentence, "query.topics")
     return wanted
 
 
@@ -76,7 +72,7 @@ def begin_of(
         return parse_vector(text)
     except VectorError as bad:
         place = "header.last-event-id" if last_event_id else "query.after"
-        raise RequestRefused(422, "invalid-request", f"{place}: {bad}", place) from None
+        raise invalid(f"{place}: {bad}", place) from None
 
 
 @router.get(
@@ -107,7 +103,7 @@ class StreamFollower:
         self._desk, self._wanted = desk, wanted
         self._begin, self._number = dict(begin), 0
         self._sent = SentPosition(begin)
-        self._shown: dict[str, Any] = {}
+        self._shown: Mapping[str, object] = {}
 
     async def follow(self, woken: asyncio.Event) -> AsyncIterator[ServerSentEvent]:
         """All that came since, and all that comes, until they leave or are too far behind."""

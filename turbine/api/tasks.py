@@ -89,7 +89,7 @@ def last_failure(seen: DeskView, found: JobView, task: int) -> of_tasks.Failure 
     if spot is None:
         return None
     place, offset = spot
-    reads = seen.desk.reading.log.read(
+    reads = seen.desk.log.read(
         [place.rpartition("/")[0]],
         start={place: offset},
         end={place: offset + 1},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -10,38 +9,15 @@ from fastapi import APIRouter, Path, Query
 from events.job_config.strict_json import shorten
 from projections.fleet import TierFleet
 from turbine.api.asking import Cursor, DeskView, Limit, Seen
-from turbine.api.paging import TierPage, page
+from turbine.api.paging import Items, TierItems, TierPage, page
 from turbine.api.problems import RequestRefused, told
-from turbine.api.shapes_more import BalanceAnswer
+from turbine.api.shapes import BalanceAnswer
 from turbine.read.answers import tiers as of_tiers
 from turbine.read.answers.moves import MoveLine, move_line
 from turbine.read.answers.placing import compared, spread_of
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]
-
-
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """All tiers."""
-
-    items: tuple[of_tiers.Tier, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Containers:
-    """The containers of a tier."""
-
-    tier: str
-    items: tuple[of_tiers.Container, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """The last moves, the newest last."""
-
-    tier: str
-    items: tuple[MoveLine, ...]
 
 
 def tier_of(seen: DeskView, name: str) -> TierFleet:
@@ -58,15 +34,15 @@ def tier_of(seen: DeskView, name: str) -> TierFleet:
     return found
 
 
-@router.get("/tiers", response_model=Tiers, summary="All tiers")
+@router.get("/tiers", response_model=Items[of_tiers.Tier], summary="All tiers")
 def tiers(seen: Seen) -> Any:
     """What each holds, what is left and lent, who waits and who was stopped."""
-    return Tiers(tuple(of_tiers.tiers(seen.view)))
+    return Items(tuple(of_tiers.tiers(seen.view)))
 
 
 @router.get(
     "/tiers/{tier}/containers",
-    response_model=Containers,
+    response_model=TierItems[of_tiers.Container],
     summary="The containers of a tier",
     responses=told(404),
 )
@@ -77,7 +53,7 @@ def containers(
 ) -> Any:
     """How they stand, what they hold, how full they are."""
     row = tier_of(seen, tier)
-    return Containers(tier, tuple(of_tiers.containers(row, gone=gone)))
+    return TierItems(tuple(of_tiers.containers(row, gone=gone)), tier)
 
 
 @router.get(
@@ -106,7 +82,7 @@ def shards(
 
 @router.get(
     "/tiers/{tier}/moves",
-    response_model=Moves,
+    response_model=TierItems[MoveLine],
     summary="The last moves of a tier's shards",
     responses=told(404),
 )
@@ -114,7 +90,7 @@ def moves(seen: Seen, tier: Name, last: Annotated[int, Query(ge=1, le=1000)] = 5
     """From where to where, why, how far, how long."""
     tier_of(seen, tier)
     found = seen.desk.annals.moves(tier, last, seen.view)
-    return Moves(tier, tuple(move_line(tier, move) for move in found))
+    return TierItems(tuple(move_line(tier, move) for move in found), tier)
 
 
 @router.get(

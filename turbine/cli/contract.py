@@ -9,8 +9,7 @@ import typer
 from turbine.cli.options import chosen
 from turbine.cli.output import show_value, write
 from turbine.contract.document import Installation, document, to_yaml
-from turbine.contract.registry import Registry
-from turbine.contract.registry_server import RegistryServer
+from turbine.contract.registry import Registry, RegistryServer
 from turbine.failures import Code, Failed
 
 

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import yaml
 
 from turbine.cli.output import tell, write
-from turbine.exporter.board import board
-from turbine.exporter.rules import rules
+from turbine.exporter.files import RUNBOOKS, documents
 from turbine.failures import Code, Failed
-
-BOARD, RULES = "turbine.json", "turbine-rules.yaml"
 
 
 def export(
@@ -25,7 +20,7 @@ def export(
     ] = None,
     runbooks: Annotated[
         str, typer.Option("--runbooks", metavar="BASE", help="Where the runbooks' pages are.")
-    ] = "docs/runbooks",
+    ] = RUNBOOKS,
 ) -> int:
     """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML."""
     files = documents(runbooks)
@@ -43,10 +38,3 @@ def export(
         ) from None
     tell(f"written: {', '.join(str(out / name) for name in files)}")
     return Code.OK
-
-
-def documents(runbooks: str) -> dict[str, str]:
-    """Both, by the names of their files."""
-    head = "# Made by `turbine monitoring export`. Change turbine/exporter/rules.py instead.\n"
-    told = yaml.safe_dump(rules(runbooks), sort_keys=False, allow_unicode=True, width=100)
-    return {BOARD: json.dumps(board(), indent=2) + "\n", RULES: head + told}

@@ -22,7 +22,7 @@ from turbine.cli.job_rows import existing_sync, names_in
 from turbine.cli.options import check_job, chosen, open_log
 from turbine.cli.output import Column, facts, table_text, tell, to_line, write
 from turbine.failures import Code, Failed
-from turbine.ops.lines_far import Far, started_of
+from turbine.ops.lines_asked import Far, started_of
 from turbine.ops.task_lines import TaskLineReader
 from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
 from turbine.read.moments import parse_span, show_time

@@ -6,7 +6,8 @@ told, and what its author probably did: each finding is one sentence with the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,20 @@ from events.topics import BY_SHORT, partition_of
 from events.wire.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
 from events.wire.keys import KEY_BYTES_MAX, check_clean
 from turbine.contract.document import HEADERS, OF_DECISIONS
-from turbine.contract.finding import MessageFinding, Part, SampleMessage, Weight, refused, remark
-from turbine.contract.partitioners import partitioner_of
-from turbine.contract.value_findings import READ, about_value, subject_of
+from turbine.contract.finding import (
+    READ,
+    MessageFinding,
+    Part,
+    SampleMessage,
+    Weight,
+    about_value,
+    refused,
+    remark,
+    subject_of,
+)
 from turbine_client.errors import Unreadable
+
+_FNV_PRIME, _FNV_BASE = 16_777_619, 2_166_136_261
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +171,42 @@ def _about_partition(
             f"the key belongs in partition {home} of {partitions} by murmur2 and lies in {given}:"
             f" {partitioner_of(sent.key, given, partitions)}",
         )
+
+
+def partitioner_of(key: bytes, partition: int, partitions: int) -> str:
+    """What its author probably uses, the one that people meet most first, and the remedy."""
+    for hashed, told in _USUAL.items():
+        if hashed(key, partitions) == partition:
+            return told
+    return (
+        "the producer chooses by something else than the key, or by another hash; set its"
+        " partitioner to murmur2, as Java's client has it"
+    )
+
+
+def _crc32(key: bytes, partitions: int) -> int:
+    return zlib.crc32(key) % partitions
+
+
+def _sarama(key: bytes, partitions: int) -> int:
+    """FNV-1a as a signed number of 32 bits, whose remainder loses its sign."""
+    hashed = _FNV_BASE
+    for one in key:
+        hashed = (hashed ^ one) * _FNV_PRIME & 0xFFFFFFFF
+    signed = hashed - (1 << 32) if hashed >> 31 else hashed
+    return abs(signed) % partitions
+
+
+_USUAL: Mapping[Callable[[bytes, int], int], str] = {
+    _crc32: (
+        "CRC32 puts it there, which librdkafka's clients use unless told (confluent-kafka, kcat,"
+        " node-rdkafka); set partitioner=murmur2_random in the producer"
+    ),
+    _sarama: (
+        "FNV-1a puts it there, which Sarama for Go uses unless told; give it a partitioner of"
+        " murmur2, or the partition by hand"
+    ),
+}
 
 
 # --- the headers

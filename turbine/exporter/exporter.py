@@ -10,8 +10,9 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from socketserver import ThreadingMixIn
-from typing import Any, TypeAlias
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import Metric
@@ -23,8 +24,6 @@ from turbine.read.state.live import LiveLog
 from turbine_client.settings import BadSettings, Settings
 
 PORT = 9464
-
-StartResponse: TypeAlias = Callable[..., Any]
 
 
 class Exposition(Collector):
@@ -60,7 +59,7 @@ def app_of(
     # Counters that still catch up with years of a log would look like a fleet gone wild.
     metrics = make_wsgi_app(registry)
 
-    def app(environ: dict[str, Any], start: StartResponse) -> Iterable[bytes]:
+    def app(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path == "/livez":
             return _plain(start, "200 OK", "it lives\n")

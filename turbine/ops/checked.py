@@ -10,7 +10,7 @@ import sys
 import time  # noqa: TID251 - patience with a process is real time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +21,6 @@ from events.generated.records import LayerVersions
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.reserved import reserved_topics
 from tasks.process_tree import end_group
-
-Row = dict[str, Any]
 
 START_S = 900.0
 """The jars may have to be fetched first, and an archive of classes be made: each has a limit of its
@@ -41,10 +39,6 @@ class FirstTask:
     argv: tuple[str, ...]
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     config_json: str
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +76,14 @@ def try_all(
     spark: Mapping[str, str],
     patience_s: float,
     command: Sequence[str] = COMMAND,
-) -> Generator[Row | ConfigMistake, None, None]:
+) -> Generator[Mapping[str, Any] | ConfigMistake, None, None]:
     """What came of each, in their order: what it writes, or what is wrong with it.
 
     A process that hangs or dies costs the job that it was at; the others are tried by another.
     """
     left = list(trials)
     while left:
-        ask = {"spark": dict(spark), "jobs": [one.to_plain() for one in left]}
+        ask = {"spark": dict(spark), "jobs": [asdict(one) for one in left]}
         with _process(command, ask) as asked:
             _await_ready(asked)
             while left:
@@ -119,7 +113,7 @@ class _Asked:
         self._child, self._out, self._errors = child, child.stdout.fileno(), errors
         self._text = b""
 
-    def hear(self, patience_s: float) -> Row:
+    def hear(self, patience_s: float) -> Mapping[str, Any]:
         """Its next line; LocalFailed where none comes."""
         limit = time.monotonic() + patience_s
         while b"\n" not in self._text:
@@ -131,7 +125,7 @@ class _Asked:
                 raise LocalFailed(f"the process ended ({self._last_words()})")
             self._text += found
         line, _, self._text = self._text.partition(b"\n")
-        row: Row = json.loads(line)
+        row: Mapping[str, Any] = json.loads(line)
         return row
 
     def _last_words(self) -> str:
@@ -141,7 +135,7 @@ class _Asked:
 
 
 @contextmanager
-def _process(command: Sequence[str], ask: Row) -> Iterator[_Asked]:
+def _process(command: Sequence[str], ask: Mapping[str, object]) -> Iterator[_Asked]:
     """Started with the question, and ended with all that it has started."""
     with TemporaryDirectory(prefix="turbine-check-") as scratch:
         errors, question = Path(scratch) / "errors", Path(scratch) / "question"

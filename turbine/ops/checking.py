@@ -41,10 +41,9 @@ HEAP_MB = 512
 """Nothing is read, so that only plans are in memory."""
 FLAGS = ("-XX:TieredStopAtLevel=1",)
 """It lives for seconds: what is compiled any better than at once never pays."""
-Row = dict[str, Any]
 
 
-def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Row:
+def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Mapping[str, object]:
     """What the operator would write and whether it keeps state, or what is wrong with it."""
     config = json.loads(job["config_json"])
     sources = sources_of([(topic, numbers) for topic, numbers in job["inputs"]], config)
@@ -79,7 +78,9 @@ def _start(rows: DataFrame, scratch: Path) -> None:
     query.awaitTermination()
 
 
-def serve(ask: Mapping[str, Any], scratch: Path, say: Callable[[Row], None]) -> None:
+def serve(
+    ask: Mapping[str, Any], scratch: Path, say: Callable[[Mapping[str, object]], None]
+) -> None:
     """Answers for all jobs of one question."""
     options = options_of(ask["spark"], scratch)
     options = replace(options, master="local[1]", heap_mb=HEAP_MB, flags=(*options.flags, *FLAGS))
@@ -111,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     voice = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what operators print is none of our answers
 
-    def say(row: Row) -> None:
+    def say(row: Mapping[str, object]) -> None:
         voice.write(json.dumps(row) + "\n")
         voice.flush()
 

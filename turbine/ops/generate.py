@@ -14,7 +14,6 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from components.runtime.kafka.feed import TopicFeed
 from components.runtime.kafka.inputs import create_topic
@@ -35,16 +34,6 @@ LAST_S = 10.0
 """For what is on its way when somebody ends the run; without that, delivery has its own limit."""
 
 
-class Outlet(Protocol):
-    """Where records go; `components.runtime.kafka.feed.TopicFeed` is one."""
-
-    def offer(self, key: str, value: str) -> bool: ...
-    def turn(self, timeout_s: float = 0.0) -> None: ...
-    def settle(self, timeout_s: float) -> int: ...
-    @property
-    def waiting(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
 class GeneratorProgress:
     """How far a run has come."""
@@ -59,7 +48,7 @@ class Generator:
 
     def __init__(
         self,
-        outlet: Outlet,
+        outlet: TopicFeed,
         schedule: RateSchedule,
         draws: Draws,
         *,

@@ -20,12 +20,11 @@ from events.wire.codec import SKIPPED, Record
 from turbine.ops.exporting import Export, ExportRequest
 from turbine.read.logics import NEWEST
 from turbine.read.moments import show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log, Standing
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import LogFileWriter
 from turbine_client.errors import BadRequest
-
-Json = dict[str, Any]
 
 
 class NoIncident(BadRequest):
@@ -42,7 +41,7 @@ class Incident:
     evidence: Mapping[str, int]
     tick_ms: int
 
-    def decide(self, kind: str, number: int = 0) -> Json | None:
+    def decide(self, kind: str, number: int = 0) -> JsonObject | None:
         """What the component decides now, by the one step: its word of that kind, the first one or
         that of the number; None where it says no such word."""
         component = next(one for one in NEWEST if one.name == self.component)
@@ -98,7 +97,7 @@ def _component_of(record: Record) -> Component[Any]:
     )
 
 
-def _decided(log: Log, component: Component[Any], incident: Incident) -> list[Json]:
+def _decided(log: Log, component: Component[Any], incident: Incident) -> list[JsonObject]:
     births = log.source.births()
     try:
         reads = log.read(
@@ -118,12 +117,12 @@ def _decided(log: Log, component: Component[Any], incident: Incident) -> list[Js
     return [_told(record) for topic, record in said if topic == component.output]
 
 
-def _told(record: Record) -> Json:
+def _told(record: Record) -> JsonObject:
     assert record.body is not None
     return {"kind": record.kind, "body": record.body.to_plain()}
 
 
-def _text(chosen: Standing, incident: Incident, told: Json, number: int) -> str:
+def _text(chosen: Standing, incident: Incident, told: JsonObject, number: int) -> str:
     record = chosen.read.record
     words = re.sub(r"(?<!^)(?=[A-Z])", "_", record.kind).lower()
     name = re.sub(r"\W", "_", incident.job)

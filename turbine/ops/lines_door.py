@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
@@ -86,7 +87,7 @@ class _Answers(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _found(self) -> tuple[int, dict[str, Any]]:
+    def _found(self) -> tuple[int, Mapping[str, object]]:
         scheme, _, key = self.headers.get("Authorization", "").partition(" ")
         known = hmac.compare_digest(key.strip().encode(), self.server.key.encode())
         if scheme.lower() != "bearer" or not known:
@@ -104,7 +105,7 @@ class _Answers(BaseHTTPRequestHandler):
         """What is asked is nobody's business either."""
 
 
-def lines_told(place: Path, job: str, task: int, tail: int) -> dict[str, Any]:
+def lines_told(place: Path, job: str, task: int, tail: int) -> Mapping[str, object]:
     """The last lines of a task that lie in a place, as JSON; the oldest go where they are many."""
     told = [line._asdict() for line in tail_of(place, job, task, tail)]
     size = len(told)

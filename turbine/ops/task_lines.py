@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from components.task_manager.place import LIFE
 from tasks.task_log import (
@@ -22,8 +22,7 @@ from tasks.task_log import (
     older,
     tasks_in,
 )
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
 
 CONTAINERS = "containers"
 """Where a fleet's containers have their places, in its directory."""
@@ -39,7 +38,7 @@ class AttributedLine(NamedTuple):
     job: str
     task: int
 
-    def to_plain(self) -> Row:
+    def to_plain(self) -> JsonObject:
         """As JSON."""
         return {
             "kind": "line",

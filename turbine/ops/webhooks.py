@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from components.runtime.kafka.clients import partitions_of
 from components.webhooks.agents import GroupBookmark
@@ -25,7 +24,7 @@ class WebhookState:
     group: str  # that keeps its positions
     behind: int | None  # messages not dealt with; None: it was never served
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """As JSON; without the secret, and without the path, which may be one."""
         hook = self.hook
         return {

@@ -12,6 +12,7 @@ import shutil
 import sys
 import time  # noqa: TID251 - people wait in real time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,14 +25,17 @@ from components.runtime.process.local import (
     ask_topics,
     broker_directory,
 )
+from projections.jobs import Job
 from turbine.failures import end_process
 from turbine.ops.fleet import await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
 from turbine.ops.tiers import define, definition_of
 from turbine.read.sources.log import Log
-from turbine.story import NotAsTold, StoryText, tell
+from turbine.story import changes, tasks
+from turbine.story.stage import NotAsTold, StoryStage, StoryText, numbered
 from turbine_client.errors import TurbineError
+from turbine_client.publish import Publisher
 from turbine_client.settings import Settings, load_settings
 
 SHARDS = 16
@@ -118,6 +122,38 @@ def bring_up(settings: Settings) -> Settings:
     detach_fleet(settings.directory, flags)
     clock.say("the dashboard")
     return settings
+
+
+def tell(
+    settings: Settings,
+    words: StoryText,
+    trace: Path | None = None,
+) -> None:
+    """Plays all of it; NotAsTold where it came otherwise. The day is the trace's last one."""
+    log = Log(settings)
+    with Publisher(settings, author="ana") as ana, Publisher(settings, author="ben") as ben:
+        stage = StoryStage(settings, log, ana, ben, fresh_number(log.jobs()), words)
+        tasks.create(stage)
+        with ExitStack() as stack:
+            stack.enter_context(tasks.day(stage, trace))
+            changes.refuse(stage)
+            changes.race(stage)
+            expiry = changes.override(stage)  # ends while other things are told
+            stack.callback(expiry.close)
+            tasks.spike(stage)
+            changes.expire(stage, expiry)
+            tasks.lose_container(stage)
+            changes.kill(stage)
+            changes.recreate(stage)
+            changes.audit(stage)
+
+
+def fresh_number(jobs: dict[str, Job]) -> int:
+    """Of a telling whose jobs' names no job has had."""
+    number = 1
+    while any(numbered(name, number) in jobs for name in tasks.NAMES):
+        number += 1
+    return number
 
 
 class StepTimer(NamedTuple):

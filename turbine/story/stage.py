@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from projections.jobs import Job
-from turbine.ops.fleet import read_state
+from turbine.ops.fleet import running
 from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher, Rejected, Verdict
 from turbine_client.settings import Settings
@@ -95,17 +95,15 @@ def tasks(stage: StoryStage, job: str) -> int:
 
 def pid_of(directory: Path, label: str) -> int:
     """The process id of a member of the fleet."""
-    state = read_state(directory) or {"members": []}
-    for member in state["members"]:
+    for member in running(directory):
         if member["name"] == label and member["pid"]:
-            return int(member["pid"])
+            return member["pid"]
     raise NotAsTold(f"{label} does not run; see {directory / 'logs'}")
 
 
 def other_pid(directory: Path, label: str, former: int) -> int:
     """The process id of its next life; 0 while there is none."""
-    state = read_state(directory) or {"members": []}
-    pids = [member["pid"] for member in state["members"] if member["name"] == label]
+    pids = [member["pid"] for member in running(directory) if member["name"] == label]
     return next((pid for pid in pids if pid and pid != former), 0)
 
 

@@ -51,7 +51,7 @@ ROUND_MS = 6_000
 # --- jobs
 
 
-def configs(stage: StoryStage) -> dict[str, dict[str, Any]]:
+def configs(stage: StoryStage) -> dict[str, Mapping[str, Any]]:
     """By job: a query that keeps nothing, counts in windows, and calls of something slow."""
     clicks, visits, orders = map(stage.name, NAMES)
     query = f"SELECT key, value:n::long AS n FROM `{clicks}` WHERE value:n::long % 10 = 0"  # noqa: S608 - our own names
@@ -78,7 +78,7 @@ def configs(stage: StoryStage) -> dict[str, dict[str, Any]]:
 
 def _config(
     stage: StoryStage, topic: str, output: str, operator: object, **more: Any
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     return {
         "operator": operator,
         "inputs": [{"topic": topic, "partitions": PARTITIONS, "format": "json"}],

@@ -35,7 +35,7 @@ from tests.unit.turbine.watched import (
     view_of,
 )
 from turbine.exporter import page
-from turbine.exporter.catalogue import OF_FLEET, OF_PROCESS
+from turbine.exporter.catalogue import OF_FLEET
 from turbine.exporter.families import TIERS_MOST, Beside, MetricOptions
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import badness, lines_of
@@ -292,7 +292,7 @@ def test_the_families_of_a_process_are_those_it_has() -> None:
         for one in REGISTRY.collect()
         if one.name.startswith("turbine_")
     }
-    assert there == {family.name for family in OF_PROCESS}
+    assert there == {family.name for family in page.of_process()}
     assert metrics.BUILD.describe()
 
 

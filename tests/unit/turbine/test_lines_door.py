@@ -17,9 +17,8 @@ from events.generated.records import ContainerStarted
 from infra.waiting import until
 from tasks.task_log import file_of, older
 from tests.unit.turbine.test_task_lines import container, line, put
-from turbine.ops.lines_asked import TailQuery, TailUnanswered, ask
+from turbine.ops.lines_asked import Far, TailQuery, TailUnanswered, ask
 from turbine.ops.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, DoorAddress, open_door
-from turbine.ops.lines_far import Far
 from turbine.ops.task_lines import tail_of
 from turbine_client.settings import BadSettings
 

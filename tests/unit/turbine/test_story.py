@@ -17,10 +17,9 @@ from turbine.failures import Code
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import BadTrace
-from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
-from turbine.story.demo import main
-from turbine.story.stage import accepted, numbered, rejected
+from turbine.story.demo import fresh_number, main
+from turbine.story.stage import NotAsTold, accepted, numbered, rejected
 from turbine.story.tasks import USUAL, elsewhere, told, write_day
 from turbine_client.publish import Accepted, Rejected, Unknown
 

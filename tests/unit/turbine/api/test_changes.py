@@ -12,7 +12,7 @@ from events.topics import OPERATOR, TASKS
 from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.world import CONFIG, NOW, TOKEN, Rejected, Unknown, World, world_of
 from turbine.api.plans import PLAN_MS, PLANS_MAX
-from turbine.api.writing import LayerChange, NoWriter, OperatorWish
+from turbine.api.writing import LayerChange, LogWriter, OperatorWish
 
 P = "/api/v1"
 
@@ -213,7 +213,7 @@ def test_what_operators_ask_of_a_job(own: World, verb: str) -> None:
     missing = post(own, f"/jobs/nope/{verb}", {"reason": "r"})
     assert (missing.status, missing.json()["place"]) == (404, "path.job")
     mistyped = post(own, f"/jobs/clikcs/{verb}", {"reason": "r"}).json()["detail"]
-    assert mistyped == "there is no job clikcs, perhaps clicks; GET jobs lists all"
+    assert mistyped == 'there is no job "clikcs", perhaps clicks; GET jobs lists all'
     assert post(own, f"/jobs/clicks/{verb}", {}).json()["place"] == "body.reason"
 
 
@@ -236,10 +236,9 @@ def test_what_operators_ask_of_a_container(own: World, verb: str) -> None:
 
 
 def test_a_log_that_is_read_alone_has_no_writer() -> None:
-    writer = NoWriter()
-    wish = OperatorWish("pause", "a", "", "")
+    writer = LogWriter(None)
     with pytest.raises(AssertionError):
-        writer.ask(wish, 1)
+        writer.ask(OperatorWish("pause", "a", "", ""), 1)
     with pytest.raises(AssertionError):
-        writer.tell(wish)
+        writer.tell(OperatorWish("drain", "a", "", ""))
     writer.close()

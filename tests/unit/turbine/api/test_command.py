@@ -226,7 +226,7 @@ def test_a_log_under_another_prefix_is_another_log(bootstrap: str, prefix: str, 
         **PLAIN,
     )
     log = SimpleNamespace(settings=Settings("b:1", "blue"))
-    desk: Any = SimpleNamespace(reading=SimpleNamespace(log=log))
+    desk: Any = SimpleNamespace(log=log)
     if not told:
         command._check(desk, asked)
         return
@@ -312,7 +312,7 @@ def test_what_was_appended_before_the_question_is_in_the_answer(tmp_path: Path) 
 def test_views_that_are_behind_are_no_answer(tmp_path: Path) -> None:
     world = world_of(directory=tmp_path)
     views = Lagging(world.desk.reading.view(None))
-    freshness = Freshness(world.desk.reading.log, cast("Any", views))
+    freshness = Freshness(world.desk.log, cast("Any", views))
     assert freshness.log_now().held() is views.held
     world.log.expect("later", CONFIG)
     with pytest.raises(RequestRefused, match="it has not read the log to its end") as behind:
@@ -324,7 +324,7 @@ def test_an_end_below_which_nothing_lies_is_waited_for_once(tmp_path: Path) -> N
     """Where a transaction was committed, a mark takes an offset that no reader is given."""
     world = world_of(directory=tmp_path)
     views = Lagging(world.desk.reading.view(None))
-    log = world.desk.reading.log
+    log = world.desk.log
     marked = Log(source=Marked(log.source))
     freshness = Freshness(marked, cast("Any", views))
     assert freshness.log_now().held() is views.held

@@ -31,14 +31,12 @@ from events.generated.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, JOURNAL, TIERS
-from turbine.api.annals import Annals
+from tests.kit.held_views import HeldViews
 from turbine.api.app import make_app
 from turbine.api.asking import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import GuardRules, RequestGuard
-from turbine.api.held import HeldViews
 from turbine.api.plans import Plans
-from turbine.api.reading import Reading
 from turbine.api.writing import LayerChange, OperatorWish
 from turbine.read.sources.log import Log
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
@@ -207,8 +205,7 @@ def world_of(
     views.view()
     feed = Feed(known, views)
     plans = Plans(lambda: clock[0])
-    reading, annals = Reading(known, views), Annals(known, views, feed)
-    desk = Desk(reading, feed, annals, plans, writer, scoreboard)
+    desk = Desk(known, views, feed, writer, scoreboard, plans=plans)
     rules = GuardRules(TOKEN, read_only=read_only, stall_s=stall_s)
     app = make_app(desk, rules, page=page or Path("nowhere"))
     return World(spoken, app, desk, feed, writer, clock)

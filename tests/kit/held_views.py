@@ -1,4 +1,4 @@
-"""Views of a log that nobody follows, such as one in a file: read on whenever it is asked."""
+"""Views of a log in memory that a test adds to: read on, in the asker's thread, whenever asked."""
 
 from __future__ import annotations
 
