@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from turbine.read.answers.alerts import Alerts, alerts
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.jobs import ListedJob, jobs
+from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind, lag
 from turbine.read.answers.lines import lines_of, some_of
 from turbine.read.answers.syncs import SyncLine, syncs
 from turbine.read.answers.tasks import TaskLine, tasks
@@ -71,6 +72,24 @@ QUESTIONS = (
         "/syncs",
         SyncLine,
         lambda view, _: syncs(view, lines_of(view)),
+    ),
+    Question(
+        "get lag",
+        "/lag",
+        JobBehind,
+        lambda view, _: lag(view, some_of(lines_of(view), "")),
+    ),
+    Question(
+        "get lag --by task",
+        "/lag?by=task",
+        TaskBehind,
+        lambda view, _: lag(view, some_of(lines_of(view), ""), "task"),
+    ),
+    Question(
+        "get lag --by partition",
+        "/lag?by=partition",
+        PartitionBehind,
+        lambda view, _: lag(view, some_of(lines_of(view), ""), "partition"),
     ),
     Question("get alerts", "/alerts", Alerts, lambda view, _: alerts(view), listed=False),
     Question("get tiers", "/tiers", Tier, lambda view, _: tiers(view)),
