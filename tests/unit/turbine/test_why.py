@@ -40,7 +40,7 @@ def journal() -> Journal:
 
 
 def changed(found: Explanation) -> list[str]:
-    return [str(Difference.from_plain(one)) for one in found.differences]
+    return [str(difference) for difference in found.differences]
 
 
 def test_an_accepted_change(journal: Journal) -> None:

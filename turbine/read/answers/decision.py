@@ -32,7 +32,7 @@ from turbine.read.answers.journal import (
 )
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.answers.scaling import Consequence, ScalingReport, Word, consequences, report_of
-from turbine.read.differences import differences
+from turbine.read.differences import Difference, differences
 from turbine.read.once import ReadOnceLog
 from turbine.read.sources.log import Log, Standing
 from turbine_client.crowding import UNCOUNTED, crowded_out
@@ -95,7 +95,7 @@ class DecisionDetail(DecisionHead):
     """The expected config of the job that it was decided on; null of a tier's."""
     after: Json | None
     """The expected config with it; as before where it is void or changes nothing."""
-    differences: tuple[Json, ...]
+    differences: tuple[Difference, ...]
     """What it changed in the expected config, by path."""
     became: tuple[Consequence, ...]
     """What came of it: the verdict on its change, how the tasks followed, and what was measured."""
@@ -232,7 +232,7 @@ def _facts(chain: Sequence[Standing], decided: Standing, request: Read | None) -
         "request": None if request is None else _request(request),
         "before": before,
         "after": after,
-        "differences": tuple(one.to_plain() for one in differences(before or {}, after or {})),
+        "differences": tuple(differences(before or {}, after or {})),
         "became": consequences(chain, decided),
         "scaling": report_of(chain, record.body) if isinstance(record.body, Word) else None,
     }

@@ -34,6 +34,7 @@ from events.sentences import sentence
 from turbine.read.answers.alert_kinds import SEVERITIES
 from turbine.read.answers.journal import body_of
 from turbine.read.differences import differences
+from turbine.read.plain import plain
 from turbine.read.sources.log import Standing
 
 Row = dict[str, Any]
@@ -178,7 +179,7 @@ def _config(
             "author": author,
             "reason": reason,
             "expires_ms": body.expires_ms if isinstance(body, JobConfigChanged) else None,
-            "differences": [diff.to_plain() for diff in found[:PATHS_KEPT]],
+            "differences": plain(found[:PATHS_KEPT]),
             "more": max(0, len(found) - PATHS_KEPT),
         }
     )

@@ -110,6 +110,21 @@ def iso(at_ms: int) -> str:
     return show_time(at_ms)
 
 
+# --- what differs
+
+
+def test_what_differs_is_of_jobs_that_there_were_between_moments_that_there_are(
+    tmp_path: Path,
+) -> None:
+    world = world_of(small_fleet(), directory=tmp_path)
+    found = get(world, f"/diff?from={iso(NOW)}&job=clicks&job=orders")
+    assert [subject["name"] for subject in found["items"]] == ["clicks", "orders"]
+    assert get(world, f"/diff?from={iso(NOW)}&job=nobody", 404)["place"] == "path.job"
+    assert get(world, "/diff?from=journal.v1/0:999999", 422)["place"] == "query.from"
+    sentence = get(world, "/diff?from=journal.v1/0:999999", 422)["detail"]
+    assert sentence.startswith("from: journal.v1/0 ends at ")
+
+
 # --- the digest
 
 
