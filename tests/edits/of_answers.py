@@ -8,15 +8,15 @@ ANSWERS = (
     edit(
         "a digest begins behind its first instant",
         "turbine/read/answers/digest.py",
-        "within=one.read.at_ms >= since_ms",
-        "within=one.read.at_ms > since_ms",
+        "within = one.read.at_ms >= since_ms",
+        "within = one.read.at_ms > since_ms",
         test="turbine/test_digest.py",
     ),
     edit(
         "each change begins the wait anew",
         "turbine/read/answers/digest.py",
-        'story.waits_ms = at["at_ms"] if story.waits_ms is None else story.waits_ms',
-        'story.waits_ms = at["at_ms"]',
+        "story.waits_ms = read.at_ms if story.waits_ms is None else story.waits_ms",
+        "story.waits_ms = read.at_ms",
         test="turbine/test_digest.py",
     ),
     edit(
@@ -119,9 +119,9 @@ ANSWERS = (
     ),
     edit(
         "an alert that is raised again is a new one",
-        "turbine/read/answers/digest.py",
-        '({} if before is None else {"at_ms": before["at_ms"]})',
-        "{}",
+        "turbine/read/answers/digest_events.py",
+        "raised if before is None else replace(raised, at_ms=before.at_ms)",
+        "raised",
         test="turbine/test_digest.py",
     ),
     edit(

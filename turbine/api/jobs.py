@@ -21,7 +21,7 @@ from turbine.api.asking import (
 from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
-from turbine.api.spans import begin_of, known_then, last_ms
+from turbine.api.spans import begin_of, known_then
 from turbine.read.answers import jobs as of_jobs
 from turbine.read.answers import lag as of_lag
 from turbine.read.answers import syncs as of_syncs
@@ -176,7 +176,7 @@ def series(
 ) -> Any:
     """What its tasks reported, by buckets of equal length; the last hour by default."""
     job_of(seen, job)
-    end_ms = time_of(until, seen.desk.now_ms(), "to", last_ms(seen))
+    end_ms = time_of(until, seen.desk.now_ms(), "to", seen.view.last_ms)
     begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - HOUR_MS))
     check_span(begin_ms, end_ms)
     if trim:

@@ -17,7 +17,7 @@ def means(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-def made(kind: Callable[..., T], source: Any, **more: Any) -> T:
+def made(kind: Callable[..., T], source: Any, /, **more: Any) -> T:
     """An answer with the fields of the source by their names, but for those that are given."""
     known: Any = kind
     names = {field.name for field in fields(known)} - more.keys()

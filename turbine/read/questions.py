@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from turbine.read.answers.alerts import Alerts, alerts
 from turbine.read.answers.diff import ChangedSubject, diff
+from turbine.read.answers.digest import Digest
+from turbine.read.answers.digest import look as digest
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.jobs import ListedJob, jobs
 from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind, lag
@@ -118,6 +120,13 @@ QUESTIONS = (
         ChangedSubject,
         lambda asked: diff(asked.log, asked.before(), asked.view),
         moment="--to",
+    ),
+    Question(
+        "digest --since {then}",
+        "/digest?from={then}",
+        Digest,
+        lambda asked: digest(asked.log, asked.view, lines_of(asked.view), asked.then_ms),
+        listed=False,
     ),
     Question("get tiers", "/tiers", Tier, lambda asked: tiers(asked.view)),
     Question(

@@ -21,7 +21,6 @@ from turbine.read.answers.decision import (
     verdict_on,
 )
 from turbine.read.answers.jobs import layers_row
-from turbine.read.differences import Difference
 from turbine.read.plain import plain
 from turbine_client.identity import change_id
 

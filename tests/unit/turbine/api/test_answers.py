@@ -28,7 +28,6 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
     ("/policies", shapes_more.PoliciesAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
-    ("/digest", shapes_overview.DigestAnswer),
 ]
 
 
