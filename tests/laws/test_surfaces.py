@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from events.job_config.policies.table import SETTINGS
 from tests.laws.fleets import SEEDS
 from tests.laws.test_headline import BEGUN_MS, OTHERS, desk_of, run
 from tests.unit.turbine.api.asgi import ask
@@ -46,6 +47,7 @@ def names_of(view: View, command: str) -> list[dict[str, str]]:
         ("job", [job for job, seen in view.jobs.items() if seen.existed]),
         ("tier", list(view.defined)),
         ("filter", [*WORDS]),
+        ("policy", [*SETTINGS]),
     ):
         if f"{{{name}}}" in command:
             return [{name: each} for each in {*known[:1], *known[-1:]}]
@@ -63,7 +65,8 @@ def test_command_api_and_answer_are_one(seed: int, third: int) -> None:
             names |= {"then": show_time(then_ms)}
             expected = plain(question.answer(Asked(desk.log, view, names, then_ms)))
             words = [word.format(**names) for word in question.command.split(" ")]
-            ended = run("--log", str(desk.file), *words, question.moment, at, "-o", "json")
+            moment = (question.moment, at) if question.moment else ()
+            ended = run("--log", str(desk.file), *words, *moment, "-o", "json")
             assert (ended.code, said(ended.out)) == (0, expected), question
             path = question.path.format(**{name: quote(one) for name, one in names.items()})
             sign = "&" if "?" in path else "?"

@@ -16,6 +16,7 @@ from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.jobs import ListedJob, jobs
 from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind, lag
 from turbine.read.answers.lines import lines_of, some_of
+from turbine.read.answers.policies import PolicyLine, policy
 from turbine.read.answers.syncs import SyncLine, syncs
 from turbine.read.answers.tasks import TaskLine, tasks
 from turbine.read.answers.tiers import (
@@ -53,7 +54,7 @@ class Question(NamedTuple):
     kind: type  # of the answer, or of each item where it is a list
     answer: Callable[[Asked], Any]
     listed: bool = True  # several items, which the API gives by the page
-    moment: str = "--at"  # the option that names the moment which the API calls `at`
+    moment: str = "--at"  # the option that names what the API calls `at`; "" of no log
 
 
 QUESTIONS = (
@@ -140,5 +141,13 @@ QUESTIONS = (
         "/tiers/{tier}/shards",
         Shard,
         lambda asked: shards(asked.view.tiers[asked.names["tier"]]),
+    ),
+    Question(
+        "describe policy {policy}",
+        "/policies/{policy}",
+        PolicyLine,
+        lambda asked: policy(asked.names["policy"]),
+        listed=False,
+        moment="",
     ),
 )

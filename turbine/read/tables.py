@@ -40,7 +40,7 @@ def text() -> str:
 def _about(question: Question) -> Iterator[str]:
     schema, each = document(question.kind), "each of " if question.listed else ""
     path = question.path.replace("?limit=1000", "")
-    names = {"job": "JOB", "tier": "TIER", "filter": "WORDS", "then": "TIME"}
+    names = {"job": "JOB", "tier": "TIER", "filter": "WORDS", "then": "TIME", "policy": "NAME"}
     yield f"## `{question.command.format(**names)}`\n"
     yield f"`GET {path.format(**names)}`, {each}{question.kind.__name__}: {_said(schema)}\n"
     yield from _rows(schema)

@@ -26,7 +26,6 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
-    ("/policies", shapes_more.PoliciesAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
 ]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.turbine.api.test_answers import get
 from tests.unit.turbine.api.world import World
-from turbine.api.documents import Topics
+from turbine.api.documents import Policies, Topics
 from turbine.api.paging import JobPage, Page, TierPage
 from turbine.api.tiers import Containers, Tiers
 from turbine.read.answers.alerts import Alerts
@@ -37,6 +37,7 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/lag?by=task", Page[TaskBehind]),
     ("/lag?by=partition", Page[PartitionBehind]),
     ("/diff?from=1970-01-01T00:00:01Z", Page[ChangedSubject]),
+    ("/policies", Policies),
     ("/topics", Topics),
     ("/platform", Platform),
     ("/tiers", Tiers),
