@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from pydantic import Field, TypeAdapter
 
 T = TypeVar("T")
+Json = dict[str, Any]
+"""A JSON object whose fields somebody else decides, such as a config, a record or a schema."""
 
 
 def means(text: str, **more: Any) -> Any:
@@ -41,6 +43,6 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def document(kind: Any) -> dict[str, Any]:
+def document(kind: Any) -> Json:
     """The JSON schema of a type, with what its fields mean."""
     return adapter(kind).json_schema(mode="serialization", by_alias=True)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 from events.job_config.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.read.answers.lines import JobLine
 from turbine.read.answers.overrides import LayerEnd, ends_of
-from turbine.read.plain import made, means, plain
+from turbine.read.plain import Json, made, means, plain
 from turbine.read.state.view import View
 
-Json = dict[str, Any]
 DECISIONS_SHOWN = 10
 """The last ones about a job that is shown in full."""
 
