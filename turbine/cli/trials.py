@@ -12,7 +12,7 @@ from turbine.cli.job_rows import names_in
 from turbine.cli.plans import ChangeTerms, PlannedChange
 from turbine.cli.verdicts import asked_row, row_of
 from turbine.ops.tiers import tiers_in
-from turbine.read.answers.costs import cost_of, steps_of, times_of
+from turbine.read.answers.costs import ChangeCost, cost_of, steps_of, times_of
 from turbine.read.answers.trial import (
     ChangeTrial,
     Request,
@@ -92,7 +92,7 @@ def seen_in(log: Log) -> Seen:
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
 
 
-def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
+def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, ChangeCost]:
     """What each verdict would cost, where there is anything to do."""
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
