@@ -7,12 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, Cursor, DeskView, Filter, Limit, Seen
+from turbine.api.asking import BUCKETS_MAX, At, Cursor, DeskView, Filter, Limit, Seen
 from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import RequestRefused, invalid, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
 from turbine.api.spans import Since, Until, begin_of, known_then, span_of
 from turbine.read.answers import jobs as of_jobs
+from turbine.read.answers import lag as of_lag
 from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
@@ -86,6 +87,28 @@ def syncs(seen: Seen, q: Filter = "", limit: Limit = 100, cursor: Cursor = None)
     """What is in effect of each job, the plan that is on its way, and what failed."""
     found = of_syncs.syncs(seen.view, some_of(seen.lines(), q, deleted=True))
     items, after = page(found, lambda one: (one.job,), ("",), limit, cursor)
+    return Page(tuple(items), after, len(found))
+
+
+@router.get(
+    "/lag",
+    response_model=Page[of_lag.JobBehind | of_lag.TaskBehind | of_lag.PartitionBehind],
+    summary="How far jobs are behind their input",
+)
+def lag(
+    *,
+    seen: Seen,
+    q: Filter = "",
+    by: Annotated[of_lag.By, Query(description="An item for each of these.")] = "job",
+    at: At = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """The worst first. Of now the broker is asked what is committed; of the past, and of a file,
+    lag is what tasks had reported."""
+    lines, log = some_of(seen.lines(), q), seen.desk.log
+    found = of_lag.look(log, seen.view, lines, by, past=at is not None)
+    items, after = page(found, of_lag.worst_first, of_lag.LIKE, limit, cursor)
     return Page(tuple(items), after, len(found))
 
 

@@ -1,5 +1,5 @@
-"""`/fleet`, `/alerts`, `/digest`, `/platform`: the fleet at a glance and over time, what needs a
-person, what changed, and how the control plane itself does.
+"""`/fleet`, `/alerts`, `/digest`, `/diff`, `/platform`: the fleet at a glance and over time, what
+needs a person, what changed, and how the control plane itself does.
 """
 
 from __future__ import annotations
@@ -8,14 +8,26 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from turbine.api.asking import BUCKETS_MAX, Filter, Seen
+from turbine.api.asking import (
+    AT_MAX,
+    BUCKETS_MAX,
+    Cursor,
+    Filter,
+    Limit,
+    Seen,
+    view_of,
+)
 from turbine.api.digests import digest_of
+from turbine.api.jobs import job_of
+from turbine.api.paging import Page, page
 from turbine.api.problems import told
-from turbine.api.shapes import DigestAnswer, FleetSeriesAnswer
+from turbine.api.shapes import FleetSeriesAnswer
 from turbine.api.spans import Since, Until, begin_of, known_then, span_of
 from turbine.read.answers import alerts as of_alerts
+from turbine.read.answers import diff as of_diff
 from turbine.read.answers import fleet as of_fleet
 from turbine.read.answers import platform as of_platform
+from turbine.read.answers.digest import Digest
 from turbine.read.state.together import together
 
 DAY_MS = 24 * 3_600_000
@@ -67,8 +79,32 @@ def fleet_series(
     return {"end_ms": end_ms, **known_then(found, seen.view.at_ms)}
 
 
-@router.get("/digest", response_model=DigestAnswer, summary="What changed, what needs you first")
+@router.get("/digest", response_model=Digest, summary="What changed, what needs you first")
 def digest(seen: Seen, since: Since = None) -> Any:
     """Changes of config with their authors, scaling and whether it helped, alerts, moves and
     quarantine since a shift began; the last eight hours by default."""
-    return digest_of(seen.desk, seen.view, *span_of(seen, since, None, SHIFT_MS))
+    begin_ms, _ = span_of(seen, since, None, SHIFT_MS)
+    return digest_of(seen.desk, seen.view, begin_ms)
+
+
+@router.get(
+    "/diff",
+    response_model=Page[of_diff.ChangedSubject],
+    summary="What differs from an earlier moment",
+    responses=told(404),
+)
+def diff(
+    *,
+    seen: Seen,
+    since: Annotated[str, Query(alias="from", max_length=AT_MAX)],
+    job: Annotated[list[str] | None, Query(description="Of these jobs alone.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """Jobs and tiers field by field, with who made each of them another, in which layer and why."""
+    before = view_of(seen.desk, since, "from")
+    found = of_diff.diff(seen.desk.log, before, seen.view, job or ())
+    for name in {*(job or ())}.difference(subject.name for subject in found):
+        job_of(seen, name)
+    items, after = page(found, lambda one: (one.kind, one.name), ("", ""), limit, cursor)
+    return Page(tuple(items), after, len(found))

@@ -5,12 +5,11 @@ Named as the command line's `-o json` names them. What is unknown is null, never
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from turbine.read.answers.alerts import Alert
-from turbine.read.answers.fleet import Totals
 from turbine.read.answers.jobs import Layer
 from turbine.read.answers.journal import DecisionLine
 from turbine.read.answers.lines import JobLine
@@ -116,37 +115,6 @@ class FleetSeriesAnswer(AnswerShape):
     )
 
 
-class DigestJob(AnswerShape):
-    """What happened to a job."""
-
-    job: str
-    stands: str = Field(description="At the end of the span: needs you, look, fine.")
-    open: list[JsonObject] = Field(description="Alerts, the gravest first.")
-    quarantine: JsonObject | None
-    failed: JsonObject | None = Field(description="The last plan, where it came to nothing.")
-    waits_ms: int | None = Field(
-        description="Since when at least what is expected is not in effect."
-    )
-    scaling: list[JsonObject]
-    config: list[JsonObject]
-    rejected: list[JsonObject]
-    cleared: list[JsonObject]
-    released: list[JsonObject]
-    syncs: dict[str, int]
-
-
-class DigestAnswer(AnswerShape):
-    """What changed in a span of time, as `turbine digest -o json` shows it, worst first."""
-
-    since_ms: int
-    until_ms: int
-    whole: bool = Field(description="False where so much happened that only the last is told.")
-    jobs: list[DigestJob]
-    quiet: int = Field(description="Jobs to which nothing happened.")
-    tiers: list[JsonObject]
-    totals: Totals = Field(description="At the end of the span.")
-
-
 # --- tiers
 
 
@@ -178,31 +146,6 @@ class BalanceAnswer(AnswerShape):
     explanation: str | None
     before: dict[str, Spread]
     after: dict[str, Spread]
-
-
-# --- policies, contract, platform
-
-
-class Setting(AnswerShape):
-    """A setting of a policy."""
-
-    setting: str
-    default: Any
-    values: str
-    meaning: str
-
-
-class PolicyLine(AnswerShape):
-    """A scaling policy."""
-
-    policy: str
-    settings: list[Setting]
-
-
-class PoliciesAnswer(AnswerShape):
-    """All policies."""
-
-    items: list[PolicyLine]
 
 
 # --- changes

@@ -19,16 +19,11 @@ Until = Annotated[str | None, Query(alias="to", max_length=100)]
 def span_of(seen: DeskView, since: str | None, until: str | None, usual_ms: int) -> tuple[int, int]:
     """The span that is asked about; by default the last one of the usual length."""
     now_ms = seen.desk.now_ms()
-    end_ms = time_of(until, now_ms, "to", last_ms(seen))
+    end_ms = time_of(until, now_ms, "to", seen.view.last_ms)
     begin_ms = time_of(since, now_ms, "from", max(0, end_ms - usual_ms))
     if begin_ms >= end_ms:
         raise invalid("from: it has to be before to; name an earlier time", "query.from")
     return begin_ms, end_ms
-
-
-def last_ms(seen: DeskView) -> int:
-    """The log's own time then."""
-    return max(seen.view.now_ms, seen.view.at_ms, 1)
 
 
 def begin_of(seen: DeskView, job: str | None, begin_ms: int, end_ms: int) -> int:

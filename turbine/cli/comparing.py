@@ -11,22 +11,25 @@ from typing import Annotated, Any, Literal
 import typer
 
 from events.topics import JOURNAL, LAYERS
-from turbine.cli.job_rows import existing, names_in, read_sync, running_config
+from turbine.cli.job_rows import all_existing, existing, names_in, read_sync, running_config
 from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.output import indented, show, show_value, write
 from turbine.cli.syncs import Name
+from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
 from turbine.read.answers.blame import Hands, hands_of
 from turbine.read.answers.diff import (
-    Changed,
-    Subject,
+    ChangedField,
+    ChangedSubject,
     between_jobs,
     between_layers,
+    by,
     changed,
-    compare,
+    diff,
 )
 from turbine.read.differences import differences
 from turbine.read.moments import given_moment, now_ms, parse_moment
+from turbine.read.plain import plain
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.instants import log_at, position_at
 
@@ -89,26 +92,20 @@ def diff_fleet(
         check_job(name)
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
-    found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
-    for name in job or ():
-        if not any(one.name == name for one in found):
-            existing_job(log, name)
+    before, after = jobs_view(log, first, "--from"), jobs_view(log, last, "--to")
+    found = diff(log, before, after, job or ())
+    all_existing(after, {*(job or ())}.difference(subject.name for subject in found), None)
     _show(found, output)
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def existing_job(log: Log, name: str) -> None:
-    """Failed where there never was such a job."""
-    existing(log.job(name), name, None, lambda: names_in(log))
-
-
-def _show(found: list[Subject], output: str) -> None:
+def _show(found: list[ChangedSubject], output: str) -> None:
     if output != "table":
-        show_value([one.to_plain() for one in found], output)
+        show_value(plain(found), output)
     elif not found:
         write("nothing differs")
     for one in found if output == "table" else ():
-        write(f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes))))
+        write(f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.differences))))
 
 
 def diff_job(
@@ -145,31 +142,31 @@ def diff_job(
     else:
         found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
     show(
-        [one.to_plain() for one in found],
+        plain(found),
         output,
         lambda: "\n".join(map(str, found)) or f"{job}: {same}",
     )
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
+def _running(context: typer.Context, job: str, at: str | None) -> list[ChangedField]:
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 
 
-def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
+def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[ChangedField]:
     log = open_log(context)
     before = expected_at(log, job, from_, "--from")
     after = expected_at(log, job, to, "--to")
     first, last = before.hands(), after.hands()
     return [
-        Changed(one, last.of_expected(one.path) or first.of_expected(one.path))
+        by(one, last.of_expected(one.path) or first.of_expected(one.path))
         for one in differences(before.config, after.config)
     ]
 
 
-def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
+def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[ChangedField]:
     check_job(other)
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
@@ -180,7 +177,7 @@ def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[
 
 def _layers(
     context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
-) -> list[Changed]:
+) -> list[ChangedField]:
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
         raise Failed(
             Code.USAGE,

@@ -20,7 +20,7 @@ from turbine.read.state.framed import FramedLog, jobs_before
 from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.instants import position_at
 from turbine.read.state.running import Sightings, condition, state_of
-from turbine.read.state.view import JobView
+from turbine.read.state.view import JobView, View
 from turbine_client.creating import LISTS, with_nearest
 
 Row = dict[str, Any]
@@ -43,6 +43,13 @@ def existing(
         remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
     sentence = f"there is no job {name}{when}; {remedy}"
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
+
+
+def all_existing(view: View, names: Iterable[str], at: str | None) -> None:
+    """Failed where there never was a job of one of these names."""
+    jobs = {name: seen.job for name, seen in view.jobs.items()}
+    for name in names:
+        existing(jobs.get(name), name, at, lambda: living(jobs.values()))
 
 
 def living(jobs: Iterable[Job]) -> list[str]:

@@ -12,7 +12,7 @@ from events.job_config.strict_json import split_path
 from events.topics import JOURNAL
 from turbine.cli import scaled
 from turbine.cli.columns import columns, listed, part, span
-from turbine.cli.job_rows import existing, living, versions_text
+from turbine.cli.job_rows import all_existing, existing, living, versions_text
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
 from turbine.cli.output import (
     facts,
@@ -34,7 +34,6 @@ from turbine.read.moments import Moment, given_moment, show_time
 from turbine.read.plain import plain
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
-from turbine.read.state.view import View
 
 Row = dict[str, Any]
 
@@ -55,9 +54,7 @@ def get_jobs(
         check_job(name)
     moment = given_moment(at)
     view = jobs_view(open_log(context), moment)
-    for name in names or ():
-        found = view.jobs.get(name)
-        existing(None if found is None else found.job, name, at, lambda: _alive(view))
+    all_existing(view, names or (), at)
     with named("--filter"):
         lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
     rows = plain(jobs(view, [line for line in lines if not names or line.job in names]))
@@ -101,10 +98,6 @@ def _names(log: Log, end: dict[str, int] | None) -> list[str]:
 
 def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
     return None if moment is None else position_at(log, moment, [JOURNAL])
-
-
-def _alive(view: View) -> list[str]:
-    return living(seen.job for seen in view.jobs.values())
 
 
 def _columns() -> list[Any]:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
 
 from turbine.cli.columns import amount, columns, rate
-from turbine.cli.job_rows import existing_sync, jobs_then, names_in
+from turbine.cli.job_rows import all_existing
 from turbine.cli.options import At, Listed, check_job, open_log
 from turbine.cli.output import Column, show_rows, tell
-from turbine.cli.viewing import jobs_view, lines_of
+from turbine.cli.viewing import jobs_view
 from turbine.failures import Code
-from turbine.read.answers.lag import behind_then, look, look_back, to_plain
-from turbine.read.moments import Moment, given_moment, now_ms
-from turbine.read.state.framed import FramedLog
-from turbine.read.state.instants import log_at
-
-Row = dict[str, Any]
+from turbine.read.answers.lag import look
+from turbine.read.answers.lines import lines_of, some_of
+from turbine.read.moments import given_moment
+from turbine.read.plain import plain
 
 Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
 Each = Annotated[
@@ -42,35 +40,16 @@ def get_lag(
         check_job(name)
     moment = given_moment(at)
     log = open_log(context)
-    # Of a position nobody knows at once which reports were fresh then.
-    if isinstance(moment, int) and (then := jobs_then(log, moment, names or ())) is not None:
-        syncs, found = behind_then(then, names or (), moment)
-    elif moment is None and not log.source.at_hand:
-        syncs, found = look(log, names or (), now_ms())
-    else:
-        now = now_ms() if moment is None else moment
-        past, end = log_at(log, moment), None if isinstance(moment, int) else moment
-        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
-    for name in names or ():
-        existing_sync(syncs, name, at, lambda: names_in(log))
-    rows = [row for one in found for row in to_plain(one, by)]
-    rows = _standing(rows, log, moment) if by == "job" and rows else rows
+    view = jobs_view(log, moment)
+    all_existing(view, names or (), at)
+    chosen = [line for line in lines_of(view) if not names or line.job in names]
+    found = some_of(chosen, "", deleted=bool(names))
+    rows = plain(look(log, view, found, by, past=moment is not None))
     if not rows and output in ("table", "wide"):
         tell("there are no jobs that read anything; `turbine apply` makes one")
         return Code.OK
     show_rows(rows, output, _columns(by), name="job" if by == "job" else "name")
     return Code.OK
-
-
-def _standing(rows: list[Row], log: FramedLog, moment: Moment | None) -> list[Row]:
-    """The same with how each job stands, as every list says it: what a list of task specs says is
-    no word of what runs."""
-    lines = lines_of(jobs_view(log, moment))
-    said = ("state", "tasks", "running")
-    return [
-        {"job": row["job"]} | {one: getattr(lines[row["job"]], one) for one in said} | row
-        for row in rows
-    ]
 
 
 def _columns(by: str) -> list[Column]:

@@ -22,9 +22,10 @@ from turbine.failures import Code, Failed
 from turbine.ops.tiers import Answer, answer_to, ask, new_id
 from turbine.read.answers.ids import LEAST
 from turbine.read.answers.move_history import plans_of
-from turbine.read.answers.moves import plan_to_plain
+from turbine.read.answers.moves import plan_line
 from turbine.read.answers.placing import draft_of, draft_to_plain
 from turbine.read.moments import show_time
+from turbine.read.plain import plain
 from turbine.read.sources.log import Log
 from turbine_client.publish import TooLarge
 
@@ -65,12 +66,12 @@ def plan_placement(
     """
     del dry_run
     _, row, _ = read_fleet(context, tier, at)
-    plain = draft_to_plain(row, draft_of(row, moves))
+    told = draft_to_plain(row, draft_of(row, moves))
     if output == "table":
-        write(_plan_text(plain, moves))
+        write(_plan_text(told, moves))
         tell_alerts(row, output)
     else:
-        show_value(plain, output)
+        show_value(told, output)
     return Code.OK
 
 
@@ -317,8 +318,8 @@ def show_placement(
         )
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
     moves = moves_in(looked, lambda one: one.plan == plan)
-    plain = plan_to_plain(found, moves, looked.row)
-    show(plain, output, lambda: _shown_text(plain))
+    row = plain(plan_line(found, moves, looked.row))
+    show(row, output, lambda: _shown_text(row))
     return Code.OK
 
 

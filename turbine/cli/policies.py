@@ -12,7 +12,8 @@ from turbine.cli.columns import listed
 from turbine.cli.options import Shown
 from turbine.cli.output import show
 from turbine.failures import Code, Failed
-from turbine.read.answers.policies import rows_of
+from turbine.read.answers.policies import policy
+from turbine.read.plain import plain
 
 
 def describe_policy(
@@ -23,14 +24,14 @@ def describe_policy(
     if name not in SETTINGS:
         known = ", ".join(SETTINGS)
         raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
-    rows = rows_of(name)
+    found = policy(name)
     show(
-        {"policy": name, "settings": rows},
+        plain(found),
         output,
         lambda: listed(
-            rows,
+            found.settings,
             "SETTING, DEFAULT, VALUES, MEANING",
-            {"DEFAULT": lambda row: canonical_json(row["default"])},
+            {"DEFAULT": lambda row: canonical_json(row.default)},
         ),
     )
     return Code.OK

@@ -15,7 +15,6 @@ from turbine.cli.shards import why_shard
 from turbine.cli.tree import tree_text
 from turbine.failures import Code, Failed
 from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
-from turbine.read.differences import Difference
 from turbine.read.moments import given_moment, now_ms, show_time
 from turbine.read.plain import plain
 from turbine.read.sources.log import Log
@@ -195,7 +194,7 @@ def _request_text(request: RequestLine) -> str:
 def _difference_text(answer: Explanation) -> str:
     if not answer.differences:
         return "difference: none in what is expected of the job"
-    lines = [f"  {Difference.from_plain(one)}" for one in answer.differences]
+    lines = [f"  {found}" for found in answer.differences]
     return "\n".join(["difference", *lines])
 
 

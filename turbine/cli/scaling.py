@@ -32,6 +32,7 @@ from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
 from turbine.read.differences import change_through, differences
 from turbine.read.moments import now_ms, parse_span, show_time
+from turbine.read.plain import plain
 from turbine.read.sources.log import Log, Standing
 from turbine_client.publish import Accepted, Publisher
 
@@ -106,7 +107,7 @@ def rollback(
     ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
     terms = ChangeTerms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(LayerWish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
-    shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
+    shown = {"differences": plain(differences(layers[0], wanted))}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 

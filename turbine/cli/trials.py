@@ -12,7 +12,7 @@ from turbine.cli.job_rows import names_in
 from turbine.cli.plans import ChangeTerms, PlannedChange
 from turbine.cli.verdicts import asked_row, row_of
 from turbine.ops.tiers import tiers_in
-from turbine.read.answers.costs import cost_of, steps_of, times_of
+from turbine.read.answers.costs import ChangeCost, cost_of, steps_of, times_of
 from turbine.read.answers.trial import (
     ChangeTrial,
     Request,
@@ -23,6 +23,7 @@ from turbine.read.answers.trial import (
 )
 from turbine.read.differences import differences
 from turbine.read.moments import now_ms
+from turbine.read.plain import plain
 from turbine.read.sources.log import Log
 from turbine.read.state.running import Sightings
 from turbine_client.creating import in_words, makes_a_job, no_such_tier, not_meant, tier_of
@@ -75,12 +76,12 @@ def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
 
 def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> Row:
     refused = isinstance(trial.verdict, JobConfigRejected)
-    plain = trial.verdict.to_plain()
+    told = trial.verdict.to_plain()
     wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
     return (
-        {name: plain[name] for name in wanted}
+        {name: told[name] for name in wanted}
         | {"verdict": "rejected" if refused else "accepted", "layer": terms.layer}
-        | {"differences": [one.to_plain() for one in differences(trial.before, trial.after)]}
+        | {"differences": plain(differences(trial.before, trial.after))}
         | {"before": trial.before, "after": trial.after}
     )
 
@@ -91,7 +92,7 @@ def seen_in(log: Log) -> Seen:
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
 
 
-def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
+def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, ChangeCost]:
     """What each verdict would cost, where there is anything to do."""
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}

@@ -10,7 +10,7 @@ from events.job_config.strict_json import printable
 from turbine.cli.output import show
 from turbine.failures import Code, code_of_rejection
 from turbine.read.answers.costs import sentences
-from turbine.read.differences import ABSENT, Difference
+from turbine.read.differences import Difference
 from turbine_client.verdicts import Accepted, Verdict
 
 Row = dict[str, Any]
@@ -90,7 +90,7 @@ def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
         yield printable(one["sentence"])
     differences = row.get("differences", ())
     for one in differences:
-        yield str(Difference(one["path"], one.get("before", ABSENT), one.get("after", ABSENT)))
+        yield str(Difference.from_plain(one))
     if dry_run and row["verdict"] == "accepted" and not differences:
         yield "nothing would differ"
     if row.get("cost"):

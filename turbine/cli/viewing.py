@@ -33,13 +33,13 @@ def viewed(log: FramedLog, moment: Moment | None) -> Iterator[View]:
         cache.close()
 
 
-def jobs_view(log: FramedLog, moment: Moment | None) -> View:
+def jobs_view(log: FramedLog, moment: Moment | None, what: str = "--at") -> View:
     """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
     all of the log is read: whether a job's tasks run is for their containers' lives to say."""
     held = _held(log, moment)
     if held is not None:
         return held
-    end = _end(log, moment)
+    end = _end(log, moment, what)
     return view_before(log, end) or view_at(log, end)
 
 
@@ -53,6 +53,8 @@ def _held(log: FramedLog, moment: Moment | None) -> View | None:
     return log.held() if moment is None else None
 
 
-def _end(log: FramedLog, moment: Moment | None) -> dict[str, int]:
+def _end(log: FramedLog, moment: Moment | None, what: str = "--at") -> dict[str, int]:
     topics = topics_of(log)
-    return log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
+    if moment is None:
+        return log.ends(log.places(topics))
+    return position_at(log, moment, topics, what)

@@ -19,10 +19,11 @@ from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.process.secrets import HIDDEN, is_secret
 from events.topics import BY_SHORT, CLOCK, CONTAINERS, JOURNAL, LOADS, OPERATOR, partition_of
 from events.wire.lock import read_lock
+from turbine.read.plain import JsonObject
 from turbine.read.records import to_export
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import FileHead, Json, LogLineWriter, NotThere, Tail
+from turbine.read.sources.log_lines import FileHead, LogLineWriter, NotThere, Tail
 from turbine_client.settings import Settings
 
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
@@ -94,7 +95,7 @@ def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
             yield f"{group}.{key}", HIDDEN if is_secret(key) else value
 
 
-def schemas() -> Iterator[Json]:
+def schemas() -> Iterator[JsonObject]:
     """Every version of every schema: with them a reader of any language reads the file."""
     for one in read_lock():
         yield {"schema": {"id": one.id, "name": one.name, "urn": one.urn, "schema": one.schema}}

@@ -19,7 +19,7 @@ def means(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-def made(kind: Callable[..., T], source: Any, **more: Any) -> T:
+def made(kind: Callable[..., T], source: Any, /, **more: Any) -> T:
     """An answer with the fields of the source by their names, but for those that are given."""
     known: Any = kind
     names = {field.name for field in fields(known)} - more.keys()
@@ -43,6 +43,6 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def document(kind: Any) -> dict[str, Any]:
+def document(kind: Any) -> JsonObject:
     """The JSON schema of a type, with what its fields mean."""
     return adapter(kind).json_schema(mode="serialization", by_alias=True)

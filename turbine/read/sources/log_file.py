@@ -27,10 +27,10 @@ from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, CLOCK, JOURNAL
 from events.wire.lock import read_lock
 from turbine.read.moments import BadMoment, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log_lines import (
     BadFile,
     FileHead,
-    Json,
     Tail,
     head_of,
     message_of,
@@ -85,7 +85,7 @@ class LogFile:
         self._reading = Lock()  # one place in it at a time, whoever reads
         self._places: dict[str, _Place] = {}
         self._never: dict[tuple[str, int, bool], int] = {}
-        self.schemas: list[Json] = []
+        self.schemas: list[JsonObject] = []
         self.head, self.tail = self._open()
         self.since_ms = self._since_ms()
 
@@ -116,7 +116,7 @@ class LogFile:
                 raise BadFile(f"{self.path}: {at} has one offset twice; export it again")
         return head, tail
 
-    def _take(self, head: FileHead, number: int, plain: Json) -> None:
+    def _take(self, head: FileHead, number: int, plain: JsonObject) -> None:
         if isinstance(plain.get("schema"), dict):
             self.schemas.append(plain["schema"])
             return

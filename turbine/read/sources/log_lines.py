@@ -18,11 +18,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
+from turbine.read.plain import JsonObject
 from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-log/2"
@@ -40,8 +41,6 @@ OFFSET_MOST = 1 << 62
 _MAGIC = b"\x1f\x8b"
 _HEAD_WORDS = ("topics", "begins", "ends")
 ABOUT = "the log of a Turbine installation: `turbine open FILE` says what is in it"
-
-Json = dict[str, Any]
 
 
 class BadFile(Corrupt):
@@ -68,7 +67,7 @@ class FileHead:
     settings: Mapping[str, str] = field(default_factory=dict)
     since_ms: int = 0  # the instant of the beginning, where one was named
 
-    def to_plain(self) -> Json:
+    def to_plain(self) -> JsonObject:
         """As JSON."""
         return {
             "format": FORMAT,
@@ -91,7 +90,7 @@ class Tail:
     last_ms: int
     sha256: str
 
-    def to_plain(self) -> Json:
+    def to_plain(self) -> JsonObject:
         """As JSON."""
         return {
             "end": {
@@ -120,13 +119,13 @@ class LogLineWriter:
         self._out, self._digest = out, hashlib.sha256()
         self.records, self._first_ms, self._last_ms = 0, 0, 0
 
-    def put(self, plain: Json) -> None:
+    def put(self, plain: JsonObject) -> None:
         """One line."""
         line = json.dumps(plain, ensure_ascii=False).encode() + b"\n"
         self._digest.update(line)
         self._out.write(line)
 
-    def record(self, message: Message, plain: Json) -> None:
+    def record(self, message: Message, plain: JsonObject) -> None:
         """The line of a record."""
         self.records += 1
         self._first_ms = min(self._first_ms or message.at_ms, message.at_ms)
@@ -216,7 +215,7 @@ def _bounded(path: Path, stream: _Stream, size: int) -> Iterator[tuple[int, byte
         yield number, line
 
 
-def object_of(path: Path, number: int, line: bytes) -> Json:
+def object_of(path: Path, number: int, line: bytes) -> JsonObject:
     """The JSON object of a line."""
     try:
         found = json.loads(line)
@@ -233,7 +232,7 @@ def _wrong(number: int) -> str:
     return "it was not written so; export it again"
 
 
-def head_of(path: Path, plain: Json) -> FileHead:
+def head_of(path: Path, plain: JsonObject) -> FileHead:
     """The first line, if it is that of a log that this build opens."""
     told = plain.get("format")
     if told != FORMAT:
@@ -259,7 +258,7 @@ def head_of(path: Path, plain: Json) -> FileHead:
     return FileHead(topics, begins, ends, job, shown, since_ms)
 
 
-def _counts(path: Path, plain: Json, name: str) -> dict[str, int]:
+def _counts(path: Path, plain: JsonObject, name: str) -> dict[str, int]:
     found = plain.get(name)
     if not isinstance(found, dict) or not all(type(one) is int for one in found.values()):
         raise _unfit(path, name, "what it says")
@@ -272,7 +271,7 @@ def _unfit(path: Path, name: str, what: str) -> BadFile:
     )
 
 
-def tail_of(plain: Json) -> Tail | None:
+def tail_of(plain: JsonObject) -> Tail | None:
     """The last line, if it is one."""
     found = plain.get("end")
     if not isinstance(found, dict):
@@ -284,7 +283,7 @@ def tail_of(plain: Json) -> Tail | None:
     return Tail(records, first_ms, last_ms, digest)
 
 
-def message_of(plain: Json, head: FileHead) -> Message | None:
+def message_of(plain: JsonObject, head: FileHead) -> Message | None:
     """The message of a record's line; None where it is none of this log."""
     try:
         at, offset, at_ms = plain["place"], plain["offset"], plain["at_ms"]
@@ -324,7 +323,7 @@ def _unpacked(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def not_there_of(plain: Json) -> NotThere | None:
+def not_there_of(plain: JsonObject) -> NotThere | None:
     """The line of an exception, if it is one."""
     match plain.get("not_there"):
         case [str(at), int(offset), int(by_ms), bool(yet)]:

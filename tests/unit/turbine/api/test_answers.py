@@ -26,9 +26,7 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
     ("/tiers/default/balance", shapes.BalanceAnswer),
-    ("/policies", shapes.PoliciesAnswer),
     ("/fleet/series", shapes.FleetSeriesAnswer),
-    ("/digest", shapes.DigestAnswer),
 ]
 
 

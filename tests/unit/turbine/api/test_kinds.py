@@ -8,10 +8,14 @@ import pytest
 
 from tests.unit.turbine.api.test_answers import get
 from tests.unit.turbine.api.world import World
+from turbine.api.documents import Policies
 from turbine.api.paging import Items, JobPage, Page, TierItems, TierPage
 from turbine.read.answers.alerts import Alerts
+from turbine.read.answers.diff import ChangedSubject
+from turbine.read.answers.digest import Digest
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind
 from turbine.read.answers.lines import JobLine
 from turbine.read.answers.platform import Platform, TopicLine
 from turbine.read.answers.syncs import SyncLine
@@ -28,6 +32,12 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/jobs/clicks/tasks/1", Task),
     ("/syncs", Page[SyncLine]),
     ("/topics", Items[TopicLine]),
+    ("/digest", Digest),
+    ("/lag", Page[JobBehind]),
+    ("/lag?by=task", Page[TaskBehind]),
+    ("/lag?by=partition", Page[PartitionBehind]),
+    ("/diff?from=1970-01-01T00:00:01Z", Page[ChangedSubject]),
+    ("/policies", Policies),
     ("/platform", Platform),
     ("/tiers", Items[Tier]),
     ("/tiers/default/containers", TierItems[Container]),
