@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import typer
+from typer import Context
 
 from turbine.cli.columns import columns
 from turbine.cli.options import At, Shown, open_log
@@ -13,14 +13,12 @@ from turbine.cli.viewing import jobs_view
 from turbine.failures import Code
 from turbine.read.answers.alerts import alerts
 from turbine.read.moments import given_moment
-from turbine.read.plain import plain
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject, plain
 
 
-def get_alerts(context: typer.Context, *, at: At = None, output: Shown = "table") -> int:
+def get_alerts(context: Context, *, at: At = None, output: Shown = "table") -> int:
     """List the alerts that stand, and the last that were cleared, the newest first."""
-    found: Row = plain(alerts(jobs_view(open_log(context), given_moment(at))))
+    found: JsonObject = plain(alerts(jobs_view(open_log(context), given_moment(at))))
     if output != "table":
         show_value(found, output)
         return Code.OK

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
 from components.auditor.bulk import LogAudit
 from components.auditor.kept import keep, open_kept
@@ -18,33 +18,30 @@ from turbine.cli.output import show_value, write
 from turbine.failures import Code, Failed
 from turbine.read.logics import AUDITED
 from turbine.read.moments import given_moment
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at, position_at
-
-Row = dict[str, Any]
 
 DIFFERENCES_MOST = 1_000
 """That are told one by one; all of them are counted."""
 
 
 def audit(
-    context: typer.Context,
+    context: Context,
     *,
     at: At = None,
     resume: Annotated[
         Path | None,
-        typer.Option(
+        Option(
             "--resume", metavar="FILE", help="Go on from there, and keep there how far it came."
         ),
     ] = None,
     start: Annotated[
         str | None,
-        typer.Option(
-            "--from", metavar="TIME|POSITION", help="Only what was decided from there on."
-        ),
+        Option("--from", metavar="TIME|POSITION", help="Only what was decided from there on."),
     ] = None,
     output: Annotated[
-        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+        Literal["table", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
     ] = "table",
 ) -> int:
     """Make every decision again, and compare.
@@ -68,10 +65,10 @@ def audit(
 
 def _run(
     log: Log, resume: Path | None, since: dict[str, int]
-) -> tuple[dict[str, Counter[str]], list[Row], list[Row]]:
+) -> tuple[dict[str, Counter[str]], list[JsonObject], list[JsonObject]]:
     """The verdicts of this time, the differences among them, and why others are not checkable."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    found: list[Row] = []
+    found: list[JsonObject] = []
     unjudged: Counter[tuple[str, str]] = Counter()
     with _opened(log, resume, since) as audit:
         for finding in audit.run():
@@ -85,7 +82,7 @@ def _run(
     return counts, found, [_unjudged(*why, count) for why, count in unjudged.most_common()]
 
 
-def _unjudged(component: str, sentence: str, count: int) -> Row:
+def _unjudged(component: str, sentence: str, count: int) -> JsonObject:
     return {"component": component, "count": count, "sentence": sentence}
 
 
@@ -107,14 +104,14 @@ def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
         ) from None
 
 
-def _row(name: str, counts: Counter[str] | None) -> Row:
+def _row(name: str, counts: Counter[str] | None) -> JsonObject:
     return {
         "component": name,
         **{one.replace(" ", "_"): counts[one] if counts else 0 for one in VERDICTS},
     }
 
 
-def _difference(finding: AuditFinding) -> Row:
+def _difference(finding: AuditFinding) -> JsonObject:
     read, record = finding.read, finding.read.record
     return {
         "position": f"{read.place}:{read.offset}",
@@ -129,7 +126,9 @@ def _difference(finding: AuditFinding) -> Row:
     }
 
 
-def _show(rows: list[Row], found: list[Row], unjudged: list[Row], output: str) -> None:
+def _show(
+    rows: list[JsonObject], found: list[JsonObject], unjudged: list[JsonObject], output: str
+) -> None:
     if output != "table":
         show_value({"components": rows, "differences": found, "not_checkable": unjudged}, output)
         return

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Option
 
 from projections.scaling.actions import JobSize
 from turbine.cli.columns import listed
@@ -27,51 +27,49 @@ from turbine.lab.backtest import (
 )
 from turbine.lab.plant.backtest import Case
 from turbine.lab.plot import draw, moment
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
 
 DAYS_MAX = 3_650
 ACTIONS_MAX = 1_000_000
 
 Trace = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--trace",
         metavar="FILE|NAME",
         help="Events: minute_index,rate per minute, .csv or .csv.gz.",
     ),
 ]
 Traces = Annotated[
-    Path | None, typer.Option("--traces", metavar="DIR", help="Where a trace's NAME is looked up.")
+    Path | None, Option("--traces", metavar="DIR", help="Where a trace's NAME is looked up.")
 ]
 Scenario = Annotated[
-    str | None, typer.Option("--scenario", metavar="S", help="What goes wrong with a usual job.")
+    str | None, Option("--scenario", metavar="S", help="What goes wrong with a usual job.")
 ]
 PolicyName = Annotated[
-    str, typer.Option("--policy", metavar="P", help="Turbine's own is turbine; others are peers.")
+    str, Option("--policy", metavar="P", help="Turbine's own is turbine; others are peers.")
 ]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
+    Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same one draws the same.")]
+Seed = Annotated[int, Option("--seed", metavar="N", help="The same one draws the same.")]
 Days = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--days", min=1, max=DAYS_MAX, metavar="N",
         help="The last of a trace; those before are the job's history.",
     ),
 ]  # fmt: skip
 Best = Annotated[
-    bool, typer.Option("--optimum", help="Beside what a planner who knows the future needs; slow.")
+    bool, Option("--optimum", help="Beside what a planner who knows the future needs; slow.")
 ]
 Actions = Annotated[
-    int, typer.Option("--actions", min=0, max=ACTIONS_MAX, metavar="N", help="The last so many.")
+    int, Option("--actions", min=0, max=ACTIONS_MAX, metavar="N", help="The last so many.")
 ]
-Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draws the run over time.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="The same as -o json.")]
+Plot = Annotated[Path | None, Option("--plot", metavar="FILE.svg", help="Draws the run over time.")]
+AsJson = Annotated[bool, Option("--json", help="The same as -o json.")]
 
 
 def backtest(
@@ -109,18 +107,14 @@ def backtest(
 
 def _case(trace: str | None, traces: Path | None, scenario: str | None, days: int | None) -> Case:
     if trace is not None and scenario is not None:
-        raise Failed(
-            Code.USAGE, "--trace and --scenario both say what is played; leave one of them out"
-        )
+        raise BadRequest("--trace and --scenario both say what is played; leave one of them out")
     if trace is not None:
         return case_of_trace(find_trace(trace, traces), days)
     if scenario is None:
-        raise Failed(Code.USAGE, "nothing is played; name a load with --trace or --scenario")
+        raise BadRequest("nothing is played; name a load with --trace or --scenario")
     for name, given in (("--traces", traces), ("--days", days)):
         if given is not None:
-            raise Failed(
-                Code.USAGE, f"{name} is of a trace; name one with --trace, or leave it out"
-            )
+            raise BadRequest(f"{name} is of a trace; name one with --trace, or leave it out")
     return case_of_scenario(scenario)
 
 
@@ -129,12 +123,10 @@ def check_plot(path: Path | None) -> None:
     if path is None:
         return
     if path.suffix != ".svg":
-        raise Failed(
-            Code.USAGE, f"--plot: {path} does not end with .svg, which it will be; name it so"
-        )
+        raise BadRequest(f"--plot: {path} does not end with .svg, which it will be; name it so")
     if path.is_dir() or not path.parent.is_dir():
         what = "is a directory" if path.is_dir() else "lies in no directory that is there"
-        raise Failed(Code.USAGE, f"--plot: {path} {what}; name a file to write")
+        raise BadRequest(f"--plot: {path} {what}; name a file to write")
 
 
 def _draw(played: PlayedCase, title: str, path: Path) -> None:
@@ -150,7 +142,7 @@ def _draw(played: PlayedCase, title: str, path: Path) -> None:
 # --- what is told
 
 
-def show(row: Row, output: str) -> None:
+def show(row: JsonObject, output: str) -> None:
     """The score and the last actions, in the form that was asked for."""
     if output != "table":
         show_value(row, output)
@@ -165,7 +157,7 @@ def show(row: Row, output: str) -> None:
         tell(f"{hidden} earlier actions are not shown; --actions {row['actions_taken']} shows all")
 
 
-def _scores(scores: dict[str, Row]) -> str:
+def _scores(scores: dict[str, JsonObject]) -> str:
     """A line for each field, beside each other the whole and its parts."""
     rows = [
         {"score": name, **{part: one[name] for part, one in scores.items()}}
@@ -179,7 +171,7 @@ def _scores(scores: dict[str, Row]) -> str:
     return table_text(rows, columns)
 
 
-def _optimum(best: Row) -> list[tuple[str, object]]:
+def _optimum(best: JsonObject) -> list[tuple[str, object]]:
     ratio = best["cost_ratio"]
     return [
         ("least cost", _number(best["cost"])),
@@ -193,7 +185,7 @@ def _number(value: float) -> str:
     return f"{round(value, 2):,.15g}"
 
 
-def _actions(actions: list[Row]) -> str:
+def _actions(actions: list[JsonObject]) -> str:
     return listed(
         actions,
         "MINUTE, AT, ACTION, SIZE, SYMPTOM, CAUSE=diagnosis, EXPLANATION",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
-import typer
+from typer import Context
 
 from events.topics import TIERS
 from turbine.cli.columns import amount, columns, percent
@@ -15,13 +14,11 @@ from turbine.cli.output import Column, show_rows, tell
 from turbine.failures import Code
 from turbine.read.answers.capacity import tiers_in
 from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.state.instants import position_at
 
-Row = dict[str, Any]
 
-
-def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table") -> int:
+def get_tiers(context: Context, *, at: At = None, output: Listed = "table") -> int:
     """List the tiers: how they stand, what is left in them, what is lent, who waits.
 
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
@@ -49,7 +46,7 @@ def get_tiers(context: typer.Context, *, at: At = None, output: Listed = "table"
     return Code.OK
 
 
-def _lines(rows: list[Row]) -> Iterator[Row]:
+def _lines(rows: list[JsonObject]) -> Iterator[JsonObject]:
     """A line for each resource; what is said of the tier as a whole stands in the first."""
     for row in rows:
         names = [name for name in SHORT if name in row["resources"]]
@@ -58,7 +55,7 @@ def _lines(rows: list[Row]) -> Iterator[Row]:
             yield {"first": number == 0, "resource": name, "use": use, **row}
 
 
-def _with_share(row: Row, name: str) -> str:
+def _with_share(row: JsonObject, name: str) -> str:
     """So much of a resource, and of all that there is."""
     share = row["use"].get(f"{name}_share")
     text = amount(row["resource"], row["use"].get(name))
@@ -66,17 +63,17 @@ def _with_share(row: Row, name: str) -> str:
 
 
 def _columns() -> list[Column]:
-    def whole(cell: Callable[[Row], object]) -> Callable[[Row], object]:
+    def whole(cell: Callable[[JsonObject], object]) -> Callable[[JsonObject], object]:
         return lambda row: cell(row) if row["first"] else ""
 
-    def of(name: str) -> Callable[[Row], object]:
+    def of(name: str) -> Callable[[JsonObject], object]:
         return lambda row: amount(row["resource"], row["use"].get(name))
 
-    def held(name: str) -> Callable[[Row], object]:
+    def held(name: str) -> Callable[[JsonObject], object]:
         # No container says how much it holds of it: that is unknown, and not full.
         return lambda row: of(name)(row) if row["use"].get("capacity") else ""
 
-    def lent(row: Row) -> str:
+    def lent(row: JsonObject) -> str:
         if row["use"].get("borrowed"):
             return f"has {amount(row['resource'], row['use']['borrowed'])}"
         return amount(row["resource"], row["use"].get("lent") or None)

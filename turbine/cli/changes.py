@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from events.generated.records import JobDeleteRequested
 from turbine.cli.applying import How, run
@@ -31,57 +31,48 @@ from turbine.cli.options import (
 from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, dry_id
 from turbine.cli.trials import trial_rows, try_asking
 from turbine.cli.verdicts import row_of, show_verdicts
-from turbine.failures import Code, Failed
 from turbine.read.answers.decision import verdict_on
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.moments import now_ms, parse_span
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
-from turbine_client.publish import (
-    Accepted,
-    Publisher,
-    verdict_of,
-)
+from turbine_client.errors import BadRequest
+from turbine_client.publish import Accepted, Publisher, verdict_of
 
-Row = dict[str, Any]
-
-File = Annotated[
-    str, typer.Option("-f", "--file", metavar="FILE", help="YAML; - is standard input.")
-]
+File = Annotated[str, Option("-f", "--file", metavar="FILE", help="YAML; - is standard input.")]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=JSON", help="Dotted key and JSON value; repeatable."),
+    Option("--set", metavar="KEY=JSON", help="Dotted key and JSON value; repeatable."),
 ]
 Clears = Annotated[
-    list[str] | None,
-    typer.Option("--clear", metavar="KEY", help="Dotted key to remove; repeatable."),
+    list[str] | None, Option("--clear", metavar="KEY", help="Dotted key to remove; repeatable.")
 ]
 ChangeId = Annotated[
-    str | None,
-    typer.Option("--change-id", help="Of a change that was sent before: it counts once."),
+    str | None, Option("--change-id", help="Of a change that was sent before: it counts once.")
 ]
-Create = Annotated[bool, typer.Option("--create", help="A job that is not there is to be made.")]
+Create = Annotated[bool, Option("--create", help="A job that is not there is to be made.")]
 CreateTopics = Annotated[
-    bool, typer.Option("--create-topics", help="Make the topics that jobs name and are not there.")
+    bool, Option("--create-topics", help="Make the topics that jobs name and are not there.")
 ]
 Until = Annotated[
-    bool, typer.Option("--wait", help="Until each job runs as the file says; see --timeout.")
+    bool, Option("--wait", help="Until each job runs as the file says; see --timeout.")
 ]
 Patience = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--timeout",
         metavar="SPAN",
         parser=patience,
         help="For the verdicts, by default 30s; with --wait for it all, by default 5m.",
     ),
 ]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Only print the change's id.")]
+NoWait = Annotated[bool, Option("--no-wait", help="Only print the change's id.")]
 
 VERDICT_S, RUNS_S = 30.0, 300.0
 
 
 def apply(
-    context: typer.Context,
+    context: Context,
     *,
     file: File,
     layer: Layer = "base",
@@ -110,9 +101,9 @@ def apply(
 
 
 def change(
-    context: typer.Context,
+    context: Context,
     *,
-    job: Annotated[str, typer.Argument(metavar="JOB")],
+    job: Annotated[str, Argument(metavar="JOB")],
     set_: Sets = None,
     clear: Clears = None,
     create: Create = False,
@@ -148,7 +139,7 @@ def _try_change(log: Log, plan: PlannedChange, terms: ChangeTerms, output: str) 
 
 
 def _send_change(
-    context: typer.Context,
+    context: Context,
     plan: PlannedChange,
     terms: ChangeTerms,
     change_id: str | None,
@@ -171,10 +162,10 @@ def _send_change(
 
 
 def delete(
-    context: typer.Context,
+    context: Context,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    reason: Annotated[str, typer.Option("--reason", help="Why it is deleted.")],
+    name: Annotated[str, Argument(metavar="NAME")],
+    reason: Annotated[str, Option("--reason", help="Why it is deleted.")],
     yes: Yes = False,
     dry_run: DryRun = False,
     author: Author = None,
@@ -205,7 +196,7 @@ def delete(
 def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> LayerWish:
     sets, clears = parse_assignments(assignments), check_paths(clear, "--clear")
     if not sets and not clears:
-        raise Failed(Code.USAGE, "the change is empty; say what with --set KEY=JSON or --clear KEY")
+        raise BadRequest("the change is empty; say what with --set KEY=JSON or --clear KEY")
     return LayerWish(check_job(job), "the command line", sets, clears)
 
 
@@ -225,6 +216,6 @@ def _terms(
 # --- what a file asks
 
 
-def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
+def _known_verdict(context: Context, job: str, change_id: str) -> JsonObject | None:
     found = verdict_on(open_log(context), job, change_id)
     return None if found is None else row_of(verdict_of(outcome_of(found.read)))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context, Option
 
 from events.topics import JOURNAL, LAYERS
 from turbine.cli.job_rows import existing, names_in, read_sync, running_config
@@ -27,8 +27,10 @@ from turbine.read.answers.diff import (
 )
 from turbine.read.differences import differences
 from turbine.read.moments import given_moment, now_ms, parse_moment
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.instants import log_at, position_at
+from turbine_client.errors import BadRequest
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
 _HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
@@ -38,32 +40,30 @@ _WAYS = (
     " expected then with what is expected now or at --to, or --layer with --with, or another job"
 )
 
-Against = Annotated[bool, typer.Option("--running", help="What runs against what is expected.")]
-From = Annotated[str | None, typer.Option("--from", metavar="WHEN", help=f"Expected then: {_HOW}.")]
-To = Annotated[
-    str | None, typer.Option("--to", metavar="WHEN", help="Expected then; now by default.")
-]
-Ends = Annotated[bool, typer.Option("--exit-code", help="End with 5 where there is a difference.")]
+Against = Annotated[bool, Option("--running", help="What runs against what is expected.")]
+From = Annotated[str | None, Option("--from", metavar="WHEN", help=f"Expected then: {_HOW}.")]
+To = Annotated[str | None, Option("--to", metavar="WHEN", help="Expected then; now by default.")]
+Ends = Annotated[bool, Option("--exit-code", help="End with 5 where there is a difference.")]
 Lower = Annotated[
     Literal["base", "provisioner", "scaler", "oncall"] | None,
-    typer.Option("--layer", help="What the layers up to this one add up to."),
+    Option("--layer", help="What the layers up to this one add up to."),
 ]
 Upper = Annotated[
     Literal["base", "provisioner", "scaler", "oncall"] | None,
-    typer.Option("--with", help="What those between make of it, up to this one."),
+    Option("--with", help="What those between make of it, up to this one."),
 ]
-Other = Annotated[str | None, typer.Argument(metavar="[OTHER]", help="A job to compare it with.")]
-Then = Annotated[str | None, typer.Option("--from", metavar="TIME|POSITION", help="As it was.")]
+Other = Annotated[str | None, Argument(metavar="[OTHER]", help="A job to compare it with.")]
+Then = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="As it was.")]
 Later = Annotated[
-    str | None, typer.Option("--to", metavar="TIME|POSITION", help="As it was; now by default.")
+    str | None, Option("--to", metavar="TIME|POSITION", help="As it was; now by default.")
 ]
 Jobs = Annotated[
-    list[str] | None, typer.Option("--job", metavar="JOB", help="Of this job only; repeatable.")
+    list[str] | None, Option("--job", metavar="JOB", help="Of this job only; repeatable.")
 ]
 
 
 def diff_fleet(
-    context: typer.Context,
+    context: Context,
     *,
     start: Then = None,
     end: Later = None,
@@ -78,12 +78,11 @@ def diff_fleet(
     """
     if context.invoked_subcommand is not None:
         if start or end or job:
-            raise Failed(Code.USAGE, "--from, --to and --job stand after `diff job`, or without it")
+            raise BadRequest("--from, --to and --job stand after `diff job`, or without it")
         return Code.OK
     if start is None:
-        raise Failed(
-            Code.USAGE,
-            "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`",
+        raise BadRequest(
+            "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`"
         )
     for name in job or ():
         check_job(name)
@@ -112,7 +111,7 @@ def _show(found: list[Subject], output: str) -> None:
 
 
 def diff_job(
-    context: typer.Context,
+    context: Context,
     *,
     job: Name,
     other: Other = None,
@@ -132,9 +131,9 @@ def diff_job(
     """
     ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
     if sum(ways) != 1 or (to is not None and from_ is None):
-        raise Failed(Code.USAGE, _WAYS)
+        raise BadRequest(_WAYS)
     if from_ is not None and at is not None:
-        raise Failed(Code.USAGE, "--from and --to say already of when; leave --at out")
+        raise BadRequest("--from and --to say already of when; leave --at out")
     check_job(job)
     if running:
         found, same = _running(context, job, at), "what runs is what is expected"
@@ -152,13 +151,13 @@ def diff_job(
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
+def _running(context: Context, job: str, at: str | None) -> list[Changed]:
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 
 
-def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
+def _instants(context: Context, job: str, from_: str, to: str) -> list[Changed]:
     log = open_log(context)
     before = expected_at(log, job, from_, "--from")
     after = expected_at(log, job, to, "--to")
@@ -169,7 +168,7 @@ def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Cha
     ]
 
 
-def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
+def _jobs(context: Context, job: str, other: str, at: str | None) -> list[Changed]:
     check_job(other)
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
@@ -179,12 +178,11 @@ def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[
 
 
 def _layers(
-    context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
+    context: Context, job: str, layer: str | None, with_: str | None, at: str | None
 ) -> list[Changed]:
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
-        raise Failed(
-            Code.USAGE,
-            f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both",
+        raise BadRequest(
+            f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both"
         )
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
@@ -201,7 +199,7 @@ class Expected:
     """What was expected of a job at one instant, and the decisions until then."""
 
     job: str
-    config: dict[str, Any]
+    config: JsonObject
     decisions: list[Standing]
 
     def hands(self) -> Hands:
@@ -224,7 +222,7 @@ def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
     return Expected(job, dict(json.loads(found.expected_json)), log.decisions(job=job, end=end))
 
 
-def config_of(decisions: Sequence[Standing], job: str, layer: str, version: int) -> dict[str, Any]:
+def config_of(decisions: Sequence[Standing], job: str, layer: str, version: int) -> JsonObject:
     """What all layers added up to once that version of one of them stood."""
     body: Any = decisions[version_in(decisions, job, layer, version) - 1].read.record.body
     return dict(json.loads(getattr(body, "expected_json", "{}")))  # of a deletion nothing is left

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from events.topics import CONTAINERS, OPERATOR, TIERS
 from projections.fleet import TierFleet
@@ -27,14 +27,13 @@ from turbine.read.answers.moves import move_line
 from turbine.read.answers.placing import compared
 from turbine.read.answers.tiers import container, containers, shards
 from turbine.read.moments import Moment, given_moment, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.instants import position_at
 from turbine_client.creating import perhaps
 
-Row = dict[str, Any]
 Of = Annotated[
-    str | None, typer.Option("--container", metavar="NAME", help="That it holds or is to get.")
+    str | None, Option("--container", metavar="NAME", help="That it holds or is to get.")
 ]
 
 MOVES_SHOWN = 20
@@ -54,14 +53,14 @@ class TierReading:
     chain: list[Standing]
 
 
-def look(context: typer.Context, tier: str, at: str | None) -> TierReading:
+def look(context: Context, tier: str, at: str | None) -> TierReading:
     """A tier with its chain."""
     log, row, end = read_fleet(context, tier, at)
     return TierReading(log, row, end, log.chain(tier, end=end))
 
 
 def read_fleet(
-    context: typer.Context, tier: str, at: str | None
+    context: Context, tier: str, at: str | None
 ) -> tuple[Log, TierFleet, dict[str, int] | None]:
     """The log, the tier as it stands there, and the end that was read to."""
     moment = given_moment(at)
@@ -86,7 +85,7 @@ def existing_tier(row: TierFleet | None, tier: str, at: str | None = None) -> Ti
     return row
 
 
-def known_container(row: TierFleet, name: str) -> Row:
+def known_container(row: TierFleet, name: str) -> JsonObject:
     """The container as JSON; Failed where nobody has heard of it."""
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
@@ -96,7 +95,7 @@ def known_container(row: TierFleet, name: str) -> Row:
             f"tier {row.tier} has no container {name}{perhaps(name, names)};"
             " `turbine get containers --gone` lists all that ever were",
         )
-    found: Row = plain(container(row, life))
+    found: JsonObject = plain(container(row, life))
     return found
 
 
@@ -116,12 +115,12 @@ def moves_in(
 
 
 def get_containers(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
     tier: Tier = "default",
     gone: Annotated[
-        bool, typer.Option("--gone", help="Also those that are gone and hold nothing.")
+        bool, Option("--gone", help="Also those that are gone and hold nothing.")
     ] = False,
     at: At = None,
     output: Listed = "table",
@@ -143,12 +142,12 @@ def get_containers(
 
 
 def get_shards(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
     container: Of = None,
     moving: Annotated[
-        bool, typer.Option("--moving", help="Only those about which something is to come.")
+        bool, Option("--moving", help="Only those about which something is to come.")
     ] = False,
     at: At = None,
     output: Listed = "table",
@@ -168,13 +167,11 @@ def get_shards(
 
 
 def get_moves(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
-    plan: Annotated[
-        str | None, typer.Option("--plan", metavar="PLAN", help="Of this plan only.")
-    ] = None,
-    last: Annotated[int, typer.Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
+    plan: Annotated[str | None, Option("--plan", metavar="PLAN", help="Of this plan only.")] = None,
+    last: Annotated[int, Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
     at: At = None,
     output: Listed = "table",
 ) -> int:
@@ -212,8 +209,8 @@ def tell_alerts(row: TierFleet, output: str) -> None:
 
 
 def describe_container(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME")],
     *,
     tier: Tier = "default",
     at: At = None,
@@ -232,7 +229,7 @@ def describe_container(
     return Code.OK
 
 
-def _description(row: Row) -> str:
+def _description(row: JsonObject) -> str:
     parts = [
         facts(
             [
@@ -255,7 +252,7 @@ def _description(row: Row) -> str:
     return "\n\n".join(parts)
 
 
-def _resources(row: Row) -> list[Row]:
+def _resources(row: JsonObject) -> list[JsonObject]:
     """What is used of what there is, and how that compares with the tier's mean."""
     balance = {one["resource"]: one for one in row["balance"]}
     names = [name for name in SHORT if name in row["load"] or name in balance]
@@ -265,10 +262,10 @@ def _resources(row: Row) -> list[Row]:
 
 
 def _resource_columns() -> list[Column]:
-    def window(one: Row) -> str:
+    def window(one: JsonObject) -> str:
         return f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
 
-    def judged(one: Row) -> str:
+    def judged(one: JsonObject) -> str:
         if "in_band" not in one:
             return ""
         if one["high"] <= 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
 from turbine.cli.options import chosen
 from turbine.cli.output import show_value, write
@@ -15,10 +15,10 @@ from turbine.failures import Code, Failed
 
 
 def contract(
-    context: typer.Context,
+    context: Context,
     *,
     output: Annotated[
-        Literal["yaml", "json"], typer.Option("-o", "--output", help="Form of the document.")
+        Literal["yaml", "json"], Option("-o", "--output", help="Form of the document.")
     ] = "yaml",
 ) -> int:
     """Print the contract: every topic with its records, as AsyncAPI 3.
@@ -38,10 +38,10 @@ def contract(
 
 
 def serve_schemas(
-    context: typer.Context,
+    context: Context,
     *,
     port: Annotated[
-        int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
+        int, Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
     ] = 8081,
 ) -> int:
     """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""

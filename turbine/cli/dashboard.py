@@ -7,45 +7,41 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from components.runtime.process.loop import StopSignal
 from turbine.cli.options import chosen
 from turbine.cli.output import tell, write
-from turbine.failures import Code, Failed
 from turbine.read.moments import set_now
 from turbine.read.sources.log_file import LogFile
+from turbine_client.errors import BadRequest
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 Opened = Annotated[
-    Path | None,
-    typer.Option("--open", metavar="FILE", help="A log that `turbine log export` wrote."),
+    Path | None, Option("--open", metavar="FILE", help="A log that `turbine log export` wrote.")
 ]
 Port = Annotated[
-    int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
+    int, Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
 ]
 Listen = Annotated[
-    str, typer.Option("--listen", metavar="ADDRESS", help="Of this machine; not for others.")
+    str, Option("--listen", metavar="ADDRESS", help="Of this machine; not for others.")
 ]
 Remote = Annotated[
-    bool, typer.Option("--allow-remote", help="Let other machines in; --listen says where.")
+    bool, Option("--allow-remote", help="Let other machines in; --listen says where.")
 ]
 Named = Annotated[
     list[str] | None,
-    typer.Option(
-        "--allow-host", metavar="NAME", help="A name under which it may be asked; repeatable."
-    ),
+    Option("--allow-host", metavar="NAME", help="A name under which it may be asked; repeatable."),
 ]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Nothing can be changed through it.")]
+ReadOnly = Annotated[bool, Option("--read-only", help="Nothing can be changed through it.")]
 Scores = Annotated[
-    Path | None,
-    typer.Option("--scoreboard", metavar="FILE", help="To show, of `turbine scoreboard`."),
+    Path | None, Option("--scoreboard", metavar="FILE", help="To show, of `turbine scoreboard`.")
 ]
 
 
 def dashboard(
-    context: typer.Context,
+    context: Context,
     *,
     open_: Opened = None,
     port: Port = 8090,
@@ -65,9 +61,8 @@ def dashboard(
 
     names = _names(listen, allow_host or (), allow_remote=allow_remote)
     if scoreboard is not None and not scoreboard.is_file():
-        raise Failed(
-            Code.USAGE,
-            f"--scoreboard {scoreboard} is no file; make one with `turbine scoreboard -o json`",
+        raise BadRequest(
+            f"--scoreboard {scoreboard} is no file; make one with `turbine scoreboard -o json`"
         )
     serving = Serving(listen, port, names=names, read_only=read_only, scoreboard=scoreboard)
     file = chosen(context).log if open_ is None else _opened(open_)
@@ -85,10 +80,9 @@ def _opened(path: Path) -> LogFile:
 def _names(listen: str, given: Iterable[str], *, allow_remote: bool) -> tuple[str, ...]:
     """Under which it may be asked, beside loopback's."""
     if listen not in LOOPBACK and not allow_remote:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--listen {listen} lets other machines read all that the log says, without a password"
-            " and without TLS; add --allow-remote if that is meant, or put a proxy before it",
+            " and without TLS; add --allow-remote if that is meant, or put a proxy before it"
         )
     own = () if listen in LOOPBACK else (f"[{listen}]" if ":" in listen else listen,)
     return (*map(_name, given), *own)
@@ -96,9 +90,7 @@ def _names(listen: str, given: Iterable[str], *, allow_remote: bool) -> tuple[st
 
 def _name(given: str) -> str:
     if not given or "/" in given or given.partition("]")[2] or ":" in given.partition("[")[0]:
-        raise Failed(
-            Code.USAGE, f"--allow-host {given}: a name without scheme and port; write it so"
-        )
+        raise BadRequest(f"--allow-host {given}: a name without scheme and port; write it so")
     return given.lower()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-import typer
+from typer import Context, Option
 
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL, OPERATOR, TIERS
@@ -13,7 +13,7 @@ from events.wire.codec import Read
 from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.output import show
 from turbine.cli.viewing import viewed
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 from turbine.read.answers import digest_tiers
 from turbine.read.answers.digest import FINE, KINDS, LOOK, NEEDS
 from turbine.read.answers.digest import digest as digest_of
@@ -22,11 +22,10 @@ from turbine.read.answers.lines import lines_of
 from turbine.read.answers.scaling import count_text
 from turbine.read.differences import ABSENT, Difference
 from turbine.read.moments import Moment, given_moment, now_ms, parse_moment, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.state.framed import FramedLog
 from turbine.read.state.instants import position_at
-
-Row = dict[str, Any]
+from turbine_client.errors import BadRequest
 
 SHOWN = 5
 """Of one sort of one job: the newest, with how many there are beside them."""
@@ -35,14 +34,12 @@ TEXT_MAX = 240
 
 
 def digest(
-    context: typer.Context,
+    context: Context,
     *,
     since: Annotated[
-        str, typer.Option("--since", metavar="SPAN|TIME", help="When the shift began.")
+        str, Option("--since", metavar="SPAN|TIME", help="When the shift began.")
     ] = "8h",
-    job: Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")] = (
-        None
-    ),
+    job: Annotated[str | None, Option("--job", metavar="JOB", help="Of this job only.")] = (None),
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -57,35 +54,32 @@ def digest(
     until_ms = end if isinstance(end, int) else now_ms()
     begin = parse_moment(since, now_ms() if since.endswith("ago") else until_ms, "--since")
     if not isinstance(begin, int):
-        raise Failed(Code.USAGE, "--since: a shift begins at a time; write 8h or an RFC 3339 time")
+        raise BadRequest("--since: a shift begins at a time; write 8h or an RFC 3339 time")
     if begin >= until_ms:
-        raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
+        raise BadRequest(f"--since: {since} is not before the end; name an earlier time")
     log = open_log(context)
-    row = _read(log, job, begin, end, until_ms) | {
-        "whole": True,
-        "totals": _totals(log, job, end),
-    }
+    row = _read(log, job, begin, end, until_ms) | {"whole": True, "totals": _totals(log, job, end)}
     show(row, output, lambda: "\n".join(text_of(row)))
     return Code.OK
 
 
 def _read(
     log: FramedLog, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int
-) -> Row:
+) -> JsonObject:
     topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
     end = None if moment is None else position_at(log, moment, topics)
     decisions = log.decisions(job=job, end=end, kinds=KINDS)
-    turns: list[Row] = []
+    turns: list[JsonObject] = []
     if job is None and TIERS in topics:
         chain = log.of_tiers(digest_tiers.KINDS, end=end)
         turns = digest_tiers.turns(chain, _wishes(log, begin_ms, end), begin_ms, until_ms)
     return digest_of(decisions, turns, begin_ms, until_ms)
 
 
-def _totals(log: FramedLog, job: str | None, moment: Moment | None) -> Row:
+def _totals(log: FramedLog, job: str | None, moment: Moment | None) -> JsonObject:
     """How all tasks stand when the shift ends, or those of the one job."""
     with viewed(log, moment) as view:
-        found: Row = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
+        found: JsonObject = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
         return found
 
 
@@ -99,7 +93,7 @@ def _wishes(log: FramedLog, begin_ms: int, end: dict[str, int] | None) -> Iterat
 # --- telling
 
 
-def text_of(row: Row) -> Iterator[str]:
+def text_of(row: JsonObject) -> Iterator[str]:
     """For people: a headline, then each tier and job with what happened to it."""
     stands = [one["stands"] for one in row["jobs"]]
     needing = stands.count(NEEDS)
@@ -116,7 +110,7 @@ def text_of(row: Row) -> Iterator[str]:
         yield from ("", f"{one['job']}  {one['stands']}", *_lines(_about_job(one)))
 
 
-def _headline(totals: Row) -> str:
+def _headline(totals: JsonObject) -> str:
     """The three numbers, as every other list has them."""
 
     def share(name: str) -> str:
@@ -142,7 +136,7 @@ def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
         yield f"  {name:<10}{short}"
 
 
-def _about_job(row: Row) -> Iterator[tuple[str, str]]:
+def _about_job(row: JsonObject) -> Iterator[tuple[str, str]]:
     yield from _open(row["open"])
     for name, one in (("held", row["quarantine"]), ("failed", row["failed"])):
         if one:
@@ -159,7 +153,7 @@ def _about_job(row: Row) -> Iterator[tuple[str, str]]:
         yield "plans", text
 
 
-def _about_tier(row: Row) -> Iterator[tuple[str, str]]:
+def _about_tier(row: JsonObject) -> Iterator[tuple[str, str]]:
     yield from _open(row["open"])
     if row["moves"] or row["killed"]:
         parts = [f"{count} {reason}" for reason, count in row["moves"].items()]
@@ -171,21 +165,21 @@ def _about_tier(row: Row) -> Iterator[tuple[str, str]]:
     yield from _newest("cleared", row["cleared"], _said)
 
 
-def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
+def _open(alerts: list[JsonObject]) -> Iterator[tuple[str, str]]:
     for one in alerts:
         yield "open", _dated(one)
         yield "", one["runbook"]
 
 
-def _dated(row: Row) -> str:
+def _dated(row: JsonObject) -> str:
     return f"{show_time(row['at_ms'])} {row['text']}"
 
 
-def _said(row: Row) -> Iterator[str]:
+def _said(row: JsonObject) -> Iterator[str]:
     yield row["text"]
 
 
-def _newest(name: str, rows: list[Row], about: Any) -> Iterator[tuple[str, str]]:
+def _newest(name: str, rows: list[JsonObject], about: Any) -> Iterator[tuple[str, str]]:
     """The newest first: what was decided last holds."""
     for row in reversed(rows[-SHOWN:]):
         _, *rest = about(row)
@@ -195,7 +189,7 @@ def _newest(name: str, rows: list[Row], about: Any) -> Iterator[tuple[str, str]]
         yield "", f"and {len(rows) - SHOWN} before them; -o json tells all"
 
 
-def _scaling(row: Row) -> Iterator[str]:
+def _scaling(row: JsonObject) -> Iterator[str]:
     yield row["text"]
     if row["tasks"] is None:
         yield "decided before the shift began"
@@ -203,7 +197,7 @@ def _scaling(row: Row) -> Iterator[str]:
         yield row["became"] or "no outcome yet"
 
 
-def _config(row: Row) -> Iterator[str]:
+def _config(row: JsonObject) -> Iterator[str]:
     yield row["text"]
     if row["what"] not in ("created", "deleted"):
         for one in row["differences"]:

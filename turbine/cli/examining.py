@@ -7,19 +7,21 @@ import binascii
 import re
 import sys
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Context, Option
 
 from events.topics import BY_SHORT
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import facts, indented, show_value, to_line, write
 from turbine.contract.examine import Examined, examine
 from turbine.contract.finding import SampleMessage
-from turbine.failures import Code, Failed, named
+from turbine.failures import Code, named
 from turbine.read.moments import now_ms
+from turbine.read.plain import JsonObject
 from turbine.read.records import BYTES_ONLY
 from turbine.read.sources.source import topic_of
+from turbine_client.errors import BadRequest
 
 Form = Literal["hex", "base64", "file"]
 
@@ -30,26 +32,26 @@ _HEX = re.compile(r"(?:[0-9a-fA-F]{2})+", re.ASCII)
 
 
 def check_message(
-    context: typer.Context,
+    context: Context,
     message: Annotated[
-        str, typer.Argument(metavar="MESSAGE", help="The value: hex, base64, a file, or -.")
+        str, Argument(metavar="MESSAGE", help="The value: hex, base64, a file, or -.")
     ],
     *,
-    topic: Annotated[str, typer.Option(help="Where it would be sent.")] = "changes.base.v1",
-    key: Annotated[str | None, typer.Option("--key", help="Text, or 0x and hex.")] = None,
+    topic: Annotated[str, Option(help="Where it would be sent.")] = "changes.base.v1",
+    key: Annotated[str | None, Option("--key", help="Text, or 0x and hex.")] = None,
     header: Annotated[
         list[str] | None,
-        typer.Option("--header", metavar="NAME=VALUE", help="Repeatable; text, or 0x and hex."),
+        Option("--header", metavar="NAME=VALUE", help="Repeatable; text, or 0x and hex."),
     ] = None,
     partition: Annotated[
-        int | None, typer.Option("--partition", min=0, help="Where its producer put it.")
+        int | None, Option("--partition", min=0, help="Where its producer put it.")
     ] = None,
     partitions: Annotated[
         int | None,
-        typer.Option("--partitions", min=1, help="How many there are; by default, the settings'."),
+        Option("--partitions", min=1, help="How many there are; by default, the settings'."),
     ] = None,
     form: Annotated[
-        Form | None, typer.Option("--as", help="What MESSAGE is, where that can be mistaken.")
+        Form | None, Option("--as", help="What MESSAGE is, where that can be mistaken.")
     ] = None,
     output: Shown = "table",
 ) -> int:
@@ -67,11 +69,11 @@ def check_message(
     return Code.OK if examined.taken else Code.FINDINGS
 
 
-def _topic(context: typer.Context, name: str) -> str:
+def _topic(context: Context, name: str) -> str:
     with named("--topic"):
         short = topic_of(name, chosen(context).prefix)
     if BY_SHORT[short].kind in BYTES_ONLY:
-        raise Failed(Code.USAGE, f"--topic: {short} holds bytes, no records; name another")
+        raise BadRequest(f"--topic: {short} holds bytes, no records; name another")
     return short
 
 
@@ -87,9 +89,7 @@ def _value(text: str, form: Form | None) -> bytes:
         found = b""
     if form == "hex" or not found:
         what = "hex" if form == "hex" else "base64" if form else "hex, base64 or a file that exists"
-        raise Failed(
-            Code.USAGE, f"MESSAGE is not {what}; give the bytes of the value, or - to read them"
-        )
+        raise BadRequest(f"MESSAGE is not {what}; give the bytes of the value, or - to read them")
     return found
 
 
@@ -107,15 +107,15 @@ def _read(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return file.read(BYTES_MAX)
     except OSError as bad:
-        raise Failed(
-            Code.USAGE, f"{name} cannot be read ({bad.strerror}); name a file with the value"
+        raise BadRequest(
+            f"{name} cannot be read ({bad.strerror}); name a file with the value"
         ) from None
 
 
 def _header(text: str) -> tuple[str, bytes]:
     name, is_there, value = text.partition("=")
     if not name or not is_there:
-        raise Failed(Code.USAGE, f"--header {text!r}: write NAME=VALUE, such as ce_id=17")
+        raise BadRequest(f"--header {text!r}: write NAME=VALUE, such as ce_id=17")
     return name, _bytes(value, f"--header {name}")
 
 
@@ -123,14 +123,14 @@ def _bytes(text: str, what: str) -> bytes:
     if not text.startswith("0x"):
         return text.encode(errors="surrogateescape")
     if not _HEX.fullmatch(text[2:]):
-        raise Failed(Code.USAGE, f"{what}: what follows 0x is no hex; write two digits a byte")
+        raise BadRequest(f"{what}: what follows 0x is no hex; write two digits a byte")
     return bytes.fromhex(text[2:])
 
 
 def _show(examined: Examined, output: str) -> None:
     body = None if examined.body is None else examined.body.to_plain()
     if output != "table":
-        row: dict[str, Any] = {
+        row: JsonObject = {
             "taken": examined.taken,
             "kind": examined.kind,
             "partition": examined.partition,

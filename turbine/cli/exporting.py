@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from turbine.cli.job_rows import existed, existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
@@ -17,36 +17,36 @@ from turbine.ops.exporting import Export, ExportRequest, exported_topics, places
 from turbine.ops.incident import NoIncident, write_test
 from turbine.read.answers.ids import full_id
 from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter, Tail
 from turbine.read.state.instants import position_at
+from turbine_client.errors import BadRequest
 
-Row = dict[str, Any]
 Place = Annotated[
     str | None,
-    typer.Option("--out", metavar="FILE", help="A new file; - for output. Not packed if .jsonl."),
+    Option("--out", metavar="FILE", help="A new file; - for output. Not packed if .jsonl."),
 ]
-From = Annotated[str | None, typer.Option("--from", metavar="TIME|POSITION", help="From there on.")]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME|POSITION", help="Up to there.")]
+From = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="From there on.")]
+To = Annotated[str | None, Option("--to", metavar="TIME|POSITION", help="Up to there.")]
 
 
 def export(
-    context: typer.Context,
+    context: Context,
     *,
     out: Place = None,
     start: From = None,
     end: To = None,
     job: Annotated[
-        str | None, typer.Option("--job", metavar="JOB", help="The records of this job alone.")
+        str | None, Option("--job", metavar="JOB", help="The records of this job alone.")
     ] = None,
     as_test: Annotated[
-        Path | None,
-        typer.Option("--as-test", metavar="FILE.py", help="A test of one decision, instead."),
+        Path | None, Option("--as-test", metavar="FILE.py", help="A test of one decision, instead.")
     ] = None,
     decision: Annotated[
         str | None,
-        typer.Option("--decision", metavar="ID", help="Of the test; by default the job's last."),
+        Option("--decision", metavar="ID", help="Of the test; by default the job's last."),
     ] = None,
 ) -> int:
     """Write the log to one file, which `turbine open` opens anywhere.
@@ -58,8 +58,8 @@ def export(
     if as_test is not None:
         return _as_test(context, as_test, job, decision, (out, start, end))
     if out is None or decision is not None:
-        raise Failed(
-            Code.USAGE, "say where to: `turbine log export --out FILE`; --decision is for --as-test"
+        raise BadRequest(
+            "say where to: `turbine log export --out FILE`; --decision is for --as-test"
         )
     if job is not None:
         check_job(job)
@@ -73,7 +73,7 @@ def export(
 
 
 def _asked(
-    context: typer.Context, start: str | None, end: str | None, job: str | None
+    context: Context, start: str | None, end: str | None, job: str | None
 ) -> tuple[Log, ExportRequest]:
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
@@ -91,7 +91,7 @@ def _asked(
 def _new(path: Path) -> Path:
     """A path at which nothing is."""
     if path.exists():
-        raise Failed(Code.USAGE, f"{path} is there already; name a new file, or remove it")
+        raise BadRequest(f"{path} is there already; name a new file, or remove it")
     return path
 
 
@@ -132,23 +132,18 @@ def _tell(log: Log, asked: ExportRequest, tail: Tail, out: str) -> None:
 
 
 def _as_test(
-    context: typer.Context,
-    path: Path,
-    job: str | None,
-    decision: str | None,
-    others: tuple[object, ...],
+    context: Context, path: Path, job: str | None, decision: str | None, others: tuple[object, ...]
 ) -> int:
     if job is None or any(one is not None for one in others):
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             "a test is of one decision of a job: `turbine log export --as-test FILE.py --job JOB`,"
-            " with --decision ID for another than its last, and no other option",
+            " with --decision ID for another than its last, and no other option"
         )
     check_job(job)
     log = open_log(context)
     if path.suffix != ".py" or not path.stem.startswith("test_"):
-        raise Failed(
-            Code.USAGE, f"--as-test: pytest finds no test in {path}; name it such as test_{job}.py"
+        raise BadRequest(
+            f"--as-test: pytest finds no test in {path}; name it such as test_{job}.py"
         )
     decision = decision and full_id(log, decision)
     beside = path.with_suffix(".log.gz")
@@ -170,17 +165,16 @@ def _as_test(
 
 
 def at(
-    when: Annotated[str, typer.Argument(metavar="TIME|POSITION", help="What --at takes.")],
+    when: Annotated[str, Argument(metavar="TIME|POSITION", help="What --at takes.")],
     command: Annotated[
-        list[str], typer.Argument(metavar="COMMAND", help="Any that reads, such as `get jobs`.")
+        list[str], Argument(metavar="COMMAND", help="Any that reads, such as `get jobs`.")
     ],
 ) -> int:
     """Run a command that reads as of then: the same as its --at."""
     # Whoever comes here wrote it so that `main` could not put the instant where it belongs.
-    raise Failed(
-        Code.USAGE,
+    raise BadRequest(
         f"write the instant and then the command, as in `turbine at '10m ago' get jobs`; {when!r}"
-        f" and {' '.join(command)!r} are not that",
+        f" and {' '.join(command)!r} are not that"
     )
 
 
@@ -188,8 +182,8 @@ def at(
 
 
 def open_file(
-    context: typer.Context,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `turbine log export` wrote.")],
+    context: Context,
+    file: Annotated[Path, Argument(metavar="FILE", help="What `turbine log export` wrote.")],
     *,
     output: Shown = "table",
 ) -> int:
@@ -205,7 +199,7 @@ def open_file(
     return Code.OK
 
 
-def _opened(found: LogFile, log: Log) -> Row:
+def _opened(found: LogFile, log: Log) -> JsonObject:
     head, tail = found.head, found.tail
     stands = Counter(one.stands for one in log.decisions(kinds=frozenset()))
     jobs = [job for job in log.jobs().values() if existed(job)]
@@ -241,7 +235,7 @@ def _missing(found: LogFile) -> list[str]:
     return told
 
 
-def _opened_text(row: Row) -> str:
+def _opened_text(row: JsonObject) -> str:
     jobs = f"{row['jobs']}, of which {row['alive']} are alive"
     pairs: list[tuple[str, object]] = [
         ("file", row["file"]),

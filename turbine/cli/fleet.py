@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
 from components.runtime.process.local import (
     Flags,
@@ -38,18 +38,18 @@ would let nobody empty one in an afternoon."""
 
 Engine = Annotated[
     Literal["spark", "process"],
-    typer.Option("--engine", help="What runs tasks: Spark, or processes that only count."),
+    Option("--engine", help="What runs tasks: Spark, or processes that only count."),
 ]
 
 
 def up(
-    context: typer.Context,
+    context: Context,
     *,
     detach: Annotated[
-        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
+        bool, Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
     ] = False,
     containers: Annotated[
-        int, typer.Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
+        int, Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
     ] = 2,
     engine: Engine = "spark",
 ) -> int:
@@ -85,7 +85,7 @@ def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
     _prepare_engine(settings, hosts)
 
 
-def _alone(context: typer.Context, hosts: Hosts) -> Settings:
+def _alone(context: Context, hosts: Hosts) -> Settings:
     require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
     hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
@@ -164,7 +164,7 @@ def _prepare_engine(settings: Settings, hosts: Hosts) -> None:
         ask_spark(at_once=False)
 
 
-def down(context: typer.Context) -> int:
+def down(context: Context) -> int:
     """End what `up` runs, and the broker.
 
     The log stays.

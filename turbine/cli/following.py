@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
@@ -14,31 +14,32 @@ from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS
 from turbine.cli.options import At, Streamed, check_job, chosen, open_log
 from turbine.cli.output import to_line, write
-from turbine.failures import Code, Failed, named
+from turbine.failures import Code, named
 from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.records import key_of, to_plain
 from turbine.read.sources.log import Log
 from turbine.read.sources.source import topic_of
 from turbine.read.state.instants import log_at
+from turbine_client.errors import BadRequest
 from turbine_client.reading import Follower
 
-Row = dict[str, Any]
-JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
+JobName = Annotated[str | None, Option("--job", metavar="NAME", help="Of this job only.")]
 
 MARKERS = 3
 """A transaction takes an offset of its own for its end, and a look back must not count those."""
 
 
 def tail(
-    context: typer.Context,
+    context: Context,
     *,
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", help="Repeatable; by default requests and decisions about jobs."),
+        Option("--topic", help="Repeatable; by default requests and decisions about jobs."),
     ] = None,
     job: JobName = None,
-    lines: Annotated[int, typer.Option("-n", "--lines", min=0, max=100_000)] = 20,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
+    lines: Annotated[int, Option("-n", "--lines", min=0, max=100_000)] = 20,
+    follow: Annotated[bool, Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
     at: At = None,
     output: Streamed = "table",
 ) -> int:
@@ -49,7 +50,7 @@ def tail(
     if job is not None:
         check_job(job)
     if follow and at is not None:
-        raise Failed(Code.USAGE, "what was at --at has no more to follow; leave one of them out")
+        raise BadRequest("what was at --at has no more to follow; leave one of them out")
     shorts, moment = _topics(topic, chosen(context).prefix), given_moment(at)
     log = log_at(open_log(context), moment)
     if follow:
@@ -99,7 +100,7 @@ def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
         follower.close()
 
 
-def show(row: Row, output: str) -> None:
+def show(row: JsonObject, output: str) -> None:
     """One record in a line, as a table has it or as JSON."""
     if output == "jsonl":
         write(to_line(row))

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
 from components.runtime.process.loop import StopSignal
 from events.generated.records import WorkloadProfiled
@@ -15,8 +15,10 @@ from turbine.cli.columns import columns
 from turbine.cli.options import Listed, Shown, check_job, chosen
 from turbine.cli.output import facts, show, show_rows, tell, to_line
 from turbine.cli.output import write as put
-from turbine.failures import Code, Failed, named
+from turbine.failures import Code, named
 from turbine.read.moments import now_ms, parse_moment, parse_span
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 
 if TYPE_CHECKING:
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from spark_streaming.history.writing import Wrote
     from turbine.ops.history import ProfileSpan, Written
 
-Row = dict[str, Any]
 
 DAYS_MAX = 366
 EVERY_MS_MIN = 1_000
@@ -33,31 +34,27 @@ EVERY_MS_MIN = 1_000
 
 Directory = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--directory",
         metavar="DIR",
         help="Of the history, or a URI that all workers see; by default history/ beside the logs.",
     ),
 ]
 Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Spark's; by default that of the settings."),
+    str | None, Option("--master", metavar="URL", help="Spark's; by default that of the settings.")
 ]
-Once = Annotated[bool, typer.Option("--once", help="End with what there is now.")]
-Every = Annotated[str, typer.Option("--every", metavar="SPAN", help="Between two batches.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
-Days = Annotated[
-    int, typer.Option("--days", min=1, max=DAYS_MAX, metavar="N", help="Back from the end.")
-]
+Once = Annotated[bool, Option("--once", help="End with what there is now.")]
+Every = Annotated[str, Option("--every", metavar="SPAN", help="Between two batches.")]
+Names = Annotated[list[str] | None, Argument(metavar="JOB")]
+Days = Annotated[int, Option("--days", min=1, max=DAYS_MAX, metavar="N", help="Back from the end.")]
 To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", help="The end; by default the last midnight, UTC."),
+    str | None, Option("--to", metavar="TIME", help="The end; by default the last midnight, UTC.")
 ]
-Publish = Annotated[bool, typer.Option("--publish", help="Say what is found to the log.")]
+Publish = Annotated[bool, Option("--publish", help="Say what is found to the log.")]
 
 
 def write(
-    context: typer.Context,
+    context: Context,
     *,
     once: Once = False,
     every: Every = "1m",
@@ -71,7 +68,7 @@ def write(
     """
     every_ms = parse_span(every, "--every")
     if every_ms < EVERY_MS_MIN:
-        raise Failed(Code.USAGE, f"--every: {every} is less than 1s; write more")
+        raise BadRequest(f"--every: {every} is less than 1s; write more")
     settings = chosen(context).connected()
     partitions, place = _partitions(settings), _place(settings, directory)
     with _spark(settings, master) as spark:
@@ -110,7 +107,7 @@ def show_written(place: str, found: Written, output: str) -> None:
 
 
 def compact(
-    context: typer.Context,
+    context: Context,
     *,
     directory: Directory = None,
     master: Master = None,
@@ -140,7 +137,7 @@ def compact(
 
 
 def profile(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
     days: Days = 14,
@@ -170,7 +167,7 @@ def profile(
     return Code.OK if shown or not names else Code.NOT_FOUND
 
 
-def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
+def show_profiles(rows: Iterator[JsonObject], output: str, *, publish: bool) -> int:
     """Profiles in the form that was asked for; how many they are."""
     if output != "jsonl":
         held = list(rows)
@@ -190,7 +187,7 @@ def _end_ms(to: str | None) -> int:
         return now - now % 86_400_000
     moment = parse_moment(to, now, "--to")
     if not isinstance(moment, int):
-        raise Failed(Code.USAGE, f"--to: {to} is a position; a history is of days, so write a time")
+        raise BadRequest(f"--to: {to} is a position; a history is of days, so write a time")
     return moment
 
 
@@ -221,7 +218,7 @@ def _rows(
     jobs: list[str],
     *,
     publish: bool,
-) -> Iterator[Row]:
+) -> Iterator[JsonObject]:
     from turbine.ops.history import profiles, to_record
     from turbine.ops.history import publish as say
 
@@ -234,20 +231,22 @@ def _rows(
             yield to_plain(one, to_record(one))
 
 
-def to_plain(found: WorkloadProfiled, record: Record, *, published: bool | None = None) -> Row:
+def to_plain(
+    found: WorkloadProfiled, record: Record, *, published: bool | None = None
+) -> JsonObject:
     """A profile as JSON; `published` is false where the topic had it already."""
     row = {"id": record.id, **found.to_plain()}
     return row if published is None else {**row, "published": published}
 
 
 def _columns(*, publish: bool) -> list[Any]:
-    def of(name: str, row: Row) -> list[float]:
+    def of(name: str, row: JsonObject) -> list[float]:
         return [one[name] for one in row["slots"] if one[name] is not None]
 
     def most(name: str) -> Any:
         return lambda row: f"{max(of(name, row)):,.1f}" if of(name, row) else None
 
-    def mean(row: Row) -> str:
+    def mean(row: JsonObject) -> str:
         means = of("records_in_per_s_mean", row)
         return f"{sum(means) / len(means):,.1f}"
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from turbine.cli.columns import amount, columns, percent, span
 from turbine.cli.output import Column, table_text
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
 
 FRESH_MS = 15_000
 """A silence that is no news: a heartbeat comes every 5 s."""
@@ -20,7 +18,7 @@ SHORT = {
 }
 
 
-def list_text(rows: list[Row], columns: list[Column]) -> str:
+def list_text(rows: list[JsonObject], columns: list[Column]) -> str:
     """A list within something larger: without what only a wide one has room for."""
     return table_text(rows, [column for column in columns if not column.wide])
 
@@ -28,7 +26,7 @@ def list_text(rows: list[Row], columns: list[Column]) -> str:
 def container_columns() -> list[Column]:
     """Of a list of containers."""
 
-    def share(resource: str) -> Callable[[Row], object]:
+    def share(resource: str) -> Callable[[JsonObject], object]:
         return lambda row: percent(row["load"].get(resource, {}).get("share"))
 
     return columns(
@@ -48,7 +46,7 @@ def container_columns() -> list[Column]:
 def shard_columns() -> list[Column]:
     """Of a list of shards."""
 
-    def load(resource: str) -> Callable[[Row], object]:
+    def load(resource: str) -> Callable[[JsonObject], object]:
         return lambda row: amount(resource, (row["load"] or {}).get(resource))
 
     return columns(
@@ -73,7 +71,7 @@ def move_columns() -> list[Column]:
     )
 
 
-def said_state(row: Row) -> str:
+def said_state(row: JsonObject) -> str:
     """The state, and who wants it so."""
     if row["drain"] is None:
         return str(row["state"])
@@ -82,7 +80,7 @@ def said_state(row: Row) -> str:
     return f"{row['state']}{word} by {row['drain']['author']}{why}"
 
 
-def _stage(row: Row) -> str:
+def _stage(row: JsonObject) -> str:
     """How far it is, where to, and why it is nowhere."""
     text = str(row["stage"])
     if row["to"]:

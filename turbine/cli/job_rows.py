@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
-import typer
+from typer import Context
 
 from projections.jobs import Job
 from projections.syncs import Sync
@@ -14,6 +13,7 @@ from projections.waits import missing
 from turbine.cli.options import check_job, open_log
 from turbine.failures import Code, Failed
 from turbine.read.moments import Moment, given_moment
+from turbine.read.plain import JsonObject
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.state.framed import FramedLog, jobs_before
@@ -22,8 +22,6 @@ from turbine.read.state.instants import position_at
 from turbine.read.state.running import Sightings, condition, state_of
 from turbine.read.state.view import JobView
 from turbine_client.creating import LISTS, with_nearest
-
-Row = dict[str, Any]
 
 
 def existed(job: Job) -> bool:
@@ -72,7 +70,7 @@ def existing_sync(
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(others)))
 
 
-def read_sync(context: typer.Context, job: str, at: str | None) -> Sync:
+def read_sync(context: Context, job: str, at: str | None) -> Sync:
     """The same of a command line; Failed where there never was such a job."""
     check_job(job)
     moment = given_moment(at)
@@ -115,7 +113,7 @@ def jobs_then(log: FramedLog, moment: Moment, names: Iterable[str]) -> list[JobV
     return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
 
-def running_config(sync: Sync) -> Row:
+def running_config(sync: Sync) -> JsonObject:
     """The config that is in effect; none where the job does not run yet."""
     return {} if sync.running is None else dict(json.loads(sync.running.config_json))
 
@@ -159,5 +157,5 @@ def _lacking(sync: Sync) -> int:
     return count_of(sync, tasks_of(sync, Sightings(), {})).lacking
 
 
-def versions_text(plain: Row | None) -> str:
+def versions_text(plain: JsonObject | None) -> str:
     return "" if plain is None else "/".join(map(str, plain.values()))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
 from events.job_config.strict_json import split_path
 from events.topics import JOURNAL
@@ -14,13 +14,7 @@ from turbine.cli import scaled
 from turbine.cli.columns import columns, listed, part, span
 from turbine.cli.job_rows import existing, living, versions_text
 from turbine.cli.options import At, Listed, Shown, check_job, open_log
-from turbine.cli.output import (
-    facts,
-    indented,
-    show,
-    show_rows,
-    tell,
-)
+from turbine.cli.output import facts, indented, show, show_rows, tell
 from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, named
 from turbine.read.answers.alerts import open_alerts
@@ -31,23 +25,21 @@ from turbine.read.answers.scaling import policy_of, scaling_of
 from turbine.read.answers.syncs import syncs
 from turbine.read.differences import Difference, differences
 from turbine.read.moments import Moment, given_moment, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
 from turbine.read.state.view import View
 
-Row = dict[str, Any]
-
 
 def get_jobs(
-    context: typer.Context,
-    names: Annotated[list[str] | None, typer.Argument(metavar="NAME")] = None,
+    context: Context,
+    names: Annotated[list[str] | None, Argument(metavar="NAME")] = None,
     *,
     at: At = None,
     filter_: Annotated[
-        str, typer.Option("--filter", metavar="WORDS", help="Words, !words, state=X, tier=X,Y.")
+        str, Option("--filter", metavar="WORDS", help="Words, !words, state=X, tier=X,Y.")
     ] = "",
-    deleted: Annotated[bool, typer.Option("--deleted", help="Deleted jobs as well.")] = False,
+    deleted: Annotated[bool, Option("--deleted", help="Deleted jobs as well.")] = False,
     output: Listed = "table",
 ) -> int:
     """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
@@ -70,8 +62,8 @@ def get_jobs(
 
 
 def describe_job(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME")],
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -109,7 +101,7 @@ def _alive(view: View) -> list[str]:
 
 def _columns() -> list[Any]:
     def expected(*path: str) -> Any:
-        def cell(row: Row) -> object:
+        def cell(row: JsonObject) -> object:
             inner = row["expected"]
             for key in path:
                 inner = inner.get(key) if isinstance(inner, dict) else None
@@ -139,7 +131,7 @@ def _lag(seconds: float | None) -> str:
     return span(None if seconds is None else round(1000 * seconds))
 
 
-def _alert(line: Row) -> str:
+def _alert(line: JsonObject) -> str:
     """The gravest, and how many more there are."""
     worst, more = line["gravest"], line["alerts"] - 1
     if worst is None:
@@ -147,24 +139,24 @@ def _alert(line: Row) -> str:
     return f"{worst['severity']} {worst['alert']}" + (f" and {more} more" if more else "")
 
 
-def _package(row: Row) -> str:
+def _package(row: JsonObject) -> str:
     package = row["expected"].get("package") or {}
     return f"{package['name']} {package['version']}" if package else ""
 
 
-def _policy(row: Row) -> str:
+def _policy(row: JsonObject) -> str:
     """Who decides about its size, and what comes of it."""
     found = policy_of(row["expected"])
     return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
 
 
-def _overridden(row: Row) -> str:
+def _overridden(row: JsonObject) -> str:
     """Which keys of the base do not hold, by whom: what an oncall wants to see at a glance."""
     found = [f"{path} by {layer}" for path, layer in row["origins"].items() if layer != "base"]
     return ", ".join(found)
 
 
-def _description(row: Row) -> str:
+def _description(row: JsonObject) -> str:
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
     keys = [
         {"path": path, "value": _value_at(row["expected"], split_path(path)), "from": layer}
@@ -181,10 +173,10 @@ def _description(row: Row) -> str:
     return "\n\n".join(parts)
 
 
-def _ends(layers: Iterable[Row]) -> str:
+def _ends(layers: Iterable[JsonObject]) -> str:
     """What is taken back, and when."""
 
-    def then(one: Row) -> str:
+    def then(one: JsonObject) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
 
     rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
@@ -199,7 +191,7 @@ def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     return value
 
 
-def section(row: Row) -> str:
+def section(row: JsonObject) -> str:
     """What `describe job` says of running, plan, quarantine and failures."""
     sync = row["sync"]
     pairs: list[tuple[str, object]] = [

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import typer
+from typer import Argument, Context, Option
 
 from turbine.cli.columns import amount, columns, rate
 from turbine.cli.job_rows import existing_sync, jobs_then, names_in
@@ -14,24 +14,18 @@ from turbine.cli.viewing import jobs_view, lines_of
 from turbine.failures import Code
 from turbine.read.answers.lag import behind_then, look, look_back, to_plain
 from turbine.read.moments import Moment, given_moment, now_ms
+from turbine.read.plain import JsonObject
 from turbine.read.state.framed import FramedLog
 from turbine.read.state.instants import log_at
 
-Row = dict[str, Any]
-
-Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
+Names = Annotated[list[str] | None, Argument(metavar="JOB")]
 Each = Annotated[
-    Literal["job", "task", "partition"],
-    typer.Option("--by", help="A line for each of these."),
+    Literal["job", "task", "partition"], Option("--by", help="A line for each of these.")
 ]
 
 
 def get_lag(
-    context: typer.Context,
-    names: Names = None,
-    by: Each = "job",
-    at: At = None,
-    output: Listed = "table",
+    context: Context, names: Names = None, by: Each = "job", at: At = None, output: Listed = "table"
 ) -> int:
     """List how far the jobs are behind their input, or those that are named, the worst first.
 
@@ -62,7 +56,7 @@ def get_lag(
     return Code.OK
 
 
-def _standing(rows: list[Row], log: FramedLog, moment: Moment | None) -> list[Row]:
+def _standing(rows: list[JsonObject], log: FramedLog, moment: Moment | None) -> list[JsonObject]:
     """The same with how each job stands, as every list says it: what a list of task specs says is
     no word of what runs."""
     lines = lines_of(jobs_view(log, moment))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+from typer import Argument, Context, Option
 
 from components.runtime.process.local import ask_broker, ask_topics, broker_directory, port_here
 from components.runtime.process.secrets import HIDDEN, is_secret
@@ -18,22 +19,23 @@ from turbine.cli.options import DryRun, Listed, Shown, chosen
 from turbine.cli.output import facts, show, show_rows, show_value, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
+from turbine.read.plain import JsonObject
 from turbine.serve import Shown as Figures
 from turbine.serve import check_names
 from turbine.serve import serve as run
 from turbine_client.clients import counts_of
+from turbine_client.errors import BadRequest
 from turbine_client.settings import NAMES, Settings
 
-Row = dict[str, Any]
 Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
+    int | None, Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
 ]
 
 
 # --- broker
 
 
-def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "table") -> int:
+def start_broker(context: Context, *, port: Port = None, output: Shown = "table") -> int:
     """Start a broker that stays.
 
     For this machine only. One that runs already is left alone.
@@ -46,7 +48,7 @@ def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "
     return Code.OK
 
 
-def stop_broker(context: typer.Context) -> int:
+def stop_broker(context: Context) -> int:
     """Stop the broker of this machine; its data stays."""
     _, directory = _broker(context)
     if not ask_broker("stop", directory)["stopped"]:
@@ -55,7 +57,7 @@ def stop_broker(context: typer.Context) -> int:
     return Code.OK
 
 
-def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
+def broker_status(context: Context, *, output: Shown = "table") -> int:
     """Show the broker of this machine; exit code 3 where none runs."""
     _, directory = _broker(context)
     row = ask_broker("status", directory)
@@ -66,17 +68,13 @@ def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
 
 
 def wipe_broker(
-    context: typer.Context,
-    *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    context: Context, *, yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False
 ) -> int:
     """Delete the log of this machine's broker, for ever."""
     _, directory = _broker(context)
     if not yes:
         if not sys.stdin.isatty():
-            raise Failed(
-                Code.USAGE, f"this deletes the log in {directory}; add --yes if that is meant"
-            )
+            raise BadRequest(f"this deletes the log in {directory}; add --yes if that is meant")
         if not typer.confirm(f"Delete the log in {directory}?", err=True):
             raise Failed(Code.FAILED, f"nothing was deleted in {directory}")
     wiped = ask_broker("wipe", directory)["wiped"]
@@ -84,7 +82,7 @@ def wipe_broker(
     return Code.OK
 
 
-def _broker(context: typer.Context) -> tuple[Settings, Path]:
+def _broker(context: Context) -> tuple[Settings, Path]:
     settings = chosen(context).settings()
     return settings, broker_directory(settings)
 
@@ -93,10 +91,9 @@ def port_of(settings: Settings) -> int:
     """Where a broker of this machine has to listen; Failed where the bootstrap is elsewhere."""
     port = port_here(settings)
     if port is None:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"the bootstrap is {settings.bootstrap}, which is not on this machine; say where to"
-            " start one with --bootstrap 127.0.0.1:PORT",
+            " start one with --bootstrap 127.0.0.1:PORT"
         )
     return port
 
@@ -105,7 +102,7 @@ def _same_port(bootstrap: str, settings: Settings) -> bool:
     return port_here(settings) == int(bootstrap.rpartition(":")[2])
 
 
-def _show_broker(row: Row, output: str) -> None:
+def _show_broker(row: JsonObject, output: str) -> None:
     show(row, output, lambda: facts((name.replace("_", " "), value) for name, value in row.items()))
 
 
@@ -118,7 +115,7 @@ def _no_broker(directory: Path) -> Failed:
 # --- topics
 
 
-def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
+def plan_topics(context: Context, *, output: Listed = "table") -> int:
     """Show which topics are missing or differ.
 
     Exit code 5 where any does.
@@ -132,9 +129,7 @@ def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
     return Code.FINDINGS
 
 
-def apply_topics(
-    context: typer.Context, *, dry_run: DryRun = False, output: Listed = "table"
-) -> int:
+def apply_topics(context: Context, *, dry_run: DryRun = False, output: Listed = "table") -> int:
     """Create the topics that are missing.
 
     What is there is never changed: exit code 5 where a topic differs, for a person to decide.
@@ -149,11 +144,11 @@ def apply_topics(
 
 
 def create_one(
-    context: typer.Context,
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Its name.")],
+    context: Context,
+    topic: Annotated[str, Argument(metavar="TOPIC", help="Its name.")],
     *,
     partitions: Annotated[
-        int | None, typer.Option("--partitions", min=1, max=10_000, metavar="N")
+        int | None, Option("--partitions", min=1, max=10_000, metavar="N")
     ] = None,
     dry_run: DryRun = False,
 ) -> int:
@@ -163,7 +158,7 @@ def create_one(
     """
     ours = chosen(context).settings().topic("")
     if is_reserved_topic(topic) or topic.startswith(ours):
-        raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
+        raise BadRequest(f"{topic} is of the log itself; `turbine topics apply` creates it")
     settings = chosen(context).connected()
     if dry_run:
         return _try_topic(settings, topic, partitions)
@@ -182,33 +177,32 @@ def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
     return Code.OK if partitions in (None, known) else Code.FAILED
 
 
-def _show_steps(steps: list[Row], output: Any) -> None:
+def _show_steps(steps: list[JsonObject], output: Any) -> None:
     show_rows(steps, output, columns("STEP=kind, TOPIC, WHAT, EXPECTED, FOUND"), name="topic")
 
 
 # --- components
 
 MetricsPort = Annotated[
-    int,
-    typer.Option("--metrics-port", min=0, max=65535, help="0 serves none; 9464 of the exporter."),
+    int, Option("--metrics-port", min=0, max=65535, help="0 serves none; 9464 of the exporter.")
 ]
 MetricsHost = Annotated[
-    str, typer.Option("--metrics-host", metavar="ADDRESS", help="By default this machine alone.")
+    str, Option("--metrics-host", metavar="ADDRESS", help="By default this machine alone.")
 ]
 JobsMax = Annotated[
-    int | None, typer.Option("--jobs-max", min=0, help="Jobs with series of their own (exporter).")
+    int | None, Option("--jobs-max", min=0, help="Jobs with series of their own (exporter).")
 ]
 TasksPerJob = Annotated[
-    bool, typer.Option("--tasks-per-job", help="Tasks of each job as well (exporter).")
+    bool, Option("--tasks-per-job", help="Tasks of each job as well (exporter).")
 ]
 
 
 def serve(
-    context: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...")],
+    context: Context,
+    names: Annotated[list[str], Argument(metavar="NAME...")],
     *,
     instance: Annotated[
-        str | None, typer.Option("--instance", help="Name of a static member of the group.")
+        str | None, Option("--instance", help="Name of a static member of the group.")
     ] = None,
     metrics_port: MetricsPort = 0,
     metrics_host: MetricsHost = "127.0.0.1",
@@ -216,9 +210,7 @@ def serve(
     tasks_per_job: TasksPerJob = False,
     tier: Annotated[
         str,
-        typer.Option(
-            "--tier", metavar="NAME", help="Whose shards are placed, or capacity is shared."
-        ),
+        Option("--tier", metavar="NAME", help="Whose shards are placed, or capacity is shared."),
     ] = "default",
 ) -> int:
     """Run components in the foreground.
@@ -236,18 +228,18 @@ def serve(
 
 
 def view_config(
-    context: typer.Context,
+    context: Context,
     *,
     show_origin: Annotated[
-        bool, typer.Option("--show-origin", help="Where each value comes from.")
+        bool, Option("--show-origin", help="Where each value comes from.")
     ] = False,
     output: Annotated[
-        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+        Literal["table", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
     ] = "table",
 ) -> int:
     """Show the settings in force. Secrets are not shown."""
     settings = chosen(context).settings()
-    values: Row = {name: getattr(settings, name) for name in NAMES}
+    values: JsonObject = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
     values["api_token"] = settings.api_token and HIDDEN
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
@@ -272,7 +264,7 @@ def _shown(key: str, value: str) -> str:
     return HIDDEN if is_secret(key) else value
 
 
-def version(context: typer.Context) -> int:
+def version(context: Context) -> int:
     """Print the version."""
     del context
     try:

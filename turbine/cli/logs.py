@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context
 
 from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT, JOURNAL
@@ -21,12 +21,10 @@ from turbine.cli.options import At, Listed, open_log
 from turbine.cli.output import show_rows, write
 from turbine.failures import Code, Failed
 from turbine.read.moments import given_moment
+from turbine.read.plain import JsonObject
 from turbine.read.records import read_or_letter
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
-
-Row = dict[str, Any]
-
 
 # --- log stats
 
@@ -46,7 +44,7 @@ class TopicTally:
         self.last_ms = max(self.last_ms, at_ms)
 
 
-def stats(context: typer.Context, *, at: At = None, output: Listed = "table") -> int:
+def stats(context: Context, *, at: At = None, output: Listed = "table") -> int:
     """Count the records of each topic.
 
     By kind, with their times, and how many decisions stand or are void.
@@ -76,8 +74,8 @@ def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
     return tallies
 
 
-def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[Row]:
-    rows: list[Row] = []
+def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[JsonObject]:
+    rows: list[JsonObject] = []
     for short, tally in tallies.items():
         decisions = {"standing": stands[True], "void": stands[False]} if short == JOURNAL else {}
         rows.append(
@@ -95,7 +93,7 @@ def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) 
 
 
 def _columns() -> list[Any]:
-    def kinds(row: Row) -> str:
+    def kinds(row: JsonObject) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())
 
     return columns(
@@ -108,7 +106,7 @@ def _columns() -> list[Any]:
 # --- schema
 
 
-def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
+def list_schemas(context: Context, *, output: Listed = "table") -> int:
     """List the schemas, with the ids in messages."""
     del context
     rows = [
@@ -120,8 +118,8 @@ def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
 
 
 def show_schema(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="Of a record, or of its schema.")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME|ID", help="Of a record, or of its schema.")],
 ) -> int:
     """Print a schema as Avro's JSON.
 
@@ -143,7 +141,7 @@ def show_schema(
     return Code.OK
 
 
-def check_schemas(context: typer.Context) -> int:
+def check_schemas(context: Context) -> int:
     """Check that every schema is kept for ever.
 
     The lock file has to hold each version, so that all that was said can be read.

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-import typer
 import yaml
+from typer import Option
 
 from turbine.cli.output import tell, write
 from turbine.exporter.board import board
@@ -21,10 +21,10 @@ def export(
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", metavar="DIR", help="Into two files there; else on standard output."),
+        Option("--out", metavar="DIR", help="Into two files there; else on standard output."),
     ] = None,
     runbooks: Annotated[
-        str, typer.Option("--runbooks", metavar="BASE", help="Where the runbooks' pages are.")
+        str, Option("--runbooks", metavar="BASE", help="Where the runbooks' pages are.")
     ] = "docs/runbooks",
 ) -> int:
     """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
 from events.generated.records import (
     OffsetResetRequested,
@@ -27,14 +27,15 @@ from turbine.cli.options import (
 from turbine.cli.plans import dry_id
 from turbine.cli.trials import try_asking
 from turbine.cli.verdicts import asked_row, show_verdicts
-from turbine.failures import Code, Failed, named
+from turbine.failures import named
 from turbine.read.answers.trial import Request
 from turbine.read.moments import now_ms, parse_moment
+from turbine_client.errors import BadRequest
 from turbine_client.publish import Publisher
 from turbine_client.verdicts import Verdict
 
-Job = Annotated[str, typer.Argument(metavar="JOB")]
-Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the job reads it.")]
+Job = Annotated[str, Argument(metavar="JOB")]
+Why = Annotated[str, Option("--reason", help="Why; whoever looks at the job reads it.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class JobRequest:
 
 
 def pause(
-    context: typer.Context,
+    context: Context,
     *,
     job: Job,
     reason: Why,
@@ -78,7 +79,7 @@ def pause(
 
 
 def resume(
-    context: typer.Context,
+    context: Context,
     *,
     job: Job,
     reason: Why,
@@ -96,7 +97,7 @@ def resume(
 
 
 def release(
-    context: typer.Context,
+    context: Context,
     *,
     job: Job,
     reason: Why,
@@ -111,12 +112,12 @@ def release(
 
 
 def reset(
-    context: typer.Context,
+    context: Context,
     *,
     job: Job,
     to: Annotated[
         str,
-        typer.Option(
+        Option(
             "--to",
             metavar="PLACE",
             help="earliest, latest, a time, a span ago, or offsets as JSON by topic and partition.",
@@ -149,16 +150,13 @@ def goal_text(to: str) -> str:
     moment = parse_moment(plain, now_ms(), "--to")
     if isinstance(moment, int):
         return str(moment)
-    raise Failed(
-        Code.USAGE,
+    raise BadRequest(
         "--to: a position is of Turbine's own log; write earliest, latest, a time, or offsets such"
-        ' as {"orders":{"0":42}}',
+        ' as {"orders":{"0":42}}'
     )
 
 
-def _ask(
-    context: typer.Context, asked: JobRequest, *, dry_run: bool, wait_s: float, output: str
-) -> int:
+def _ask(context: Context, asked: JobRequest, *, dry_run: bool, wait_s: float, output: str) -> int:
     check_job(asked.job)
     who = author_or_user(asked.author)
     if dry_run:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from events.job_config.strict_json import printable
 from turbine.cli.terminal import terminal
+from turbine.read.plain import JsonObject
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from rich.console import Console
 
-Row = dict[str, Any]
 
 TABLE_WIDTH = 10_000
 """Of a pipe: nothing is cut or folded that a program may want to read."""
@@ -57,7 +57,7 @@ def tell(text: str) -> None:
 
 
 def show_rows(
-    rows: Iterable[Row], form: str, columns: Sequence[Column], name: str = "name"
+    rows: Iterable[JsonObject], form: str, columns: Sequence[Column], name: str = "name"
 ) -> None:
     """Rows in the form that was asked for; `name` is the field that the form "name" prints."""
     match form:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
 from events.generated.records import PlacementApplyRequested, PlacementRejected
 from events.job_config.strict_json import printable
@@ -25,14 +25,15 @@ from turbine.read.answers.move_history import plans_of
 from turbine.read.answers.moves import plan_to_plain
 from turbine.read.answers.placing import draft_of, draft_to_plain
 from turbine.read.moments import show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
 from turbine_client.publish import TooLarge
 
-Row = dict[str, Any]
-PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
+PlanId = Annotated[str, Argument(metavar="PLAN")]
 Most = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--moves",
         min=1,
         metavar="N",
@@ -49,12 +50,12 @@ REASONS_SHOWN = 12
 
 
 def plan_placement(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
     moves: Most = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="As always: nothing is sent by this command.")
+        bool, Option("--dry-run", help="As always: nothing is sent by this command.")
     ] = True,
     at: At = None,
     output: Shown = "table",
@@ -74,7 +75,7 @@ def plan_placement(
     return Code.OK
 
 
-def _plan_text(row: Row, most: int | None) -> str:
+def _plan_text(row: JsonObject, most: int | None) -> str:
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -100,7 +101,7 @@ def _more(count: int) -> str:
     return f"\n… and {count - MOVES_SHOWN} more; -o json has all" if count > MOVES_SHOWN else ""
 
 
-def _spread(row: Row) -> list[Row]:
+def _spread(row: JsonObject) -> list[JsonObject]:
     return [{"resource": name} | both for name, both in row["spread"].items()]
 
 
@@ -126,7 +127,7 @@ CAUSES = {
 """Why a container stays out of band, in words."""
 
 
-def _out_text(row: Row) -> str:
+def _out_text(row: JsonObject) -> str:
     if not row["out_of_band"]:
         return ""
     return listed(
@@ -139,9 +140,9 @@ def _out_text(row: Row) -> str:
     )
 
 
-def _unplaced_text(row: Row) -> str:
+def _unplaced_text(row: JsonObject) -> str:
     counts = Counter(one["why"] for one in row["unplaced_shards"])
-    firsts: Row = {}
+    firsts: JsonObject = {}
     for one in row["unplaced_shards"]:
         firsts.setdefault(one["why"], one["shard"])
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
@@ -152,10 +153,10 @@ def _unplaced_text(row: Row) -> str:
 
 
 def apply_placement(
-    context: typer.Context,
+    context: Context,
     plan: PlanId,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it stands beside the plan.")],
+    reason: Annotated[str, Option("--reason", help="Why; it stands beside the plan.")],
     moves: Most = None,
     author: Author = None,
     dry_run: DryRun = False,
@@ -193,10 +194,9 @@ def _tier_of(plan: str) -> tuple[str, bool]:
         tier, found, rest = plan.rpartition(mark)
         if found and tier and rest:
             return tier, mark == "!"
-    raise Failed(
-        Code.USAGE,
+    raise BadRequest(
         f"{plan} is no plan's id; `turbine placement plan` shows one such as default!1f3a0c9e2b7d,"
-        " and an alert that waits for you names one such as default#12",
+        " and an alert that waits for you names one such as default#12"
     )
 
 
@@ -252,10 +252,9 @@ def _send(log: Log, body: PlacementApplyRequested) -> None:
     try:
         ask(log, body.tier, body)
     except TooLarge:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"plan {body.plan_id} has more moves than one request can hold; make it smaller with"
-            " `turbine placement plan --moves N`, and apply that",
+            " `turbine placement plan --moves N`, and apply that"
         ) from None
 
 
@@ -300,7 +299,7 @@ def answer_text(body: Answer, plan: str) -> str:
 
 
 def show_placement(
-    context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
+    context: Context, plan: PlanId, *, at: At = None, output: Shown = "table"
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
     tier, shown = _tier_of(plan)
@@ -322,7 +321,7 @@ def show_placement(
     return Code.OK
 
 
-def _shown_text(row: Row) -> str:
+def _shown_text(row: JsonObject) -> str:
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

@@ -6,7 +6,6 @@ import json
 import time  # noqa: TID251 - patience with a verdict is real time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from events.generated.records import ConfigChangeProposed
 from events.topics import LAYERS
@@ -16,16 +15,9 @@ from turbine.cli.documents import LayerWish
 from turbine.cli.verdicts import row_of
 from turbine.read.differences import change_through
 from turbine.read.moments import now_ms
+from turbine.read.plain import JsonObject
 from turbine_client.identity import change_id
-from turbine_client.publish import (
-    Pending,
-    Publisher,
-    Unheard,
-    Unknown,
-    encoded,
-)
-
-Row = dict[str, Any]
+from turbine_client.publish import Pending, Publisher, Unheard, Unknown, encoded
 
 VALID_S = (60.0, 600.0)
 """How long a change may wait to be decided: as long as its author waits, within the log's bound."""
@@ -36,7 +28,7 @@ class PlannedChange:
     """What is sent for one job; None: the layer is what is wished already."""
 
     wish: LayerWish
-    set: dict[str, Any]
+    set: JsonObject
     clear: tuple[str, ...]
     expected_version: int | None
     unchanged: bool = False
@@ -104,7 +96,9 @@ def check_sizes(plans: Iterable[PlannedChange], terms: ChangeTerms) -> None:
         encoded(plan.wish.job, terms.asked(plan, now_ms()))
 
 
-def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Row]:
+def await_verdicts(
+    publisher: Publisher, pending: Iterable[Pending], wait_s: float
+) -> list[JsonObject]:
     """The verdict of each, all within one time."""
     limit_s = time.monotonic() + wait_s
     rows = []

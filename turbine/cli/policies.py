@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument
 
 from events.job_config.policies.table import SETTINGS
 from events.job_config.strict_json import canonical_json, shorten
@@ -16,7 +16,7 @@ from turbine.read.answers.policies import rows_of
 
 
 def describe_policy(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Such as turbine, flink or keda.")],
+    name: Annotated[str, Argument(metavar="NAME", help="Such as turbine, flink or keda.")],
     output: Shown = "table",
 ) -> int:
     """Show the settings of a scaling policy: defaults, what they may be, what they mean."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
-import typer
+from typer import Argument, Context, Option
 
 from turbine.cli.job_rows import names_in
 from turbine.cli.options import At, Shown, Tier, open_log
@@ -17,13 +17,12 @@ from turbine.failures import Code, Failed
 from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
 from turbine.read.differences import Difference
 from turbine.read.moments import given_moment, now_ms, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at
 from turbine_client.creating import perhaps
+from turbine_client.errors import BadRequest
 from turbine_client.identity import is_job_id, valid_until_ms
-
-Row = dict[str, Any]
 
 UNSAID = ("tier", "moves_json", "measures_json", "traceparent")
 """Fields of a decision about a tier that its head says, or that are for programs."""
@@ -32,10 +31,10 @@ WISHES = ("DrainRequested", "UndrainRequested")
 
 
 def why(
-    context: typer.Context,
+    context: Context,
     words: Annotated[
         list[str],
-        typer.Argument(
+        Argument(
             metavar="ID | JOB | shard N",
             help="Of a decision or of a change that was asked, or its first six characters; a job;"
             " or a shard by number.",
@@ -45,7 +44,7 @@ def why(
     tier: Tier = "default",
     at: At = None,
     every: Annotated[
-        bool, typer.Option("--all", help="Of a shard: every container, not the best ones.")
+        bool, Option("--all", help="Of a shard: every container, not the best ones.")
     ] = False,
     output: Shown = "table",
 ) -> int:
@@ -61,12 +60,11 @@ def why(
         case [name] if name != "shard" and not every:
             return _why_named(context, name, at, output)
         case [_] if every:
-            raise Failed(Code.USAGE, "--all is for `turbine why shard N`")
+            raise BadRequest("--all is for `turbine why shard N`")
         case _:
-            raise Failed(
-                Code.USAGE,
+            raise BadRequest(
                 "say of what: `turbine why ID`, `turbine why JOB` or `turbine why shard N`, one at"
-                " a time",
+                " a time"
             )
 
 
@@ -79,7 +77,7 @@ def _is_id(name: str) -> bool:
     return True
 
 
-def _why_named(context: typer.Context, name: str, at: str | None, output: str) -> int:
+def _why_named(context: Context, name: str, at: str | None, output: str) -> int:
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     # A job's partition is read sooner than all of the journal.
@@ -177,7 +175,7 @@ def _refusal_text(answer: Explanation) -> str:
 
 
 def _request_text(request: RequestLine) -> str:
-    body: Row = request.body
+    body: JsonObject = request.body
     return facts(
         [
             ("request", request.change_id),

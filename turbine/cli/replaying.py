@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time  # noqa: TID251 - a replay keeps the pace that a person asked for
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from events.job_config.strict_json import printable
 from events.sentences import sentence
@@ -16,34 +16,30 @@ from turbine.cli.output import tell, to_line, write
 from turbine.failures import Code
 from turbine.read.answers.journal import line_of
 from turbine.read.moments import Moment, given_moment, show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at, position_at
 from turbine.read.state.replaying import Happening, Replay
 
-Row = dict[str, Any]
-
 PROGRESS_S = 2.0
 """Between two lines about how far it is."""
-From = Annotated[str | None, typer.Option("--from", metavar="TIME|POSITION", help="From there on.")]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME|POSITION", help="Up to there.")]
+From = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="From there on.")]
+To = Annotated[str | None, Option("--to", metavar="TIME|POSITION", help="Up to there.")]
 Speed = Annotated[
     float | None,
-    typer.Option(
+    Option(
         "--speed", min=0.001, max=1e9, metavar="N", help="N times as fast as it was; else at once."
     ),
 ]
 
 
 def replay(
-    context: typer.Context,
+    context: Context,
     *,
     start: From = None,
     end: To = None,
     speed: Speed = None,
-    job: Annotated[
-        str | None, typer.Option("--job", metavar="JOB", help="Of this job alone.")
-    ] = None,
+    job: Annotated[str | None, Option("--job", metavar="JOB", help="Of this job alone.")] = None,
     output: Streamed = "table",
 ) -> int:
     """Play the log's history through the folds, and say what was decided as it was decided.
@@ -126,7 +122,7 @@ class _Shown:
         )
 
 
-def _summary(found: Replay, seconds: float) -> Row:
+def _summary(found: Replay, seconds: float) -> JsonObject:
     return {
         "records": found.records,
         "seconds": round(seconds, 3),
@@ -139,8 +135,8 @@ def _summary(found: Replay, seconds: float) -> Row:
     }
 
 
-def _to_plain(one: Happening) -> Row:
-    row: Row = plain(line_of(one.read_standing()))
+def _to_plain(one: Happening) -> JsonObject:
+    row: JsonObject = plain(line_of(one.read_standing()))
     if row["job"].count("/"):
         row["tier"] = row.pop("job").partition("/")[0]
     return row | {"jobs": dict(one.jobs)}
@@ -154,7 +150,7 @@ def _line(one: Happening, *, wide: bool) -> str:
     return printable(text) + (f"  {record.id}" if wide else "")
 
 
-def _jobs_text(jobs: Row) -> str:
+def _jobs_text(jobs: JsonObject) -> str:
     parts = ", ".join(f"{count} {word}" for word, count in jobs.items())
     count = sum(jobs.values())
     return f"{count} job{'' if count == 1 else 's'}" + (f": {parts}" if parts else "")

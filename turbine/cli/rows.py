@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Context
 
 from turbine.cli.options import DryRun, chosen
 from turbine.cli.output import tell, write
@@ -14,9 +14,9 @@ from turbine.ops.forgetting import kept_of
 
 
 def forget(
-    context: typer.Context,
+    context: Context,
     names: Annotated[
-        list[str], typer.Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
+        list[str], Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
     ],
     *,
     dry_run: DryRun = False,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
 from events.sentences.scaling import outline
@@ -26,10 +25,8 @@ from turbine.read.answers.scaling import (
     words_of,
 )
 from turbine.read.moments import show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.state.framed import FramedLog
-
-Row = dict[str, Any]
 
 INSTANT_MS = 10**12
 """Of 2001: what is less is no instant of any log, but a length of time."""
@@ -44,7 +41,7 @@ EVIDENCE_ROWS = 60
 
 def text_of(word: DecisionDetail) -> str:
     """All that a record of the scaler says, and what became of it."""
-    body: Row = word.body or {}
+    body: JsonObject = word.body or {}
     assert word.scaling is not None, "it is a word of the scaler"
     match word.kind:
         case "ScalingDecided":
@@ -61,7 +58,7 @@ def text_of(word: DecisionDetail) -> str:
     return "\n\n".join(parts)
 
 
-def _decided(body: Row, before: Row) -> list[str]:
+def _decided(body: JsonObject, before: JsonObject) -> list[str]:
     pairs: list[tuple[str, object]] = [
         ("action", body["action"]),
         ("of", size_of(before)),
@@ -81,7 +78,7 @@ def _decided(body: Row, before: Row) -> list[str]:
     return parts
 
 
-def _constraints(body: Row) -> list[str]:
+def _constraints(body: JsonObject) -> list[str]:
     """What each made of the number, in order."""
     numbers = {
         "BEFORE": lambda one: _number(one["before"]),
@@ -90,14 +87,14 @@ def _constraints(body: Row) -> list[str]:
     return part(body["constraints"], "CONSTRAINT=name, BEFORE, AFTER, NOTE", numbers)
 
 
-def _tasks(body: Row) -> str:
+def _tasks(body: JsonObject) -> str:
     """Those of another size are not so many of the size before."""
     resized = "threads_per_task" in parsed(body["set_json"])
     more = " of the size before" if resized else ""
     return f"{body['raw_tasks']}{more} wanted, {body['final_tasks']} decided"
 
 
-def _expected(body: Row) -> str:
+def _expected(body: JsonObject) -> str:
     rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
     if body["mode"] != "act":
         by_ms = None  # what is only shown is held against nothing
@@ -106,7 +103,7 @@ def _expected(body: Row) -> str:
     return ", ".join(filter(None, (wanted, by))) or "nothing that is looked at later"
 
 
-def _declined(body: Row) -> str:
+def _declined(body: JsonObject) -> str:
     return facts(
         [
             *([("action", f"{body['action']}, not taken")] if body["action"] in ACTIONS else []),
@@ -121,13 +118,13 @@ def _declined(body: Row) -> str:
     )
 
 
-def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
+def _closed(kind: str, body: JsonObject, decided: DecisionHead | None) -> str:
     record = from_plain(RECORDS[kind], body)
     assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
     outcome = outline(record)
     pairs: list[tuple[str, object]] = [("outcome", outcome), ("because", body["explanation"])]
     if decided is not None:
-        was: Row = decided.body or {}
+        was: JsonObject = decided.body or {}
         pairs += [
             ("of", f"{was['action']}, decided {show_time(decided.at_ms)} ({decided.id})"),
             ("which said", decided.summary),
@@ -139,7 +136,7 @@ def _closed(kind: str, body: Row, decided: DecisionHead | None) -> str:
     return facts(pairs)
 
 
-def _measured(measures: Row) -> list[str]:
+def _measured(measures: JsonObject) -> list[str]:
     """Before and after side by side, where it has both and they are objects."""
     before, after = measures.get("before"), measures.get("after")
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -154,7 +151,7 @@ def _measured(measures: Row) -> list[str]:
     return [*part(rows, "MEASURED=name, BEFORE, AFTER", numbers), *_values("MEASURED", rest)]
 
 
-def _values(title: str, values: Row) -> list[str]:
+def _values(title: str, values: JsonObject) -> list[str]:
     rows = [{"name": name, "value": value} for name, value in flat(values)]
     if not rows:
         return []
@@ -187,7 +184,7 @@ def _became(events: Sequence[Consequence]) -> str:
     return listed(events, "THEN=at_ms:time, KIND, WHAT=text, ID")
 
 
-def _nothing_yet(body: Row) -> str:
+def _nothing_yet(body: JsonObject) -> str:
     if body["mode"] != "act":
         return f"nothing came of it: in mode {body['mode']} nothing is proposed"
     return "nothing came of it yet: its change has no verdict; is the job service running?"
@@ -223,7 +220,7 @@ def why_job(log: FramedLog, name: str, output: str) -> int | None:
     return Code.OK
 
 
-def _job_text(row: Row, last: DecisionDetail | None) -> str:
+def _job_text(row: JsonObject, last: DecisionDetail | None) -> str:
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
@@ -241,7 +238,7 @@ def _job_text(row: Row, last: DecisionDetail | None) -> str:
     return "\n\n".join(parts)
 
 
-def _standing(row: Row) -> list[tuple[str, object]]:
+def _standing(row: JsonObject) -> list[tuple[str, object]]:
     """How it is and why, ahead of all that is about its size."""
     tasks = f"{row['running']} of {row['tasks']} tasks run"
     pairs: list[tuple[str, object]] = [("state", f"{row['state']}, {tasks}")]
@@ -265,12 +262,12 @@ def silence(*, alive: bool, mode: str) -> str:
     return "nothing was said about its size yet; is the auto scaler running?"
 
 
-def decisions_text(decisions: list[Row]) -> str:
+def decisions_text(decisions: list[JsonObject]) -> str:
     """A line each."""
     return listed(decisions, "DECIDED=at_ms:time, KIND, SAYS=summary, ID")
 
 
-def section(row: Row) -> str:
+def section(row: JsonObject) -> str:
     """What `describe job` says of scaling."""
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
 from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
 from events.topics import LAYERS
@@ -32,24 +32,25 @@ from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
 from turbine.read.differences import change_through, differences
 from turbine.read.moments import now_ms, parse_span, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log, Standing
+from turbine_client.errors import BadRequest
 from turbine_client.publish import Accepted, Publisher
 
-Json = dict[str, Any]
-Name = Annotated[str, typer.Argument(metavar="JOB")]
+Name = Annotated[str, Argument(metavar="JOB")]
 
 
 def scale(
-    context: typer.Context,
+    context: Context,
     *,
     job: Name,
-    tasks: Annotated[int, typer.Option("--tasks", min=1, metavar="N", help="How many.")],
-    reason: Annotated[str, typer.Option("--reason", help="Why it is overridden.")],
+    tasks: Annotated[int, Option("--tasks", min=1, metavar="N", help="How many.")],
+    reason: Annotated[str, Option("--reason", help="Why it is overridden.")],
     for_: Annotated[
-        str | None, typer.Option("--for", metavar="SPAN", help="Taken back after it, such as 2h.")
+        str | None, Option("--for", metavar="SPAN", help="Taken back after it, such as 2h.")
     ] = None,
     until_cleared: Annotated[
-        bool, typer.Option("--until-cleared", help="Holds until somebody clears it.")
+        bool, Option("--until-cleared", help="Holds until somebody clears it.")
     ] = False,
     author: Author = None,
     dry_run: DryRun = False,
@@ -62,9 +63,7 @@ def scale(
     """
     check_job(job)
     if (for_ is None) is not until_cleared:
-        raise Failed(
-            Code.USAGE, "say how long with --for SPAN, such as --for 2h, or with --until-cleared"
-        )
+        raise BadRequest("say how long with --for SPAN, such as --for 2h, or with --until-cleared")
     expires_ms = None if for_ is None else now_ms() + parse_span(for_, "--for")
     who = author_or_user(author)
     log = open_log(context)
@@ -76,12 +75,12 @@ def scale(
 
 
 def rollback(
-    context: typer.Context,
+    context: Context,
     *,
     job: Name,
-    to: Annotated[int, typer.Option("--to", min=0, metavar="VERSION", help="Of that layer.")],
+    to: Annotated[int, Option("--to", min=0, metavar="VERSION", help="Of that layer.")],
     layer: Layer = "base",
-    reason: Annotated[str, typer.Option("--reason", help="Why; by default what is done.")] = "",
+    reason: Annotated[str, Option("--reason", help="Why; by default what is done.")] = "",
     expires: Expires = None,
     author: Author = None,
     dry_run: DryRun = False,
@@ -112,7 +111,7 @@ def rollback(
 
 def layer_at(
     decisions: Iterable[Standing], job: str, layer: str, version: int, newest: int
-) -> Json:
+) -> JsonObject:
     """What the layer held at a version, by the decision that made it."""
     if version == 0 and layer != "base":
         return {}  # nobody had wanted anything yet
@@ -120,16 +119,15 @@ def layer_at(
         body = one.read.record.body if one.stands else None
         match body:
             case JobConfigChanged() if (body.layer, body.version) == (layer, version):
-                held: Json = json.loads(body.layer_json)
+                held: JsonObject = json.loads(body.layer_json)
                 return held
             case OverrideExpired() if (body.layer, body.version) == (layer, version):
-                left: Json = json.loads(body.layer_json or "{}")
+                left: JsonObject = json.loads(body.layer_json or "{}")
                 return left
             case JobDeleted() if body.versions.to_plain()[layer] == version:
-                raise Failed(
-                    Code.USAGE,
+                raise BadRequest(
                     f"version {version} of {layer} is the deletion of {job};"
-                    f" name one before it, or use `turbine delete {job} --reason R`",
+                    f" name one before it, or use `turbine delete {job} --reason R`"
                 )
     if 0 < version <= newest:
         raise Failed(
@@ -150,7 +148,7 @@ def _existing(log: Log, name: str) -> Job:
     return existing(log.job(name), name, None, lambda: names_in(log))
 
 
-def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> PlannedChange:
+def _plan(wish: Any, set_: JsonObject, clear: Iterable[str], version: int) -> PlannedChange:
     # What a deleted job was at a version is what it is made again by: whoever names it means it.
     return PlannedChange(wish, set_, tuple(clear), version, create=True)
 
@@ -162,7 +160,13 @@ def _try(log: Log, terms: ChangeTerms, plan: PlannedChange, output: str) -> int:
 
 
 def _send(
-    log: Log, terms: ChangeTerms, plan: PlannedChange, shown: Json, output: str, *, dry_run: bool
+    log: Log,
+    terms: ChangeTerms,
+    plan: PlannedChange,
+    shown: JsonObject,
+    output: str,
+    *,
+    dry_run: bool,
 ) -> int:
     if dry_run:
         return _try(log, terms, plan, output)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
 from turbine.cli.backtest import DAYS_MAX, AsJson
 from turbine.cli.columns import columns
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 from turbine.lab.backtest import find_trace
 from turbine.lab.plant.cases import SCENARIOS
 from turbine.lab.plant.scoreboard import ScoreRow as Played
@@ -35,49 +35,46 @@ from turbine.lab.scoreboard import (
 )
 from turbine.lab.scoreboard_made import command_of, made_of
 from turbine.read.moments import now_ms
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
 
 PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
 NO_SCENARIO = "none"
 
 Policies = Annotated[
     list[str] | None,
-    typer.Option("--policy", metavar="P", help="Repeatable; the first is held against the others."),
+    Option("--policy", metavar="P", help="Repeatable; the first is held against the others."),
 ]
 Named = Annotated[
     list[str] | None,
-    typer.Option("--trace", metavar="FILE|NAME", help="Repeatable; by default all of --traces."),
+    Option("--trace", metavar="FILE|NAME", help="Repeatable; by default all of --traces."),
 ]
 Traces = Annotated[
-    Path | None, typer.Option("--traces", metavar="DIR", help="Traces, as .csv or .csv.gz.")
+    Path | None, Option("--traces", metavar="DIR", help="Traces, as .csv or .csv.gz.")
 ]
 Scenarios = Annotated[
     list[str] | None,
-    typer.Option(
-        "--scenario", metavar="S", help="Repeatable; by default all; none for traces alone."
-    ),
+    Option("--scenario", metavar="S", help="Repeatable; by default all; none for traces alone."),
 ]
 Days = Annotated[
     int | None,
-    typer.Option(
+    Option(
         "--days", min=1, max=DAYS_MAX, metavar="N",
         help="The last of each trace; those before are the job's history.",
     ),
 ]  # fmt: skip
 Part = Annotated[
     Literal["all", "whole", "first", "last"],
-    typer.Option("--part", help="Of the time: what is shown of it."),
+    Option("--part", help="Of the time: what is shown of it."),
 ]
 NoOptimum = Annotated[
-    bool, typer.Option("--no-optimum", help="Without the least cost, which takes longest.")
+    bool, Option("--no-optimum", help="Without the least cost, which takes longest.")
 ]
 Plots = Annotated[
-    Path | None, typer.Option("--plots", metavar="DIR", help="A picture of each run, as SVG.")
+    Path | None, Option("--plots", metavar="DIR", help="A picture of each run, as SVG.")
 ]
 Board = Annotated[
-    Literal["table", "wide", "json", "yaml"],
-    typer.Option("-o", "--output", help="Form of the output."),
+    Literal["table", "wide", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
 ]
 
 
@@ -99,7 +96,12 @@ def scoreboard(
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
     """
-    typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
+    typed: JsonObject = {
+        "--traces": traces,
+        "--trace": trace,
+        "--scenario": scenario,
+        "--policy": policy,
+    }
     typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
     policies = check_policies(policy or ())
     cases = _cases(trace or (), traces, scenario or (), days)
@@ -121,13 +123,12 @@ def _cases(
 ) -> list[Question]:
     files = _files(named, directory)
     if days is not None and not files:
-        raise Failed(Code.USAGE, "--days is of traces; name some with --traces or --trace")
+        raise BadRequest("--days is of traces; name some with --traces or --trace")
     if NO_SCENARIO in scenarios:
         if len(scenarios) > 1 or not files:
-            raise Failed(
-                Code.USAGE,
+            raise BadRequest(
                 f"--scenario {NO_SCENARIO} leaves {'others' if files else 'nothing'} to be played;"
-                f" {'leave one of them out' if files else 'name traces with --traces or --trace'}",
+                f" {'leave one of them out' if files else 'name traces with --traces or --trace'}"
             )
         chosen: Sequence[str] = ()
     else:
@@ -144,15 +145,12 @@ def _files(named: Sequence[str], directory: Path | None) -> list[Path]:
     if directory is None:
         return []
     if not directory.is_dir():
-        raise Failed(
-            Code.USAGE, f"--traces: {directory} is no directory; name one that holds traces"
-        )
+        raise BadRequest(f"--traces: {directory} is no directory; name one that holds traces")
     found = files_in(directory)
     if not found:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--traces: {directory} holds no .csv and no .csv.gz; name a directory that does, or"
-            " leave the option out to play scenarios alone",
+            " leave the option out to play scenarios alone"
         )
     return found
 
@@ -162,9 +160,8 @@ def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failed(
-            Code.USAGE,
-            f"--plots: {directory} cannot be made ({error.strerror}); name another directory",
+        raise BadRequest(
+            f"--plots: {directory} cannot be made ({error.strerror}); name another directory"
         ) from None
     for one in asked:
         if one["do"] == "play":
@@ -178,7 +175,7 @@ def _tell(asked: Question, done: int, count: int) -> None:
 # --- what is told
 
 
-def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
+def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> None:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
     stands = list(standings(found, own))
     row = {
@@ -194,7 +191,7 @@ def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
         _write(row, stands, wide=output == "wide")
 
 
-def _write(row: Row, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
+def _write(row: JsonObject, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
     columns = [one for one in _columns() if wide or not one.wide]
     write(table_text(sorted(row["rows"], key=_place), columns))
     if not any(one.better_than or one.not_better_than for one in stands):
@@ -204,7 +201,7 @@ def _write(row: Row, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
     write("\n" + facts((name, f"{value:.4g}") for name, value in row["figures"].items()))
 
 
-def _place(row: Row) -> tuple[int, str, int]:
+def _place(row: JsonObject) -> tuple[int, str, int]:
     """Traces, their sums, scenarios; of a case the parts one after the other."""
     kinds = ("trace", "all", "scenario")
     return kinds.index(row["kind"]), row["case"], list(PARTS.values()).index(row["part"])
@@ -212,7 +209,7 @@ def _place(row: Row) -> tuple[int, str, int]:
 
 def _columns() -> list[Column]:
     def number(name: str, title: str = "", *, wide: bool = False) -> Column:
-        def cell(row: Row) -> object:
+        def cell(row: JsonObject) -> object:
             value = row.get(name)
             return None if value is None else _number(value)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-import typer
+from typer import Context
 
 from turbine.cli.columns import columns
 from turbine.cli.containers import TierReading, look
@@ -18,17 +18,12 @@ from turbine.read.answers.move_history import moves_of, timed
 from turbine.read.answers.moves import move_line
 from turbine.read.answers.placing import judged
 from turbine.read.moments import show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Standing
-
-Row = dict[str, Any]
+from turbine_client.errors import BadRequest
 
 SHOWN = 5
-VERDICTS = {
-    "home": "it is here",
-    "region": "not in its regions",
-    "draining": "is being emptied",
-}
+VERDICTS = {"home": "it is here", "region": "not in its regions", "draining": "is being emptied"}
 REFUSALS = {
     "dead": "dead",
     "draining": "being emptied",
@@ -41,11 +36,11 @@ REFUSALS = {
 
 
 def why_shard(
-    context: typer.Context, number: str, tier: str, at: str | None, output: str, *, every: bool
+    context: Context, number: str, tier: str, at: str | None, output: str, *, every: bool
 ) -> int:
     """Says why a shard is where it is, and how each container is judged for it."""
     if not number.isdecimal():
-        raise Failed(Code.USAGE, f"{number} is no shard's number; they are numbered from 0")
+        raise BadRequest(f"{number} is no shard's number; they are numbered from 0")
     looked = look(context, tier, at)
     row, shard = looked.row, int(number)
     if shard >= row.shards:
@@ -62,25 +57,25 @@ def why_shard(
     return Code.OK
 
 
-def _last_move(looked: TierReading, shard: int) -> Row | None:
+def _last_move(looked: TierReading, shard: int) -> JsonObject | None:
     moves = [move for move in moves_of(looked.chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
     last = timed(moves[-1:], looked.row, ())
     return plain(move_line(looked.row.tier, last[0])) if last else None
 
 
-def _last_decision(chain: list[Standing], shard: int) -> Row | None:
+def _last_decision(chain: list[Standing], shard: int) -> JsonObject | None:
     about = [
         one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard
     ]
     if not about:
         return None
     record = about[-1].read.record
-    line: Row = plain(line_of(about[-1]))
+    line: JsonObject = plain(line_of(about[-1]))
     return line | {"evidence": dict(sorted(record.evidence.items()))}
 
 
-def _shard_text(row: Row, *, every: bool) -> str:
+def _shard_text(row: JsonObject, *, every: bool) -> str:
     move, decision = row["move"], row["decision"]
     pairs: list[tuple[str, object]] = [
         ("shard", f"{row['shard']} of tier {row['tier']}"),
@@ -105,7 +100,7 @@ def _shard_text(row: Row, *, every: bool) -> str:
     return facts(pairs) + "\n\n" + _judged_text(row, every=every)
 
 
-def _where(row: Row) -> str:
+def _where(row: JsonObject) -> str:
     if row["unplaced"]:
         return f"nowhere: {row['unplaced']}"
     if row["container"] is None:
@@ -114,7 +109,7 @@ def _where(row: Row) -> str:
     return f"{row['container']}, {row['stage']}{to}"
 
 
-def _judged_text(row: Row, *, every: bool) -> str:
+def _judged_text(row: JsonObject, *, every: bool) -> str:
     judged = row["judged"]
     if not judged:
         return "no container lives"
@@ -129,7 +124,7 @@ def _judged_text(row: Row, *, every: bool) -> str:
     return "\n".join(parts)
 
 
-def _columns(judged: list[Row]) -> list[Any]:
+def _columns(judged: list[JsonObject]) -> list[Any]:
     def ratio(resource: str) -> Any:
         return lambda one: f"{one['of_mean'][resource]:.2f}"
 
@@ -140,13 +135,13 @@ def _columns(judged: list[Row]) -> list[Any]:
     ]
 
 
-def _verdict(one: Row) -> str:
+def _verdict(one: JsonObject) -> str:
     if one["verdict"] == "ceiling":
         return f"not enough free {one['resource']}"
     return VERDICTS.get(one["verdict"], str(one["verdict"]))
 
 
-def _left_out(judged: list[Row], more: int) -> list[str]:
+def _left_out(judged: list[JsonObject], more: int) -> list[str]:
     told = [f"{more} more possible"] if more > 0 else []
     counts = Counter(
         (one["verdict"], one["resource"]) for one in judged if one["verdict"] in REFUSALS

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from turbine.cli.following import show
 from turbine.cli.options import Streamed, check_job, chosen, open_log
@@ -20,35 +20,31 @@ from turbine.read.answers.outcomes import with_summary
 from turbine.read.moments import Moment, now_ms, parse_moment
 from turbine.read.state.instants import position_at
 from turbine_client.bookmark import Bookmark
+from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
 from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
-JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
+JobName = Annotated[str | None, Option("--job", metavar="NAME", help="Of this job only.")]
 Kinds = Annotated[
     list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Repeatable; by default all, as ce_type says."),
+    Option("--kind", metavar="KIND", help="Repeatable; by default all, as ce_type says."),
 ]
 From = Annotated[
-    str,
-    typer.Option("--from", metavar="WHERE", help="latest, earliest, a time, or a position vector."),
+    str, Option("--from", metavar="WHERE", help="latest, earliest, a time, or a position vector.")
 ]
 Resume = Annotated[
     Path | None,
-    typer.Option(
-        "--resume", metavar="FILE", help="Keep the position there; where it is there, go on."
-    ),
+    Option("--resume", metavar="FILE", help="Keep the position there; where it is there, go on."),
 ]
-Count = Annotated[int | None, typer.Option("--count", min=1, help="End after so many of them.")]
+Count = Annotated[int | None, Option("--count", min=1, help="End after so many of them.")]
 Execute = Annotated[
     str | None,
-    typer.Option(
-        "--exec", metavar="COMMAND", help="Run for each of them, with its JSON on its input."
-    ),
+    Option("--exec", metavar="COMMAND", help="Run for each of them, with its JSON on its input."),
 ]
 
 
 def outcomes(
-    context: typer.Context,
+    context: Context,
     *,
     job: JobName = None,
     kind: Kinds = None,
@@ -67,7 +63,7 @@ def outcomes(
 
 
 def alerts(
-    context: typer.Context,
+    context: Context,
     *,
     job: JobName = None,
     kind: Kinds = None,
@@ -119,7 +115,7 @@ class _Progress:
 
 
 def _follow(
-    context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
+    context: Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
     if wish.job is not None:
         check_job(wish.job)
@@ -136,7 +132,7 @@ def _follow(
     return Code.OK
 
 
-def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
+def _begin(context: Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
     topic = WORDS[wish.topic]
     with named("--kind"):
         kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
@@ -179,15 +175,13 @@ def _moment(text: str) -> Moment | str:
     return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
 
 
-def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
+def _start(context: Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
     """A position is compared with the log; a time is for the subscriber to find."""
     if not isinstance(moment, dict):
         return moment
     strange = next((place for place in sorted(moment) if place.partition("/")[0] != topic), None)
     if strange is not None and what != "--from":
-        raise Failed(
-            Code.USAGE, f"{what}: the file is about {strange} and not about {topic}; name another"
-        )
+        raise BadRequest(f"{what}: the file is about {strange} and not about {topic}; name another")
     return position_at(open_log(context), moment, [topic], what)
 
 
@@ -196,12 +190,11 @@ def _command(text: str) -> list[str]:
     try:
         command = shlex.split(text)
     except ValueError as bad:
-        raise Failed(Code.USAGE, f"--exec: {bad} in {text!r}; close it") from None
+        raise BadRequest(f"--exec: {bad} in {text!r}; close it") from None
     if not command or shutil.which(command[0]) is None:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--exec: there is no program {' '.join(command[:1])}; name one that is on the PATH,"
-            " or its path",
+            " or its path"
         )
     return command
 

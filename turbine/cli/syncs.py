@@ -5,7 +5,7 @@ from __future__ import annotations
 import time  # noqa: TID251 - a person's patience is real time
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context, Option
 
 from projections.syncs import Sync
 from turbine.cli.columns import columns
@@ -22,16 +22,15 @@ from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
 
-Row = dict[str, Any]
-Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
-Name = Annotated[str, typer.Argument(metavar="JOB")]
+Of = Annotated[str | None, Option("--job", metavar="JOB", help="Of this job only.")]
+Name = Annotated[str, Argument(metavar="JOB")]
 
 LOOK_S = 1.0
 """Between two looks of `wait`: each reads the job's partition anew."""
 
 
 def get_syncs(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
     job: Of = None,
@@ -47,7 +46,7 @@ def get_syncs(
 
 
 def get_tasks(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
     job: Of = None,
@@ -62,7 +61,7 @@ def get_tasks(
 
 
 def _named(
-    context: typer.Context, names: list[str] | None, job: str | None, at: str | None
+    context: Context, names: list[str] | None, job: str | None, at: str | None
 ) -> tuple[View, dict[str, Sync]]:
     """What the log says, and the rows of the jobs that are named, by --job too; of all where none
     is."""
@@ -79,14 +78,14 @@ def _named(
 
 
 def wait_job(
-    context: typer.Context,
+    context: Context,
     *,
     job: Name,
     for_: Annotated[
         Literal["running", "paused", "deleted", "quarantined"],
-        typer.Option("--for", help="What to wait for."),
+        Option("--for", help="What to wait for."),
     ],
-    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "60s",
+    timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "60s",
     output: Shown = "table",
 ) -> int:
     """Wait until a job is what is expected of it, or in quarantine.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - a person's patience is real time
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from components.shard_manager.core.planning import balance_ms
 from events.generated.records import DrainRequested, TierDefined, UndrainRequested
@@ -21,13 +21,14 @@ from turbine.cli.output import show, show_value, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
 from turbine.read.moments import parse_span, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.state.shards import UNPLANNED, why_left
+from turbine_client.errors import BadRequest
 from turbine_client.identity import is_job_id
 
-Row = dict[str, Any]
-Container = Annotated[str, typer.Argument(metavar="NAME")]
-Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the container reads it.")]
+Container = Annotated[str, Argument(metavar="NAME")]
+Why = Annotated[str, Option("--reason", help="Why; whoever looks at the container reads it.")]
 
 SHARDS_MAX = 2**20
 LOCAL = "default"
@@ -42,21 +43,21 @@ TOLD = 4
 
 
 def create_tier(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME")],
     *,
     shards: Annotated[
         int,
-        typer.Option(
+        Option(
             "--shards", min=1, max=SHARDS_MAX, metavar="N", help="Of each set of regions, for ever."
         ),
     ],
     region: Annotated[
-        list[str] | None, typer.Option("--region", help="Repeatable; at most four.")
+        list[str] | None, Option("--region", help="Repeatable; at most four.")
     ] = None,
     assignments: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
+        Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
     ] = None,
     dry_run: DryRun = False,
     output: Shown = "table",
@@ -77,7 +78,13 @@ def create_tier(
 
 
 def _defined(
-    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row, *, dry_run: bool
+    log: Log,
+    name: str,
+    shards: int,
+    regions: tuple[str, ...],
+    settings: JsonObject,
+    *,
+    dry_run: bool,
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
     found = before = definition_of(log.chain(name))
@@ -104,29 +111,27 @@ def _regions(named: list[str]) -> tuple[str, ...]:
     for one in named:
         _check_label("--region", one)
         if named.count(one) > 1:
-            raise Failed(Code.USAGE, f"--region {one} is named twice; once is enough")
+            raise BadRequest(f"--region {one} is named twice; once is enough")
     if len(named) > REGIONS_MAX:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"{len(named)} regions are too many for one tier; name at most {REGIONS_MAX}, as each"
-            " doubles the number of shards",
+            " doubles the number of shards"
         )
     return tuple(named)
 
 
-def _settings(settings: Row) -> Row:
+def _settings(settings: JsonObject) -> JsonObject:
     trouble = trouble_in(json.dumps(settings))
     if trouble:
-        raise Failed(Code.USAGE, f"--set: {trouble}")
+        raise BadRequest(f"--set: {trouble}")
     return settings
 
 
 def _check_label(what: str, text: str) -> None:
     if not is_job_id(text) or len(text) > 64:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"{what}: {shorten(text)} cannot be used; it is a name of up to 64 of a-z, 0-9, '.',"
-            " '_', '-' between letters or digits",
+            " '_', '-' between letters or digits"
         )
 
 
@@ -158,17 +163,15 @@ def _said(found: TierDefined) -> str:
 
 
 def drain_container(
-    context: typer.Context,
+    context: Context,
     name: Container,
     *,
     reason: Why,
     tier: Tier = "default",
     author: Author = None,
     dry_run: DryRun = False,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Until it holds nothing; see --timeout.")
-    ] = False,
-    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "30m",
+    wait: Annotated[bool, Option("--wait", help="Until it holds nothing; see --timeout.")] = False,
+    timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "30m",
     output: Shown = "table",
 ) -> int:
     """Have a container give all its shards away, and get no new ones.
@@ -190,7 +193,7 @@ def drain_container(
 
 
 def undrain_container(
-    context: typer.Context,
+    context: Context,
     name: Container,
     *,
     reason: Why,
@@ -291,7 +294,7 @@ def _show_drain(row: TierFleet, name: str, output: str, change: str | None) -> i
     return Code.OK
 
 
-def _show_trial(known: Row, said: str, output: str) -> int:
+def _show_trial(known: JsonObject, said: str, output: str) -> int:
     show(known | {"would": said}, output, lambda: f"{known['container']}: {said}")
     return Code.OK
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Literal
 
-import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
+from typer import Context, Option
 
 from turbine.cli.options import At, chosen, open_log
 from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
@@ -30,6 +30,7 @@ from turbine.read.moments import Moment, given_moment, now_ms
 from turbine.read.plain import plain
 from turbine.read.state.live import LiveLog as Views
 from turbine.read.state.view import View
+from turbine_client.errors import BadRequest
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -53,21 +54,20 @@ KEYS = {
 
 
 def top(
-    context: typer.Context,
+    context: Context,
     *,
-    once: Annotated[bool, typer.Option("--once", help="One frame, for pipes.")] = False,
+    once: Annotated[bool, Option("--once", help="One frame, for pipes.")] = False,
     filter_: Annotated[
-        str,
-        typer.Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X."),
+        str, Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X.")
     ] = "",
     sort: Annotated[
         Literal["worst", "lag", "rate", "tasks", "changed", "name"],
-        typer.Option("--sort", help="What stands first."),
+        Option("--sort", help="What stands first."),
     ] = "worst",
     at: At = None,
     output: Annotated[
         Literal["table", "json", "yaml"],
-        typer.Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
+        Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
     ] = "table",
 ) -> int:
     """Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
@@ -82,15 +82,13 @@ def top(
         _print_view(context, moment, look, output)
         return Code.OK
     if output != "table":
-        raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
+        raise BadRequest(f"-o {output} is of one frame; add --once")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Failed(Code.USAGE, "top needs a terminal; --once prints one frame")
+        raise BadRequest("top needs a terminal; --once prints one frame")
     return _watch(context, look)
 
 
-def _print_view(
-    context: typer.Context, moment: Moment | None, look: TopChoices, output: str
-) -> None:
+def _print_view(context: Context, moment: Moment | None, look: TopChoices, output: str) -> None:
     """One frame of what the log says now, or then."""
     with viewed(open_log(context), moment) as view:
         _print(_fleet(view, look), look, output)
@@ -127,7 +125,7 @@ def _styled(lines: list[Line]) -> Group:
 # --- live
 
 
-def _watch(context: typer.Context, look: TopChoices) -> int:
+def _watch(context: Context, look: TopChoices) -> int:
     views = Views(chosen(context).connected())
     try:
         if not views.ready(0.5):

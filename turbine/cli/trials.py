@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from events.generated.records import Body, JobConfigRejected, JobDeleteRequested
 from projections.jobs import Job
@@ -23,20 +22,20 @@ from turbine.read.answers.trial import (
 )
 from turbine.read.differences import differences
 from turbine.read.moments import now_ms
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.state.running import Sightings
 from turbine_client.creating import in_words, makes_a_job, no_such_tier, not_meant, tier_of
 
 Seen = Mapping[str, tuple[Sync, Sightings]]
 
-Row = dict[str, Any]
 
 WAITS = "its tasks are being started, which is brought to its end first"
 
 
 def trial_rows(
     plans: Iterable[PlannedChange], jobs: Mapping[str, Job], terms: ChangeTerms, log: Log
-) -> list[Row]:
+) -> list[JsonObject]:
     """The verdict on each change, what would differ, and what it would cost."""
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
@@ -60,20 +59,20 @@ def trial_rows(
     return [row | {"cost": found.get(row["job"])} for row in rows]
 
 
-def _unmade(row: Row, plan: PlannedChange) -> Row:
+def _unmade(row: JsonObject, plan: PlannedChange) -> JsonObject:
     """Of a job that is not there, and is not to be made."""
     if not makes_a_job(plan.set):
         return row
     return _rejected(row, "no-such-job", "", not_meant(plan.wish.job))
 
 
-def _rejected(row: Row, reason: str, path: str, said: str) -> Row:
+def _rejected(row: JsonObject, reason: str, path: str, said: str) -> JsonObject:
     """What is refused before it is sent."""
     told = {name: row[name] for name in ("job", "layer")}
     return told | {"verdict": "rejected", "reason": reason, "path": path, "explanation": said}
 
 
-def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> Row:
+def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> JsonObject:
     refused = isinstance(trial.verdict, JobConfigRejected)
     plain = trial.verdict.to_plain()
     wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
@@ -91,7 +90,7 @@ def seen_in(log: Log) -> Seen:
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
 
 
-def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Row]:
+def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, JsonObject]:
     """What each verdict would cost, where there is anything to do."""
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
@@ -105,7 +104,7 @@ def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Ro
 # --- what operators ask of one job
 
 
-def try_asking(log: Log, asked: Request, verb: str, output: str) -> Row:
+def try_asking(log: Log, asked: Request, verb: str, output: str) -> JsonObject:
     """The row that the request would have, and what it would cost."""
     name, now = asked.job, now_ms()
     if isinstance(asked, JobDeleteRequested):

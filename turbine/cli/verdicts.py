@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from events.job_config.strict_json import printable
 from turbine.cli.output import show
 from turbine.failures import Code, code_of_rejection
 from turbine.read.answers.costs import sentences
 from turbine.read.differences import ABSENT, Difference
+from turbine.read.plain import JsonObject
 from turbine_client.verdicts import Accepted, Verdict
 
-Row = dict[str, Any]
 
-
-def row_of(verdict: Verdict) -> Row:
+def row_of(verdict: Verdict) -> JsonObject:
     """A verdict as JSON."""
     row = {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
     if not row["change_id"]:
@@ -24,7 +22,7 @@ def row_of(verdict: Verdict) -> Row:
     return row
 
 
-def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
+def asked_row(verdict: Verdict, verb: str, *, table: bool) -> JsonObject:
     """The verdict on what an operator asked; people read what is planned or in effect."""
     row = row_of(verdict)
     if not isinstance(verdict, Accepted):
@@ -37,14 +35,14 @@ def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Row:
     return row
 
 
-def show_verdicts(rows: Sequence[Row], output: str, *, dry_run: bool = False) -> int:
+def show_verdicts(rows: Sequence[JsonObject], output: str, *, dry_run: bool = False) -> int:
     """Each job's verdict; the exit code is that of the failures if they agree on one."""
     show(list(rows), output, lambda: "\n".join(_text(row, dry_run=dry_run) for row in rows))
     codes = {_code(row) for row in rows} - {Code.OK}
     return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
 
 
-def _code(row: Row) -> Code:
+def _code(row: JsonObject) -> Code:
     match row["verdict"]:
         case "rejected":
             return code_of_rejection(row["reason"])
@@ -54,14 +52,14 @@ def _code(row: Row) -> Code:
             return Code.OK
 
 
-def _text(row: Row, *, dry_run: bool) -> str:
+def _text(row: JsonObject, *, dry_run: bool) -> str:
     text = _sentence(row, "would be " if dry_run else "")
     if "change_id" in row and row["verdict"] not in ("unknown", "unchanged"):
         text += f" (change {row['change_id']})"
     return "\n".join([printable(text), *(f"  {one}" for one in _below(row, dry_run=dry_run))])
 
 
-def _sentence(row: Row, would: str) -> str:
+def _sentence(row: JsonObject, would: str) -> str:
     job = row["job"]
     match row["verdict"]:
         case "accepted":
@@ -84,7 +82,7 @@ def _sentence(row: Row, would: str) -> str:
             return f"{job}: {would}{verdict}"
 
 
-def _below(row: Row, *, dry_run: bool) -> Iterator[str]:
+def _below(row: JsonObject, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
     for one in row.get("findings", ()):
         yield printable(one["sentence"])

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from components.webhooks.config import Hook, hooks_of, keys_in
 from turbine.cli.columns import columns
@@ -18,13 +18,14 @@ from turbine.ops.webhooks import ends_of, move, starts_of, state_of
 from turbine.read.moments import now_ms, parse_moment, parse_span
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
+from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, Tampered, show_secret, verify
 
 BODY_BYTES_MAX = 4 * 1024 * 1024
 
 
-def list_hooks(context: typer.Context, *, output: Listed = "table") -> int:
+def list_hooks(context: Context, *, output: Listed = "table") -> int:
     """List the webhooks of the settings, and how far behind each is.
 
     `behind` counts messages of its topics that were not dealt with yet, also those that it is not
@@ -57,15 +58,15 @@ def make_secret() -> int:
 
 def verify_request(
     body: Annotated[
-        str, typer.Argument(metavar="BODY", help="A file with the body as it came, or - for it.")
+        str, Argument(metavar="BODY", help="A file with the body as it came, or - for it.")
     ],
     *,
-    secret_file: Annotated[Path, typer.Option("--secret-file", help="One secret a line.")],
-    name: Annotated[str, typer.Option("--id", help="Its header webhook-id.")],
-    timestamp: Annotated[str, typer.Option("--timestamp", help="Its header webhook-timestamp.")],
-    signature: Annotated[str, typer.Option("--signature", help="Its header webhook-signature.")],
+    secret_file: Annotated[Path, Option("--secret-file", help="One secret a line.")],
+    name: Annotated[str, Option("--id", help="Its header webhook-id.")],
+    timestamp: Annotated[str, Option("--timestamp", help="Its header webhook-timestamp.")],
+    signature: Annotated[str, Option("--signature", help="Its header webhook-signature.")],
     tolerance: Annotated[
-        str, typer.Option("--tolerance", metavar="SPAN", help="How old it may be.")
+        str, Option("--tolerance", metavar="SPAN", help="How old it may be.")
     ] = "5m",
 ) -> int:
     """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
@@ -80,11 +81,11 @@ def verify_request(
 
 
 def rewind(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Of a webhook.")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME", help="Of a webhook.")],
     *,
     to: Annotated[
-        str, typer.Option("--to", metavar="WHERE", help="earliest, latest, a time or a position.")
+        str, Option("--to", metavar="WHERE", help="earliest, latest, a time or a position.")
     ],
     dry_run: DryRun = False,
 ) -> int:
@@ -136,6 +137,6 @@ def _body(name: str) -> bytes:
         with Path(name).open("rb") as file:
             return file.read(BODY_BYTES_MAX)
     except OSError as bad:
-        raise Failed(
-            Code.USAGE, f"{name} cannot be read ({bad.strerror}); name a file with the body"
+        raise BadRequest(
+            f"{name} cannot be read ({bad.strerror}); name a file with the body"
         ) from None

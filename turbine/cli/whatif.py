@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Context, Option
 
 from projections.scaling.actions import JobSize
 from turbine.cli.backtest import check_plot
@@ -21,35 +21,32 @@ from turbine.lab.sides import WhatIf, picture_of
 from turbine.lab.span import stretch
 from turbine.lab.whatif import what_if
 from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 
-Row = dict[str, Any]
-
 Jobs = Annotated[
     list[str] | None,
-    typer.Option("--job", metavar="JOB", help="Whose input; repeatable, by default every job's."),
+    Option("--job", metavar="JOB", help="Whose input; repeatable, by default every job's."),
 ]
 PolicyName = Annotated[
-    str | None, typer.Option("--policy", metavar="P", help="By default the job's own.")
+    str | None, Option("--policy", metavar="P", help="By default the job's own.")
 ]
 Sets = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
+    Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
 ]
-From = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="By default the first report.")
-]
-To = Annotated[str | None, typer.Option("--to", metavar="TIME", help="By default the last one.")]
+From = Annotated[str | None, Option("--from", metavar="TIME", help="By default the first report.")]
+To = Annotated[str | None, Option("--to", metavar="TIME", help="By default the last one.")]
 Plot = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE.svg", help="Draws one job's runs over time.")
+    Path | None, Option("--plot", metavar="FILE.svg", help="Draws one job's runs over time.")
 ]
 DECISIONS = 10
 """Of the other policy that people are shown, the first; the JSON has all."""
 
 
 def whatif(
-    context: typer.Context,
+    context: Context,
     *,
     job: Jobs = None,
     policy: PolicyName = None,
@@ -77,12 +74,11 @@ def whatif(
     return Code.OK
 
 
-def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]:
+def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, JsonObject]:
     settings = parse_assignments(set_ or ())
     if policy is None and not settings:
-        raise Failed(
-            Code.USAGE,
-            "nothing would be otherwise; name another policy with --policy or a setting with --set",
+        raise BadRequest(
+            "nothing would be otherwise; name another policy with --policy or a setting with --set"
         )
     return policy, settings
 
@@ -90,16 +86,14 @@ def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Row]
 def _instant(text: str | None, what: str) -> int | None:
     moment = given_moment(text, what)
     if isinstance(moment, dict):
-        raise Failed(
-            Code.USAGE, f"{what}: the input is played by time; name a time, not a position"
-        )
+        raise BadRequest(f"{what}: the input is played by time; name a time, not a position")
     return moment
 
 
 def _answers(
     log: Log,
     jobs: list[str] | None,
-    asked: tuple[str | None, Row],
+    asked: tuple[str | None, JsonObject],
     span: tuple[int | None, int | None],
 ) -> list[WhatIf]:
     """One of each job; of all jobs those that have something to play."""
@@ -128,7 +122,7 @@ def _alive(log: Log) -> list[str]:
 
 def _draw(found: list[WhatIf], path: Path) -> None:
     if len(found) != 1:
-        raise Failed(Code.USAGE, "--plot shows one job; name it with --job")
+        raise BadRequest("--plot shows one job; name it with --job")
     try:
         path.write_text(draw_beside(*picture_of(found[0])), encoding="utf-8")
     except OSError as error:
@@ -141,7 +135,7 @@ def _draw(found: list[WhatIf], path: Path) -> None:
 # --- told
 
 
-def _show(rows: list[Row], output: str, *, one: bool) -> None:
+def _show(rows: list[JsonObject], output: str, *, one: bool) -> None:
     """A job that was named alone is one object, not a list of one."""
     if output != "table":
         show_value(rows[0] if one else rows, output)
@@ -150,7 +144,7 @@ def _show(rows: list[Row], output: str, *, one: bool) -> None:
         write(("\n" if at else "") + text_of(row))
 
 
-def text_of(row: Row) -> str:
+def text_of(row: JsonObject) -> str:
     """All that people are told of one job."""
     played = stretch(row["intervals"], row["interval_ms"])
     if row["intervals"] != row["minutes"]:
@@ -166,7 +160,7 @@ def text_of(row: Row) -> str:
     return "\n\n".join([*parts, *(f"note: {one}" for one in row["notes"])])
 
 
-def _figures(row: Row) -> str:
+def _figures(row: JsonObject) -> str:
     """A line for each figure, beside each other the three."""
     sides = row["sides"]
     titles = ["REALLY", "PLANT", f"WHAT IF: {_policy(sides[2]['policy'])}"]
@@ -186,12 +180,12 @@ def _figures(row: Row) -> str:
     return table_text(rows, columns)
 
 
-def _policy(policy: Row) -> str:
+def _policy(policy: JsonObject) -> str:
     said = ", ".join(f"{name} {value}" for name, value in policy["settings"].items())
     return f"{policy['name']} with {said}" if said else str(policy["name"])
 
 
-def _honesty(found: Row) -> str:
+def _honesty(found: JsonObject) -> str:
     """How far the plant is off."""
     verdict = "yes" if found["within_tolerance"] else "no: its answers are worth as little"
     tolerance = found["tolerance"]
@@ -222,7 +216,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
 
 
-def _nature(told: list[Row]) -> str:
+def _nature(told: list[JsonObject]) -> str:
     return listed(
         told,
         "THE JOB AS LEARNT=name, VALUE, FROM=source",
@@ -230,7 +224,7 @@ def _nature(told: list[Row]) -> str:
     )
 
 
-def _decisions(decisions: list[Row]) -> str:
+def _decisions(decisions: list[JsonObject]) -> str:
     text = listed(
         decisions[:DECISIONS],
         "IT WOULD HAVE DECIDED=at_ms:time, ACTION, SIZE, BECAUSE=explanation",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
@@ -13,21 +13,22 @@ from turbine.cli.job_rows import existing
 from turbine.cli.options import At, Shown, check_job, open_log
 from turbine.cli.output import show
 from turbine.cli.scaled import silence
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 from turbine.read.answers.scaling import ACTIONS, SHOWN
 from turbine.read.answers.why_not import AskedAgain, WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.moments import given_moment, show_time
 from turbine.read.plain import plain
 from turbine.read.state.instants import position_at
+from turbine_client.errors import BadRequest
 
 
 def why_not(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="JOB")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="JOB")],
     *,
     action: Annotated[
-        str, typer.Option("--action", metavar="ACTION", help="Such as scale-up or scale-down.")
+        str, Option("--action", metavar="ACTION", help="Such as scale-up or scale-down.")
     ],
     at: At = None,
     output: Shown = "table",
@@ -51,9 +52,8 @@ def why_not(
 
 def _check_action(action: str) -> None:
     if action not in ACTIONS:
-        raise Failed(
-            Code.USAGE,
-            f"--action: there is no action {shorten(action)}; use one of {', '.join(ACTIONS)}",
+        raise BadRequest(
+            f"--action: there is no action {shorten(action)}; use one of {', '.join(ACTIONS)}"
         )
 
 

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from pydantic import Field, TypeAdapter
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+"""An object as JSON has it, where the document and no type of ours says what it holds."""
 
 
 def means(text: str, **more: Any) -> Any:
