@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from typer import Context, Option
+from typer import Context
 
 from components.auditor.bulk import LogAudit
 from components.auditor.kept import keep, open_kept
@@ -30,19 +30,9 @@ def audit(
     context: Context,
     *,
     at: At = None,
-    resume: Annotated[
-        Path | None,
-        Option(
-            "--resume", metavar="FILE", help="Go on from there, and keep there how far it came."
-        ),
-    ] = None,
-    start: Annotated[
-        str | None,
-        Option("--from", metavar="TIME|POSITION", help="Only what was decided from there on."),
-    ] = None,
-    output: Annotated[
-        Literal["table", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
-    ] = "table",
+    resume: Path | None = None,
+    from_: str | None = None,
+    output: Literal["table", "json", "yaml"] = "table",
 ) -> int:
     """Make every decision again, and compare.
 
@@ -52,8 +42,12 @@ def audit(
 
     With --resume only what was said since the last time is judged. --from reads all that lies
     before, too, since decisions rest on it.
+
+    --resume FILE: Go on from there, and keep there how far it came.
+    --from TIME|POSITION: Only what was decided from there on.
+    -o, --output: Form of the output.
     """
-    moment, until = given_moment(start, "--from"), given_moment(at)
+    moment, until = given_moment(from_, "--from"), given_moment(at)
     log = log_at(open_log(context), until)
     topics = log.audited()
     since = {} if moment is None else position_at(log, moment, topics, "--from")

@@ -33,63 +33,37 @@ from turbine_client.errors import BadRequest
 DAYS_MAX = 3_650
 ACTIONS_MAX = 1_000_000
 
-Trace = Annotated[
-    str | None,
-    Option(
-        "--trace",
-        metavar="FILE|NAME",
-        help="Events: minute_index,rate per minute, .csv or .csv.gz.",
-    ),
-]
-Traces = Annotated[
-    Path | None, Option("--traces", metavar="DIR", help="Where a trace's NAME is looked up.")
-]
-Scenario = Annotated[
-    str | None, Option("--scenario", metavar="S", help="What goes wrong with a usual job.")
-]
-PolicyName = Annotated[
-    str, Option("--policy", metavar="P", help="Turbine's own is turbine; others are peers.")
-]
-Sets = Annotated[
-    list[str] | None,
-    Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
-]
-Seed = Annotated[int, Option("--seed", metavar="N", help="The same one draws the same.")]
-Days = Annotated[
-    int | None,
-    Option(
-        "--days", min=1, max=DAYS_MAX, metavar="N",
-        help="The last of a trace; those before are the job's history.",
-    ),
-]  # fmt: skip
-Best = Annotated[
-    bool, Option("--optimum", help="Beside what a planner who knows the future needs; slow.")
-]
-Actions = Annotated[
-    int, Option("--actions", min=0, max=ACTIONS_MAX, metavar="N", help="The last so many.")
-]
-Plot = Annotated[Path | None, Option("--plot", metavar="FILE.svg", help="Draws the run over time.")]
-AsJson = Annotated[bool, Option("--json", help="The same as -o json.")]
-
 
 def backtest(
     *,
-    policy: PolicyName,
-    trace: Trace = None,
-    scenario: Scenario = None,
-    traces: Traces = None,
-    set_: Sets = None,
-    seed: Seed = 0,
-    days: Days = None,
-    optimum: Best = False,
-    actions: Actions = 20,
-    plot: Plot = None,
+    policy: str,
+    trace: str | None = None,
+    scenario: str | None = None,
+    traces: Path | None = None,
+    set_: list[str] | None = None,
+    seed: int = 0,
+    days: Annotated[int | None, Option(min=1, max=DAYS_MAX)] = None,
+    optimum: bool = False,
+    actions: Annotated[int, Option(min=0, max=ACTIONS_MAX)] = 20,
+    plot: Path | None = None,
     output: Shown = "table",
-    json_: AsJson = False,
+    json_: bool = False,
 ) -> int:
     """Play a trace or a scenario under a scaling policy, and keep the score.
 
     No broker takes part: the job is a model of one that fits the load.
+
+    --policy P: Turbine's own is turbine; others are peers.
+    --trace FILE|NAME: Events: minute_index,rate per minute, .csv or .csv.gz.
+    --scenario S: What goes wrong with a usual job.
+    --traces DIR: Where a trace's NAME is looked up.
+    --set KEY=JSON: A setting of the policy; repeatable.
+    --seed N: The same one draws the same.
+    --days N: The last of a trace; those before are the job's history.
+    --optimum: Beside what a planner who knows the future needs; slow.
+    --actions N: The last so many.
+    --plot FILE.svg: Draws the run over time.
+    --json: The same as -o json.
     """
     check_plot(plot)
     chosen = chosen_policy(policy, parse_assignments(set_ or ()))

@@ -39,57 +39,33 @@ from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 from turbine_client.publish import Accepted, Publisher, verdict_of
 
-File = Annotated[str, Option("-f", "--file", metavar="FILE", help="YAML; - is standard input.")]
-Sets = Annotated[
-    list[str] | None,
-    Option("--set", metavar="KEY=JSON", help="Dotted key and JSON value; repeatable."),
-]
-Clears = Annotated[
-    list[str] | None, Option("--clear", metavar="KEY", help="Dotted key to remove; repeatable.")
-]
-ChangeId = Annotated[
-    str | None, Option("--change-id", help="Of a change that was sent before: it counts once.")
-]
-Create = Annotated[bool, Option("--create", help="A job that is not there is to be made.")]
-CreateTopics = Annotated[
-    bool, Option("--create-topics", help="Make the topics that jobs name and are not there.")
-]
-Until = Annotated[
-    bool, Option("--wait", help="Until each job runs as the file says; see --timeout.")
-]
-Patience = Annotated[
-    float | None,
-    Option(
-        "--timeout",
-        metavar="SPAN",
-        parser=patience,
-        help="For the verdicts, by default 30s; with --wait for it all, by default 5m.",
-    ),
-]
-NoWait = Annotated[bool, Option("--no-wait", help="Only print the change's id.")]
-
 VERDICT_S, RUNS_S = 30.0, 300.0
 
 
 def apply(
     context: Context,
     *,
-    file: File,
+    file: str,
     layer: Layer = "base",
     dry_run: DryRun = False,
-    create_topics: CreateTopics = False,
+    create_topics: bool = False,
     reason: Reason = "",
     expected_version: Expected = None,
     expires: Expires = None,
     author: Author = None,
-    wait: Until = False,
-    timeout: Patience = None,
+    wait: bool = False,
+    timeout: Annotated[float | None, Option(parser=patience)] = None,
     output: Shown = "table",
 ) -> int:
     """Make jobs what a file says.
 
     A document is `job: NAME` with all that the layer shall hold, or `job:`, `set:` and `clear:`
     to change a part of it. All that is wrong with the configs is told at once, and nothing is sent.
+
+    -f, --file FILE: YAML; - is standard input.
+    --create-topics: Make the topics that jobs name and are not there.
+    --wait: Until each job runs as the file says; see --timeout.
+    --timeout SPAN: For the verdicts, by default 30s; with --wait for it all, by default 5m.
     """
     patience_s = timeout or (RUNS_S if wait else VERDICT_S)
     verdict_s = timeout or VERDICT_S
@@ -104,23 +80,29 @@ def change(
     context: Context,
     *,
     job: Annotated[str, Argument(metavar="JOB")],
-    set_: Sets = None,
-    clear: Clears = None,
-    create: Create = False,
+    set_: list[str] | None = None,
+    clear: list[str] | None = None,
+    create: bool = False,
     layer: Layer = "base",
     dry_run: DryRun = False,
     reason: Reason = "",
     expires: Expires = None,
     expected_version: Expected = None,
-    change_id: ChangeId = None,
+    change_id: str | None = None,
     author: Author = None,
     wait: Wait = VERDICT_S,
-    no_wait: NoWait = False,
+    no_wait: bool = False,
     output: Shown = "table",
 ) -> int:
     """Ask for a change of one layer of a job, and wait for the verdict.
 
     A job that is not there is made with --create alone; `turbine apply` makes one from a file.
+
+    --set KEY=JSON: Dotted key and JSON value; repeatable.
+    --clear KEY: Dotted key to remove; repeatable.
+    --create: A job that is not there is to be made.
+    --change-id: Of a change that was sent before: it counts once.
+    --no-wait: Only print the change's id.
     """
     wish = _wish_of(job, set_ or (), clear or ())
     if change_id is not None:
@@ -165,7 +147,7 @@ def delete(
     context: Context,
     *,
     name: Annotated[str, Argument(metavar="NAME")],
-    reason: Annotated[str, Option("--reason", help="Why it is deleted.")],
+    reason: str,
     yes: Yes = False,
     dry_run: DryRun = False,
     author: Author = None,
@@ -175,6 +157,8 @@ def delete(
     """Delete a job. At a terminal it is asked whether that is meant; elsewhere --yes says so.
 
     Its versions are kept: a job that is created anew under its name goes on from them.
+
+    --reason: Why it is deleted.
     """
     check_job(name)
     who = author_or_user(author)

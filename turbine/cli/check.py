@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from events.job_config.strict_json import printable
 from turbine.cli.documents import LayerWish, read_wishes
@@ -21,18 +21,15 @@ from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 
 Source = Annotated[str, Argument(metavar="FILE", help="YAML; - is standard input.")]
-Timeout = Annotated[
-    str, Option("--timeout", metavar="SPAN", help="Patience with each job, such as 90s.")
-]
 
 
-def check(
-    context: Context, *, file: Source, timeout: Timeout = "60s", output: Shown = "table"
-) -> int:
+def check(context: Context, *, file: Source, timeout: str = "60s", output: Shown = "table") -> int:
     """See whether the jobs of a file could run: their configs, operators, columns and queries.
 
     Each operator is called as its first task would call it, on an empty stream, in a process of its
     own. No broker is needed, and nothing is sent.
+
+    --timeout SPAN: Patience with each job, such as 90s.
     """
     require("turbine check", "spark")
     patience_s = parse_span(timeout, "--timeout") / 1000

@@ -14,6 +14,7 @@ import typer
 from typer import Context, Option
 from typer.core import TyperCommand, TyperGroup
 
+from turbine.cli.declaring import declared
 from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
 from turbine.cli.table import ENTRIES, CommandEntry
@@ -85,8 +86,7 @@ def _typer(**more: Any) -> typer.Typer:
 
 def _loaded(where: str) -> Callable[..., Any]:
     module, _, name = where.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"turbine.cli.{module}"), name)
-    return found
+    return declared(getattr(import_module(f"turbine.cli.{module}"), name))
 
 
 def _nothing() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from events.topics import JOURNAL, LAYERS
 from turbine.cli.job_rows import existing, names_in, read_sync, running_config
@@ -40,53 +40,40 @@ _WAYS = (
     " expected then with what is expected now or at --to, or --layer with --with, or another job"
 )
 
-Against = Annotated[bool, Option("--running", help="What runs against what is expected.")]
-From = Annotated[str | None, Option("--from", metavar="WHEN", help=f"Expected then: {_HOW}.")]
-To = Annotated[str | None, Option("--to", metavar="WHEN", help="Expected then; now by default.")]
-Ends = Annotated[bool, Option("--exit-code", help="End with 5 where there is a difference.")]
-Lower = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"] | None,
-    Option("--layer", help="What the layers up to this one add up to."),
-]
-Upper = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"] | None,
-    Option("--with", help="What those between make of it, up to this one."),
-]
+
 Other = Annotated[str | None, Argument(metavar="[OTHER]", help="A job to compare it with.")]
-Then = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="As it was.")]
-Later = Annotated[
-    str | None, Option("--to", metavar="TIME|POSITION", help="As it was; now by default.")
-]
-Jobs = Annotated[
-    list[str] | None, Option("--job", metavar="JOB", help="Of this job only; repeatable.")
-]
 
 
 def diff_fleet(
     context: Context,
     *,
-    start: Then = None,
-    end: Later = None,
-    job: Jobs = None,
-    exit_code: Ends = False,
+    from_: str | None = None,
+    to: str | None = None,
+    job: list[str] | None = None,
+    exit_code: bool = False,
     output: Shown = "table",
 ) -> int:
     """Show what differs between two instants, or of one job.
 
     `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
     each of them another, in which layer and why.
+
+    --from TIME|POSITION: As it was.
+    --to TIME|POSITION: As it was; now by default.
+    --job JOB: Of this job only; repeatable.
+    --exit-code: End with 5 where there is a difference.
     """
     if context.invoked_subcommand is not None:
-        if start or end or job:
+        if from_ or to or job:
             raise BadRequest("--from, --to and --job stand after `diff job`, or without it")
         return Code.OK
-    if start is None:
+    if from_ is None:
         raise BadRequest(
             "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`"
         )
     for name in job or ():
         check_job(name)
-    first, last = given_moment(start, "--from"), given_moment(end, "--to")
+    first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     log = open_log(context)
     found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
     for name in job or ():
@@ -115,12 +102,12 @@ def diff_job(
     *,
     job: Name,
     other: Other = None,
-    running: Against = False,
-    from_: From = None,
-    to: To = None,
-    layer: Lower = None,
-    with_: Upper = None,
-    exit_code: Ends = False,
+    running: bool = False,
+    from_: str | None = None,
+    to: str | None = None,
+    layer: Literal["base", "provisioner", "scaler", "oncall"] | None = None,
+    with_: Literal["base", "provisioner", "scaler", "oncall"] | None = None,
+    exit_code: bool = False,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -128,6 +115,13 @@ def diff_job(
 
     And of each field who made it so, in which layer and why. The config of a version, such as
     base:3, is what all layers added up to once it was accepted.
+
+    --running: What runs against what is expected.
+    --from WHEN: Expected then: base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40.
+    --to WHEN: Expected then; now by default.
+    --layer: What the layers up to this one add up to.
+    --with: What those between make of it, up to this one.
+    --exit-code: End with 5 where there is a difference.
     """
     ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
     if sum(ways) != 1 or (to is not None and from_ is None):

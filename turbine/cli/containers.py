@@ -32,10 +32,6 @@ from turbine.read.sources.log import Log, Standing
 from turbine.read.state.instants import position_at
 from turbine_client.creating import perhaps
 
-Of = Annotated[
-    str | None, Option("--container", metavar="NAME", help="That it holds or is to get.")
-]
-
 MOVES_SHOWN = 20
 MOVES_OF_ONE = 10
 
@@ -119,13 +115,14 @@ def get_containers(
     names: Names = None,
     *,
     tier: Tier = "default",
-    gone: Annotated[
-        bool, Option("--gone", help="Also those that are gone and hold nothing.")
-    ] = False,
+    gone: bool = False,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the containers, or those named: how they stand, what they hold, how full they are."""
+    """List the containers, or those named: how they stand, what they hold, how full they are.
+
+    --gone: Also those that are gone and hold nothing.
+    """
     _, row, _ = read_fleet(context, tier, at)
     for name in names or ():
         known_container(row, name)
@@ -145,14 +142,16 @@ def get_shards(
     context: Context,
     *,
     tier: Tier = "default",
-    container: Of = None,
-    moving: Annotated[
-        bool, Option("--moving", help="Only those about which something is to come.")
-    ] = False,
+    container: str | None = None,
+    moving: bool = False,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the shards: who holds each, how far its move is, what it uses."""
+    """List the shards: who holds each, how far its move is, what it uses.
+
+    --container NAME: That it holds or is to get.
+    --moving: Only those about which something is to come.
+    """
     _, row, _ = read_fleet(context, tier, at)
     if container is not None:
         known_container(row, container)
@@ -170,12 +169,15 @@ def get_moves(
     context: Context,
     *,
     tier: Tier = "default",
-    plan: Annotated[str | None, Option("--plan", metavar="PLAN", help="Of this plan only.")] = None,
+    plan: str | None = None,
     last: Annotated[int, Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the last moves of shards: from where to where, why, how far, how long."""
+    """List the last moves of shards: from where to where, why, how far, how long.
+
+    --plan PLAN: Of this plan only.
+    """
     looked = look(context, tier, at)
     moves = moves_in(looked, lambda one: plan in (None, one.plan), last=last)
     if not moves and output in ("table", "wide"):

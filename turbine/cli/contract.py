@@ -14,16 +14,12 @@ from turbine.contract.registry_server import RegistryServer
 from turbine.failures import Code, Failed
 
 
-def contract(
-    context: Context,
-    *,
-    output: Annotated[
-        Literal["yaml", "json"], Option("-o", "--output", help="Form of the document.")
-    ] = "yaml",
-) -> int:
+def contract(context: Context, *, output: Literal["yaml", "json"] = "yaml") -> int:
     """Print the contract: every topic with its records, as AsyncAPI 3.
 
     Brokers and numbers of partitions are those of the settings; no broker is asked.
+
+    -o, --output: Form of the document.
     """
     if context.invoked_subcommand is not None:
         return Code.OK
@@ -38,13 +34,12 @@ def contract(
 
 
 def serve_schemas(
-    context: Context,
-    *,
-    port: Annotated[
-        int, Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
-    ] = 8081,
+    context: Context, *, port: Annotated[int, Option(min=0, max=65_535)] = 8081
 ) -> int:
-    """Serve the schemas to programs of this machine, as a Schema Registry that is only read."""
+    """Serve the schemas to programs of this machine, as a Schema Registry that is only read.
+
+    --port PORT: 0 takes a free one.
+    """
     registry = Registry(prefix=chosen(context).settings().prefix)
     try:
         server = RegistryServer(port, registry)

@@ -18,44 +18,31 @@ from turbine_client.errors import BadRequest
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
-Opened = Annotated[
-    Path | None, Option("--open", metavar="FILE", help="A log that `turbine log export` wrote.")
-]
-Port = Annotated[
-    int, Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
-]
-Listen = Annotated[
-    str, Option("--listen", metavar="ADDRESS", help="Of this machine; not for others.")
-]
-Remote = Annotated[
-    bool, Option("--allow-remote", help="Let other machines in; --listen says where.")
-]
-Named = Annotated[
-    list[str] | None,
-    Option("--allow-host", metavar="NAME", help="A name under which it may be asked; repeatable."),
-]
-ReadOnly = Annotated[bool, Option("--read-only", help="Nothing can be changed through it.")]
-Scores = Annotated[
-    Path | None, Option("--scoreboard", metavar="FILE", help="To show, of `turbine scoreboard`.")
-]
-
 
 def dashboard(
     context: Context,
     *,
-    open_: Opened = None,
-    port: Port = 8090,
-    listen: Listen = "127.0.0.1",
-    allow_remote: Remote = False,
-    allow_host: Named = None,
-    read_only: ReadOnly = False,
-    scoreboard: Scores = None,
+    open_: Path | None = None,
+    port: Annotated[int, Option(min=0, max=65_535)] = 8090,
+    listen: str = "127.0.0.1",
+    allow_remote: bool = False,
+    allow_host: list[str] | None = None,
+    read_only: bool = False,
+    scoreboard: Path | None = None,
 ) -> int:
     """Serve the dashboard and the HTTP API to this machine, until Ctrl-C.
 
     To change anything takes the token in the file api-token of the settings' directory; a terminal
     is shown it, and what is no terminal, such as a pod's log, only where it stands. Of a log in a
     file nothing can be changed.
+
+    --open FILE: A log that `turbine log export` wrote.
+    --port PORT: 0 takes a free one.
+    --listen ADDRESS: Of this machine; not for others.
+    --allow-remote: Let other machines in; --listen says where.
+    --allow-host NAME: A name under which it may be asked; repeatable.
+    --read-only: Nothing can be changed through it.
+    --scoreboard FILE: To show, of `turbine scoreboard`.
     """
     from turbine.api.server import Serving, serve, serve_file
 

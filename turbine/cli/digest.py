@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Context, Option
+from typer import Context
 
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL, OPERATOR, TIERS
@@ -36,10 +36,8 @@ TEXT_MAX = 240
 def digest(
     context: Context,
     *,
-    since: Annotated[
-        str, Option("--since", metavar="SPAN|TIME", help="When the shift began.")
-    ] = "8h",
-    job: Annotated[str | None, Option("--job", metavar="JOB", help="Of this job only.")] = (None),
+    since: str = "8h",
+    job: str | None = None,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -47,6 +45,9 @@ def digest(
 
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
     A span such as 8h is that long before the shift's end, which is now or --at.
+
+    --since SPAN|TIME: When the shift began.
+    --job JOB: Of this job only.
     """
     if job is not None:
         check_job(job)

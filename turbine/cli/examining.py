@@ -37,32 +37,29 @@ def check_message(
         str, Argument(metavar="MESSAGE", help="The value: hex, base64, a file, or -.")
     ],
     *,
-    topic: Annotated[str, Option(help="Where it would be sent.")] = "changes.base.v1",
-    key: Annotated[str | None, Option("--key", help="Text, or 0x and hex.")] = None,
-    header: Annotated[
-        list[str] | None,
-        Option("--header", metavar="NAME=VALUE", help="Repeatable; text, or 0x and hex."),
-    ] = None,
-    partition: Annotated[
-        int | None, Option("--partition", min=0, help="Where its producer put it.")
-    ] = None,
-    partitions: Annotated[
-        int | None,
-        Option("--partitions", min=1, help="How many there are; by default, the settings'."),
-    ] = None,
-    form: Annotated[
-        Form | None, Option("--as", help="What MESSAGE is, where that can be mistaken.")
-    ] = None,
+    topic: str = "changes.base.v1",
+    key: str | None = None,
+    header: list[str] | None = None,
+    partition: Annotated[int | None, Option(min=0)] = None,
+    partitions: Annotated[int | None, Option(min=1)] = None,
+    as_: Form | None = None,
     output: Shown = "table",
 ) -> int:
     """Say what is the matter with a message: framing, schema, key, partition, headers.
 
     Sends nothing and asks no broker. Exit code 5 where it would not be read as a request.
+
+    --topic: Where it would be sent.
+    --key: Text, or 0x and hex.
+    --header NAME=VALUE: Repeatable; text, or 0x and hex.
+    --partition: Where its producer put it.
+    --partitions: How many there are; by default, the settings'.
+    --as: What MESSAGE is, where that can be mistaken.
     """
     headers = tuple(_header(one) for one in header or ())
     key_bytes = None if key is None else _bytes(key, "--key")
     sent = SampleMessage(
-        _topic(context, topic), key_bytes, _value(message, form), headers, partition
+        _topic(context, topic), key_bytes, _value(message, as_), headers, partition
     )
     examined = examine(sent, partitions or chosen(context).settings().partitions, now_ms())
     _show(examined, output)

@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from turbine.cli.job_rows import existed, existing, names_in
 from turbine.cli.options import Shown, check_job, open_log
@@ -24,46 +24,39 @@ from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter, Tail
 from turbine.read.state.instants import position_at
 from turbine_client.errors import BadRequest
 
-Place = Annotated[
-    str | None,
-    Option("--out", metavar="FILE", help="A new file; - for output. Not packed if .jsonl."),
-]
-From = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="From there on.")]
-To = Annotated[str | None, Option("--to", metavar="TIME|POSITION", help="Up to there.")]
-
 
 def export(
     context: Context,
     *,
-    out: Place = None,
-    start: From = None,
-    end: To = None,
-    job: Annotated[
-        str | None, Option("--job", metavar="JOB", help="The records of this job alone.")
-    ] = None,
-    as_test: Annotated[
-        Path | None, Option("--as-test", metavar="FILE.py", help="A test of one decision, instead.")
-    ] = None,
-    decision: Annotated[
-        str | None,
-        Option("--decision", metavar="ID", help="Of the test; by default the job's last."),
-    ] = None,
+    out: str | None = None,
+    from_: str | None = None,
+    to: str | None = None,
+    job: str | None = None,
+    as_test: Path | None = None,
+    decision: str | None = None,
 ) -> int:
     """Write the log to one file, which `turbine open` opens anywhere.
 
     Events, schemas and settings, without secrets and without kept rows, which are made from the
     log. Where it begins later, it keeps of the time before what folds need. With --as-test it is a
     test that makes one decision of a job again and compares.
+
+    --out FILE: A new file; - for output. Not packed if .jsonl.
+    --from TIME|POSITION: From there on.
+    --to TIME|POSITION: Up to there.
+    --job JOB: The records of this job alone.
+    --as-test FILE.py: A test of one decision, instead.
+    --decision ID: Of the test; by default the job's last.
     """
     if as_test is not None:
-        return _as_test(context, as_test, job, decision, (out, start, end))
+        return _as_test(context, as_test, job, decision, (out, from_, to))
     if out is None or decision is not None:
         raise BadRequest(
             "say where to: `turbine log export --out FILE`; --decision is for --as-test"
         )
     if job is not None:
         check_job(job)
-    log, asked = _asked(context, start, end, job)
+    log, asked = _asked(context, from_, to, job)
     if out == "-":
         _write(log, asked, None)
         return Code.OK

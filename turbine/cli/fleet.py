@@ -36,26 +36,20 @@ LOCAL_SETTINGS = {"load_max": 1000, "moves_max": 1000}
 would let nobody empty one in an afternoon."""
 
 
-Engine = Annotated[
-    Literal["spark", "process"],
-    Option("--engine", help="What runs tasks: Spark, or processes that only count."),
-]
-
-
 def up(
     context: Context,
     *,
-    detach: Annotated[
-        bool, Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
-    ] = False,
-    containers: Annotated[
-        int, Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
-    ] = 2,
-    engine: Engine = "spark",
+    detach: bool = False,
+    containers: Annotated[int, Option(min=0, max=64)] = 2,
+    engine: Literal["spark", "process"] = "spark",
 ) -> int:
     """Run a whole fleet on this machine: all components, a tier and containers.
 
     Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
+
+    -d, --detach: Leave it running; `turbine down` ends it.
+    --containers N: That run tasks.
+    --engine: What runs tasks: Spark, or processes that only count.
     """
     settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.

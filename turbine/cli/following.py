@@ -24,8 +24,6 @@ from turbine.read.state.instants import log_at
 from turbine_client.errors import BadRequest
 from turbine_client.reading import Follower
 
-JobName = Annotated[str | None, Option("--job", metavar="NAME", help="Of this job only.")]
-
 MARKERS = 3
 """A transaction takes an offset of its own for its end, and a look back must not count those."""
 
@@ -33,19 +31,20 @@ MARKERS = 3
 def tail(
     context: Context,
     *,
-    topic: Annotated[
-        list[str] | None,
-        Option("--topic", help="Repeatable; by default requests and decisions about jobs."),
-    ] = None,
-    job: JobName = None,
+    topic: list[str] | None = None,
+    job: str | None = None,
     lines: Annotated[int, Option("-n", "--lines", min=0, max=100_000)] = 20,
-    follow: Annotated[bool, Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
+    follow: bool = False,
     at: At = None,
     output: Streamed = "table",
 ) -> int:
     """Show the last records of the log.
 
     In the order in which the broker took them.
+
+    --topic: Repeatable; by default requests and decisions about jobs.
+    --job NAME: Of this job only.
+    -f, --follow: Go on until Ctrl-C.
     """
     if job is not None:
         check_job(job)

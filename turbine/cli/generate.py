@@ -42,69 +42,48 @@ SLOW_MS = 1_000
 """A run that ends later than that was too much for the broker, or for this machine."""
 _TOPIC = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}", re.ASCII)
 
-Topic = Annotated[str, Option("--topic", metavar="T", help="Created where it is missing.")]
-Partitions = Annotated[
-    int | None, Option("--partitions", min=1, max=100_000, metavar="N", help="Of a new topic.")
-]
-Rate = Annotated[
-    float | None,
-    Option("--rate", metavar="R", help=f"Records a second; {PER_S:g} without a trace."),
-]
-Trace = Annotated[
-    Path | None,
-    Option("--trace", metavar="FILE", help="Rates: minute_index,rate per minute, .csv or .csv.gz."),
-]
-Speed = Annotated[
-    float | None,
-    Option("--speed", metavar="S", help="Of the trace's time; 60 plays an hour a minute."),
-]
-Scale = Annotated[
-    float | None, Option("--scale", metavar="K", help="Multiplies the trace's rates.")
-]
-For = Annotated[str | None, Option("--for", metavar="SPAN", help="Ends then, as 90s or 2h.")]
-Records = Annotated[int | None, Option("--records", min=1, metavar="N", help="Ends after so many.")]
-Keys = Annotated[int, Option("--keys", min=1, max=KEYS_MAX, metavar="K", help="k0 to k<K-1>.")]
-Skew = Annotated[
-    float, Option("--skew", metavar="Z", help="Of the keys, as in Zipf's law; 0 is none.")
-]
-Bytes = Annotated[
-    int, Option("--bytes", min=1, max=BYTES_MAX, metavar="B", help="Of a value, about.")
-]
-Late = Annotated[
-    float | None, Option("--late", metavar="SHARE", help="Of records that are late, 0 to 1.")
-]
-LateBy = Annotated[
-    int | None, Option("--late-by", min=1, max=LATE_MS_MAX, metavar="MS", help="At the most.")
-]
-Seed = Annotated[int, Option("--seed", metavar="S", help="The same one draws the same.")]
-
 
 def generate(
     context: Context,
     *,
-    topic: Topic,
-    partitions: Partitions = None,
-    rate: Rate = None,
-    trace: Trace = None,
-    speed: Speed = None,
-    scale: Scale = None,
-    for_: For = None,
-    records: Records = None,
-    keys: Keys = 1000,
-    skew: Skew = 0.0,
-    size: Bytes = 100,
-    late: Late = None,
-    late_by: LateBy = None,
-    seed: Seed = 0,
+    topic: str,
+    partitions: Annotated[int | None, Option(min=1, max=100_000)] = None,
+    rate: float | None = None,
+    trace: Path | None = None,
+    speed: float | None = None,
+    scale: float | None = None,
+    for_: str | None = None,
+    records: Annotated[int | None, Option(min=1)] = None,
+    keys: Annotated[int, Option(min=1, max=KEYS_MAX)] = 1000,
+    skew: float = 0.0,
+    bytes_: Annotated[int, Option(min=1, max=BYTES_MAX)] = 100,
+    late: float | None = None,
+    late_by: Annotated[int | None, Option(min=1, max=LATE_MS_MAX)] = None,
+    seed: int = 0,
     output: Shown = "table",
 ) -> int:
     """Send records to a topic, at one rate or as a recorded trace has it.
 
     Until --for, --records or the trace ends it, or Ctrl-C.
+
+    --topic T: Created where it is missing.
+    --partitions N: Of a new topic.
+    --rate R: Records a second; 1000 without a trace.
+    --trace FILE: Rates: minute_index,rate per minute, .csv or .csv.gz.
+    --speed S: Of the trace's time; 60 plays an hour a minute.
+    --scale K: Multiplies the trace's rates.
+    --for SPAN: Ends then, as 90s or 2h.
+    --records N: Ends after so many.
+    --keys K: k0 to k<K-1>.
+    --skew Z: Of the keys, as in Zipf's law; 0 is none.
+    --bytes B: Of a value, about.
+    --late SHARE: Of records that are late, 0 to 1.
+    --late-by MS: At the most.
+    --seed S: The same one draws the same.
     """
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
-    shape = _shape(keys, skew, size, late, late_by)
+    shape = _shape(keys, skew, bytes_, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
     stop, heed = StopSignal().listen(), teller()

@@ -32,39 +32,28 @@ DAYS_MAX = 366
 EVERY_MS_MIN = 1_000
 """Each batch is a directory of its own: more of them a day than seconds help nobody."""
 
-Directory = Annotated[
-    str | None,
-    Option(
-        "--directory",
-        metavar="DIR",
-        help="Of the history, or a URI that all workers see; by default history/ beside the logs.",
-    ),
-]
-Master = Annotated[
-    str | None, Option("--master", metavar="URL", help="Spark's; by default that of the settings.")
-]
-Once = Annotated[bool, Option("--once", help="End with what there is now.")]
-Every = Annotated[str, Option("--every", metavar="SPAN", help="Between two batches.")]
+
 Names = Annotated[list[str] | None, Argument(metavar="JOB")]
-Days = Annotated[int, Option("--days", min=1, max=DAYS_MAX, metavar="N", help="Back from the end.")]
-To = Annotated[
-    str | None, Option("--to", metavar="TIME", help="The end; by default the last midnight, UTC.")
-]
-Publish = Annotated[bool, Option("--publish", help="Say what is found to the log.")]
 
 
 def write(
     context: Context,
     *,
-    once: Once = False,
-    every: Every = "1m",
-    directory: Directory = None,
-    master: Master = None,
+    once: bool = False,
+    every: str = "1m",
+    directory: str | None = None,
+    master: str | None = None,
     output: Shown = "table",
 ) -> int:
     """Write what tasks report into the history, each report once.
 
     Until Ctrl-C, or with --once until it has all that there is now.
+
+    --once: End with what there is now.
+    --every SPAN: Between two batches.
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
     """
     every_ms = parse_span(every, "--every")
     if every_ms < EVERY_MS_MIN:
@@ -109,13 +98,17 @@ def show_written(place: str, found: Written, output: str) -> None:
 def compact(
     context: Context,
     *,
-    directory: Directory = None,
-    master: Master = None,
+    directory: str | None = None,
+    master: str | None = None,
     output: Listed = "table",
 ) -> int:
     """Make few files of the many of each day that is over, an hour after its end.
 
     Readers see each report once all the while; files that are replaced go a compaction later.
+
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
     """
     settings = chosen(context).settings()
     place = _place(settings, directory)
@@ -140,16 +133,23 @@ def profile(
     context: Context,
     names: Names = None,
     *,
-    days: Days = 14,
-    to: To = None,
-    publish: Publish = False,
-    directory: Directory = None,
-    master: Master = None,
+    days: Annotated[int, Option(min=1, max=DAYS_MAX)] = 14,
+    to: str | None = None,
+    publish: bool = False,
+    directory: str | None = None,
+    master: str | None = None,
     output: Listed = "table",
 ) -> int:
     """Fold the last days of each job, or of those that are named, into slots of a day.
 
     With --publish also on the profiles' topic; what it has already is not said again.
+
+    --days N: Back from the end.
+    --to TIME: The end; by default the last midnight, UTC.
+    --publish: Say what is found to the log.
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
     """
     for name in names or ():
         check_job(name)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from events.job_config.strict_json import split_path
 from events.topics import JOURNAL
@@ -36,13 +36,15 @@ def get_jobs(
     names: Annotated[list[str] | None, Argument(metavar="NAME")] = None,
     *,
     at: At = None,
-    filter_: Annotated[
-        str, Option("--filter", metavar="WORDS", help="Words, !words, state=X, tier=X,Y.")
-    ] = "",
-    deleted: Annotated[bool, Option("--deleted", help="Deleted jobs as well.")] = False,
+    filter_: str = "",
+    deleted: bool = False,
     output: Listed = "table",
 ) -> int:
-    """List the jobs, or those that are named: how each is, what runs of it, what is wrong."""
+    """List the jobs, or those that are named: how each is, what runs of it, what is wrong.
+
+    --filter WORDS: Words, !words, state=X, tier=X,Y.
+    --deleted: Deleted jobs as well.
+    """
     for name in names or ():
         check_job(name)
     moment = given_moment(at)

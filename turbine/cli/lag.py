@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from turbine.cli.columns import amount, columns, rate
 from turbine.cli.job_rows import existing_sync, jobs_then, names_in
@@ -19,18 +19,21 @@ from turbine.read.state.framed import FramedLog
 from turbine.read.state.instants import log_at
 
 Names = Annotated[list[str] | None, Argument(metavar="JOB")]
-Each = Annotated[
-    Literal["job", "task", "partition"], Option("--by", help="A line for each of these.")
-]
 
 
 def get_lag(
-    context: Context, names: Names = None, by: Each = "job", at: At = None, output: Listed = "table"
+    context: Context,
+    names: Names = None,
+    by: Literal["job", "task", "partition"] = "job",
+    at: At = None,
+    output: Listed = "table",
 ) -> int:
     """List how far the jobs are behind their input, or those that are named, the worst first.
 
     What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
     past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
+
+    --by: A line for each of these.
     """
     for name in names or ():
         check_job(name)

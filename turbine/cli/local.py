@@ -27,18 +27,20 @@ from turbine_client.clients import counts_of
 from turbine_client.errors import BadRequest
 from turbine_client.settings import NAMES, Settings
 
-Port = Annotated[
-    int | None, Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
-]
-
-
 # --- broker
 
 
-def start_broker(context: Context, *, port: Port = None, output: Shown = "table") -> int:
+def start_broker(
+    context: Context,
+    *,
+    port: Annotated[int | None, Option(min=1, max=65535)] = None,
+    output: Shown = "table",
+) -> int:
     """Start a broker that stays.
 
     For this machine only. One that runs already is left alone.
+
+    --port: By default, that of the bootstrap.
     """
     settings, directory = _broker(context)
     row = ask_broker("start", directory, port or port_of(settings))
@@ -67,10 +69,11 @@ def broker_status(context: Context, *, output: Shown = "table") -> int:
     return Code.OK if row["answers"] else Code.FAILED
 
 
-def wipe_broker(
-    context: Context, *, yes: Annotated[bool, Option("--yes", help="Do not ask.")] = False
-) -> int:
-    """Delete the log of this machine's broker, for ever."""
+def wipe_broker(context: Context, *, yes: bool = False) -> int:
+    """Delete the log of this machine's broker, for ever.
+
+    --yes: Do not ask.
+    """
     _, directory = _broker(context)
     if not yes:
         if not sys.stdin.isatty():
@@ -183,40 +186,29 @@ def _show_steps(steps: list[JsonObject], output: Any) -> None:
 
 # --- components
 
-MetricsPort = Annotated[
-    int, Option("--metrics-port", min=0, max=65535, help="0 serves none; 9464 of the exporter.")
-]
-MetricsHost = Annotated[
-    str, Option("--metrics-host", metavar="ADDRESS", help="By default this machine alone.")
-]
-JobsMax = Annotated[
-    int | None, Option("--jobs-max", min=0, help="Jobs with series of their own (exporter).")
-]
-TasksPerJob = Annotated[
-    bool, Option("--tasks-per-job", help="Tasks of each job as well (exporter).")
-]
-
 
 def serve(
     context: Context,
     names: Annotated[list[str], Argument(metavar="NAME...")],
     *,
-    instance: Annotated[
-        str | None, Option("--instance", help="Name of a static member of the group.")
-    ] = None,
-    metrics_port: MetricsPort = 0,
-    metrics_host: MetricsHost = "127.0.0.1",
-    jobs_max: JobsMax = None,
-    tasks_per_job: TasksPerJob = False,
-    tier: Annotated[
-        str,
-        Option("--tier", metavar="NAME", help="Whose shards are placed, or capacity is shared."),
-    ] = "default",
+    instance: str | None = None,
+    metrics_port: Annotated[int, Option(min=0, max=65535)] = 0,
+    metrics_host: str = "127.0.0.1",
+    jobs_max: Annotated[int | None, Option(min=0)] = None,
+    tasks_per_job: bool = False,
+    tier: str = "default",
 ) -> int:
     """Run components in the foreground.
 
     One of api, auditor, capacity-manager, clock, exporter, publisher, shard-manager and webhooks,
     or any of job-service, state-syncer, task-service and auto-scaler in one worker.
+
+    --instance: Name of a static member of the group.
+    --metrics-port: 0 serves none; 9464 of the exporter.
+    --metrics-host ADDRESS: By default this machine alone.
+    --jobs-max: Jobs with series of their own (exporter).
+    --tasks-per-job: Tasks of each job as well (exporter).
+    --tier NAME: Whose shards are placed, or capacity is shared.
     """
     check_names(names)
     settings = chosen(context).settings()
@@ -230,14 +222,14 @@ def serve(
 def view_config(
     context: Context,
     *,
-    show_origin: Annotated[
-        bool, Option("--show-origin", help="Where each value comes from.")
-    ] = False,
-    output: Annotated[
-        Literal["table", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
-    ] = "table",
+    show_origin: bool = False,
+    output: Literal["table", "json", "yaml"] = "table",
 ) -> int:
-    """Show the settings in force. Secrets are not shown."""
+    """Show the settings in force. Secrets are not shown.
+
+    --show-origin: Where each value comes from.
+    -o, --output: Form of the output.
+    """
     settings = chosen(context).settings()
     values: JsonObject = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)

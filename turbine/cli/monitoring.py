@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
 
 import yaml
-from typer import Option
 
 from turbine.cli.output import tell, write
 from turbine.exporter.board import board
@@ -17,17 +15,12 @@ from turbine.failures import Code, Failed
 BOARD, RULES = "turbine.json", "turbine-rules.yaml"
 
 
-def export(
-    *,
-    out: Annotated[
-        Path | None,
-        Option("--out", metavar="DIR", help="Into two files there; else on standard output."),
-    ] = None,
-    runbooks: Annotated[
-        str, Option("--runbooks", metavar="BASE", help="Where the runbooks' pages are.")
-    ] = "docs/runbooks",
-) -> int:
-    """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML."""
+def export(*, out: Path | None = None, runbooks: str = "docs/runbooks") -> int:
+    """Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML.
+
+    --out DIR: Into two files there; else on standard output.
+    --runbooks BASE: Where the runbooks' pages are.
+    """
     files = documents(runbooks)
     if out is None:
         for name, text in files.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from events.generated.records import (
     OffsetResetRequested,
@@ -35,7 +35,6 @@ from turbine_client.publish import Publisher
 from turbine_client.verdicts import Verdict
 
 Job = Annotated[str, Argument(metavar="JOB")]
-Why = Annotated[str, Option("--reason", help="Why; whoever looks at the job reads it.")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def pause(
     context: Context,
     *,
     job: Job,
-    reason: Why,
+    reason: str,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -73,6 +72,8 @@ def pause(
     """Stop all tasks of a job and keep it so.
 
     Ends when it is planned; `turbine wait JOB --for=paused` waits until it is done.
+
+    --reason: Why; whoever looks at the job reads it.
     """
     asked = JobRequest("pause", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
@@ -82,7 +83,7 @@ def resume(
     context: Context,
     *,
     job: Job,
-    reason: Why,
+    reason: str,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -91,6 +92,8 @@ def resume(
     """Let a paused job run again.
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
+
+    --reason: Why; whoever looks at the job reads it.
     """
     asked = JobRequest("resume", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
@@ -100,13 +103,16 @@ def release(
     context: Context,
     *,
     job: Job,
-    reason: Why,
+    reason: str,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
     output: Shown = "table",
 ) -> int:
-    """Let a quarantined job be tried again."""
+    """Let a quarantined job be tried again.
+
+    --reason: Why; whoever looks at the job reads it.
+    """
     asked = JobRequest("release", job, reason, author)
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)
 
@@ -115,15 +121,8 @@ def reset(
     context: Context,
     *,
     job: Job,
-    to: Annotated[
-        str,
-        Option(
-            "--to",
-            metavar="PLACE",
-            help="earliest, latest, a time, a span ago, or offsets as JSON by topic and partition.",
-        ),
-    ],
-    reason: Why,
+    to: str,
+    reason: str,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -135,6 +134,9 @@ def reset(
     before is left behind, and output that was written stays.
 
     Ends when it is planned; `turbine wait JOB --for=running` waits until it is done.
+
+    --to PLACE: earliest, latest, a time, a span ago, or offsets as JSON by topic and partition.
+    --reason: Why; whoever looks at the job reads it.
     """
     asked = JobRequest("reset", job, reason, author, goal_text(to))
     return _ask(context, asked, dry_run=dry_run, wait_s=wait, output=output)

@@ -31,15 +31,7 @@ from turbine_client.errors import BadRequest
 from turbine_client.publish import TooLarge
 
 PlanId = Annotated[str, Argument(metavar="PLAN")]
-Most = Annotated[
-    int | None,
-    Option(
-        "--moves",
-        min=1,
-        metavar="N",
-        help="At most about so many; what nobody holds is not counted.",
-    ),
-]
+
 
 STALE = ("world-moved", "unknown-plan")
 MOVES_SHOWN = 40
@@ -53,16 +45,17 @@ def plan_placement(
     context: Context,
     *,
     tier: Tier = "default",
-    moves: Most = None,
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="As always: nothing is sent by this command.")
-    ] = True,
+    moves: Annotated[int | None, Option(min=1)] = None,
+    dry_run: bool = True,
     at: At = None,
     output: Shown = "table",
 ) -> int:
     """Show what the shard manager would move now, and why.
 
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
+
+    --moves N: At most about so many; what nobody holds is not counted.
+    --dry-run: As always: nothing is sent by this command.
     """
     del dry_run
     _, row, _ = read_fleet(context, tier, at)
@@ -156,8 +149,8 @@ def apply_placement(
     context: Context,
     plan: PlanId,
     *,
-    reason: Annotated[str, Option("--reason", help="Why; it stands beside the plan.")],
-    moves: Most = None,
+    reason: str,
+    moves: Annotated[int | None, Option(min=1)] = None,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -166,6 +159,9 @@ def apply_placement(
     """Have a plan carried out: one that was shown, or one that waits to be confirmed.
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
+
+    --reason: Why; it stands beside the plan.
+    --moves N: At most about so many; what nobody holds is not counted.
     """
     tier, shown = _tier_of(plan)
     who = author_or_user(author)

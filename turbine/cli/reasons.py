@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 from uuid import UUID
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from turbine.cli.job_rows import names_in
 from turbine.cli.options import At, Shown, Tier, open_log
@@ -43,9 +43,7 @@ def why(
     *,
     tier: Tier = "default",
     at: At = None,
-    every: Annotated[
-        bool, Option("--all", help="Of a shard: every container, not the best ones.")
-    ] = False,
+    all_: bool = False,
     output: Shown = "table",
 ) -> int:
     """Say why something was decided, why a job has its size, or why a shard is where it is.
@@ -53,13 +51,15 @@ def why(
     The evidence of a decision, the request it answers, the difference it made, and what came of it.
     Of a job its policy and the scaler's last decisions. Of a shard the last decision about it, and
     how each container is judged for it now (--tier, --all).
+
+    --all: Of a shard: every container, not the best ones.
     """
     match words:
         case ["shard", number]:
-            return why_shard(context, number, tier, at, output, every=every)
-        case [name] if name != "shard" and not every:
+            return why_shard(context, number, tier, at, output, every=all_)
+        case [name] if name != "shard" and not all_:
             return _why_named(context, name, at, output)
-        case [_] if every:
+        case [_] if all_:
             raise BadRequest("--all is for `turbine why shard N`")
         case _:
             raise BadRequest(

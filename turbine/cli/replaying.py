@@ -23,33 +23,30 @@ from turbine.read.state.replaying import Happening, Replay
 
 PROGRESS_S = 2.0
 """Between two lines about how far it is."""
-From = Annotated[str | None, Option("--from", metavar="TIME|POSITION", help="From there on.")]
-To = Annotated[str | None, Option("--to", metavar="TIME|POSITION", help="Up to there.")]
-Speed = Annotated[
-    float | None,
-    Option(
-        "--speed", min=0.001, max=1e9, metavar="N", help="N times as fast as it was; else at once."
-    ),
-]
 
 
 def replay(
     context: Context,
     *,
-    start: From = None,
-    end: To = None,
-    speed: Speed = None,
-    job: Annotated[str | None, Option("--job", metavar="JOB", help="Of this job alone.")] = None,
+    from_: str | None = None,
+    to: str | None = None,
+    speed: Annotated[float | None, Option(min=0.001, max=1e9)] = None,
+    job: str | None = None,
     output: Streamed = "table",
 ) -> int:
     """Play the log's history through the folds, and say what was decided as it was decided.
 
     Each decision, whether it stands, and how the jobs are whenever that changes. What lies before
     --from is folded in silence. How far it is goes to standard error, the sum comes at the end.
+
+    --from TIME|POSITION: From there on.
+    --to TIME|POSITION: Up to there.
+    --speed N: N times as fast as it was; else at once.
+    --job JOB: Of this job alone.
     """
     if job is not None:
         check_job(job)
-    first, last = given_moment(start, "--from"), given_moment(end, "--to")
+    first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     whole = open_log(context)
     if job is not None:
         _existing(whole, job)

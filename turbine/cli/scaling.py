@@ -44,14 +44,10 @@ def scale(
     context: Context,
     *,
     job: Name,
-    tasks: Annotated[int, Option("--tasks", min=1, metavar="N", help="How many.")],
-    reason: Annotated[str, Option("--reason", help="Why it is overridden.")],
-    for_: Annotated[
-        str | None, Option("--for", metavar="SPAN", help="Taken back after it, such as 2h.")
-    ] = None,
-    until_cleared: Annotated[
-        bool, Option("--until-cleared", help="Holds until somebody clears it.")
-    ] = False,
+    tasks: Annotated[int, Option(min=1)],
+    reason: str,
+    for_: str | None = None,
+    until_cleared: bool = False,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -60,6 +56,11 @@ def scale(
     """Run a job with so many tasks for a while, whatever the auto scaler thinks.
 
     An oncall change: it wins over all other layers, and expires by itself.
+
+    --tasks N: How many.
+    --reason: Why it is overridden.
+    --for SPAN: Taken back after it, such as 2h.
+    --until-cleared: Holds until somebody clears it.
     """
     check_job(job)
     if (for_ is None) is not until_cleared:
@@ -78,9 +79,9 @@ def rollback(
     context: Context,
     *,
     job: Name,
-    to: Annotated[int, Option("--to", min=0, metavar="VERSION", help="Of that layer.")],
+    to: Annotated[int, Option(min=0)],
     layer: Layer = "base",
-    reason: Annotated[str, Option("--reason", help="Why; by default what is done.")] = "",
+    reason: str = "",
     expires: Expires = None,
     author: Author = None,
     dry_run: DryRun = False,
@@ -90,6 +91,9 @@ def rollback(
     """Make a layer what it was at a version, by a new change.
 
     It ends with the last temporary change of the layer, if one holds, or as --expires says.
+
+    --to VERSION: Of that layer.
+    --reason: Why; by default what is done.
     """
     check_job(job)
     given_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")

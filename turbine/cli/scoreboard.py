@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from typer import Option
 
-from turbine.cli.backtest import DAYS_MAX, AsJson
+from turbine.cli.backtest import DAYS_MAX
 from turbine.cli.columns import columns
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
 from turbine.failures import Code
@@ -41,60 +41,35 @@ from turbine_client.errors import BadRequest
 PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
 NO_SCENARIO = "none"
 
-Policies = Annotated[
-    list[str] | None,
-    Option("--policy", metavar="P", help="Repeatable; the first is held against the others."),
-]
-Named = Annotated[
-    list[str] | None,
-    Option("--trace", metavar="FILE|NAME", help="Repeatable; by default all of --traces."),
-]
-Traces = Annotated[
-    Path | None, Option("--traces", metavar="DIR", help="Traces, as .csv or .csv.gz.")
-]
-Scenarios = Annotated[
-    list[str] | None,
-    Option("--scenario", metavar="S", help="Repeatable; by default all; none for traces alone."),
-]
-Days = Annotated[
-    int | None,
-    Option(
-        "--days", min=1, max=DAYS_MAX, metavar="N",
-        help="The last of each trace; those before are the job's history.",
-    ),
-]  # fmt: skip
-Part = Annotated[
-    Literal["all", "whole", "first", "last"],
-    Option("--part", help="Of the time: what is shown of it."),
-]
-NoOptimum = Annotated[
-    bool, Option("--no-optimum", help="Without the least cost, which takes longest.")
-]
-Plots = Annotated[
-    Path | None, Option("--plots", metavar="DIR", help="A picture of each run, as SVG.")
-]
-Board = Annotated[
-    Literal["table", "wide", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
-]
-
 
 def scoreboard(
     *,
-    policy: Policies = None,
-    trace: Named = None,
-    traces: Traces = None,
-    scenario: Scenarios = None,
-    days: Days = None,
-    part: Part = "all",
-    no_optimum: NoOptimum = False,
-    plots: Plots = None,
-    output: Board = "table",
-    json_: AsJson = False,
+    policy: list[str] | None = None,
+    trace: list[str] | None = None,
+    traces: Path | None = None,
+    scenario: list[str] | None = None,
+    days: Annotated[int | None, Option(min=1, max=DAYS_MAX)] = None,
+    part: Literal["all", "whole", "first", "last"] = "all",
+    no_optimum: bool = False,
+    plots: Path | None = None,
+    output: Literal["table", "wide", "json", "yaml"] = "table",
+    json_: bool = False,
 ) -> int:
     """Play traces and scenarios under scaling policies, each with its defaults, and compare them.
 
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
+
+    --policy P: Repeatable; the first is held against the others.
+    --trace FILE|NAME: Repeatable; by default all of --traces.
+    --traces DIR: Traces, as .csv or .csv.gz.
+    --scenario S: Repeatable; by default all; none for traces alone.
+    --days N: The last of each trace; those before are the job's history.
+    --part: Of the time: what is shown of it.
+    --no-optimum: Without the least cost, which takes longest.
+    --plots DIR: A picture of each run, as SVG.
+    -o, --output: Form of the output.
+    --json: The same as -o json.
     """
     typed: JsonObject = {
         "--traces": traces,

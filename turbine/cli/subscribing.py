@@ -24,60 +24,56 @@ from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
 from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
-JobName = Annotated[str | None, Option("--job", metavar="NAME", help="Of this job only.")]
-Kinds = Annotated[
-    list[str] | None,
-    Option("--kind", metavar="KIND", help="Repeatable; by default all, as ce_type says."),
-]
-From = Annotated[
-    str, Option("--from", metavar="WHERE", help="latest, earliest, a time, or a position vector.")
-]
-Resume = Annotated[
-    Path | None,
-    Option("--resume", metavar="FILE", help="Keep the position there; where it is there, go on."),
-]
-Count = Annotated[int | None, Option("--count", min=1, help="End after so many of them.")]
-Execute = Annotated[
-    str | None,
-    Option("--exec", metavar="COMMAND", help="Run for each of them, with its JSON on its input."),
-]
-
 
 def outcomes(
     context: Context,
     *,
-    job: JobName = None,
-    kind: Kinds = None,
-    start: From = "latest",
-    resume: Resume = None,
-    count: Count = None,
-    execute: Execute = None,
+    job: str | None = None,
+    kind: list[str] | None = None,
+    from_: str = "latest",
+    resume: Path | None = None,
+    count: Annotated[int | None, Option(min=1)] = None,
+    exec_: str | None = None,
     output: Streamed = "table",
 ) -> int:
     """Follow what is decided about jobs.
 
     Each outcome once, and in each job's order; with --resume at least once, each with its id.
+
+    --job NAME: Of this job only.
+    --kind KIND: Repeatable; by default all, as ce_type says.
+    --from WHERE: latest, earliest, a time, or a position vector.
+    --resume FILE: Keep the position there; where it is there, go on.
+    --count: End after so many of them.
+    --exec COMMAND: Run for each of them, with its JSON on its input.
     """
-    wish = _Wish("outcomes", job, kind, start, resume)
-    return _follow(context, wish, count, execute, output)
+    wish = _Wish("outcomes", job, kind, from_, resume)
+    return _follow(context, wish, count, exec_, output)
 
 
 def alerts(
     context: Context,
     *,
-    job: JobName = None,
-    kind: Kinds = None,
-    start: From = "latest",
-    resume: Resume = None,
-    count: Count = None,
-    execute: Execute = None,
+    job: str | None = None,
+    kind: list[str] | None = None,
+    from_: str = "latest",
+    resume: Path | None = None,
+    count: Annotated[int | None, Option(min=1)] = None,
+    exec_: str | None = None,
     output: Streamed = "table",
 ) -> int:
     """Follow what needs a person, and what does not any more.
 
     Each alert once, and in each subject's order; with --resume at least once, each with its id.
+
+    --job NAME: Of this job only.
+    --kind KIND: Repeatable; by default all, as ce_type says.
+    --from WHERE: latest, earliest, a time, or a position vector.
+    --resume FILE: Keep the position there; where it is there, go on.
+    --count: End after so many of them.
+    --exec COMMAND: Run for each of them, with its JSON on its input.
     """
-    return _follow(context, _Wish("alerts", job, kind, start, resume), count, execute, output)
+    return _follow(context, _Wish("alerts", job, kind, from_, resume), count, exec_, output)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
 
-Of = Annotated[str | None, Option("--job", metavar="JOB", help="Of this job only.")]
 Name = Annotated[str, Argument(metavar="JOB")]
 
 LOOK_S = 1.0
@@ -33,11 +32,14 @@ def get_syncs(
     context: Context,
     names: Names = None,
     *,
-    job: Of = None,
+    job: str | None = None,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List how far each job's running config has followed its expected one, or those named."""
+    """List how far each job's running config has followed its expected one, or those named.
+
+    --job JOB: Of this job only.
+    """
     view, found = _named(context, names, job, at)
     lines = lines_of(view)
     rows = plain(syncs(view, [lines[name] for name in found]))
@@ -49,11 +51,14 @@ def get_tasks(
     context: Context,
     names: Names = None,
     *,
-    job: Of = None,
+    job: str | None = None,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the tasks that should run, and those that run although they should not."""
+    """List the tasks that should run, and those that run although they should not.
+
+    --job JOB: Of this job only.
+    """
     view, syncs = _named(context, names, job, at)
     rows = [row for name in syncs for row in plain(tasks(view, name))]
     show_rows(rows, output, _task_columns())
@@ -81,16 +86,15 @@ def wait_job(
     context: Context,
     *,
     job: Name,
-    for_: Annotated[
-        Literal["running", "paused", "deleted", "quarantined"],
-        Option("--for", help="What to wait for."),
-    ],
+    for_: Literal["running", "paused", "deleted", "quarantined"],
     timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "60s",
     output: Shown = "table",
 ) -> int:
     """Wait until a job is what is expected of it, or in quarantine.
 
     Running means that the newest config is in effect, and that all its tasks run.
+
+    --for: What to wait for.
     """
     check_job(job)
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000

@@ -33,25 +33,6 @@ from turbine.read.state.running import Sightings
 from turbine_client.errors import BadRequest
 from turbine_client.reading import Follower
 
-Form = Annotated[
-    Literal["table", "json", "jsonl"],
-    Option("-o", "--output", help="json and jsonl are one JSON object a line."),
-]
-Lines = Annotated[
-    int | None,
-    Option(
-        "-n",
-        "--lines",
-        min=0,
-        max=100_000,
-        help="So many of what each task printed; by default 20, or 5 where there are several.",
-    ),
-]
-Timeout = Annotated[str | None, Option("--timeout", metavar="SPAN", help="Follow for so long.")]
-Directory = Annotated[
-    Path | None, Option("--directory", help="Of the fleet, or of one container; by default ours.")
-]
-
 WORDS_OF_ONE, WORDS_OF_MANY = 10, 2
 """Starts, stops and failures of a task that are shown: of one that is named, of each of a job's."""
 LINES_OF_ONE, LINES_OF_MANY = 20, 5
@@ -77,16 +58,22 @@ def logs(
     context: Context,
     name: Annotated[str, Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")],
     *,
-    lines: Lines = None,
-    follow: Annotated[bool, Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
-    timeout: Timeout = None,
-    directory: Directory = None,
-    output: Form = "table",
+    lines: Annotated[int | None, Option(min=0, max=100_000)] = None,
+    follow: bool = False,
+    timeout: str | None = None,
+    directory: Path | None = None,
+    output: Literal["table", "json", "jsonl"] = "table",
 ) -> int:
     """Show what is wrong with a task: where it is, how it failed, what it printed.
 
     The newest last. What it printed is read from files of containers on this machine, and asked of
     containers that are elsewhere.
+
+    -n, --lines: So many of what each task printed; by default 20, or 5 where there are several.
+    -f, --follow: Go on until Ctrl-C.
+    --timeout SPAN: Follow for so long.
+    --directory: Of the fleet, or of one container; by default ours.
+    -o, --output: json and jsonl are one JSON object a line.
     """
     job, task = task_of(name)
     if timeout is not None and not follow:

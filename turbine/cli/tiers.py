@@ -28,7 +28,7 @@ from turbine_client.errors import BadRequest
 from turbine_client.identity import is_job_id
 
 Container = Annotated[str, Argument(metavar="NAME")]
-Why = Annotated[str, Option("--reason", help="Why; whoever looks at the container reads it.")]
+
 
 SHARDS_MAX = 2**20
 LOCAL = "default"
@@ -46,29 +46,23 @@ def create_tier(
     context: Context,
     name: Annotated[str, Argument(metavar="NAME")],
     *,
-    shards: Annotated[
-        int,
-        Option(
-            "--shards", min=1, max=SHARDS_MAX, metavar="N", help="Of each set of regions, for ever."
-        ),
-    ],
-    region: Annotated[
-        list[str] | None, Option("--region", help="Repeatable; at most four.")
-    ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
-    ] = None,
+    shards: Annotated[int, Option(min=1, max=SHARDS_MAX)],
+    region: list[str] | None = None,
+    set_: list[str] | None = None,
     dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
     """Create a tier: containers and shards that are balanced together.
 
     The number of its shards stands for ever, as a task's shard is told from it.
+
+    --shards N: Of each set of regions, for ever.
+    --region: Repeatable; at most four.
+    --set KEY=JSON: A setting, such as band=100; repeatable.
     """
     _check_label("a tier", name)
     regions = _regions(region or [])
-    settings = _settings(parse_assignments(assignments or []))
+    settings = _settings(parse_assignments(set_ or []))
     log = open_log(context)
     found, created = _defined(log, name, shards, regions, settings, dry_run=dry_run)
     _show(found, output, created=created, dry_run=dry_run)
@@ -166,17 +160,20 @@ def drain_container(
     context: Context,
     name: Container,
     *,
-    reason: Why,
+    reason: str,
     tier: Tier = "default",
     author: Author = None,
     dry_run: DryRun = False,
-    wait: Annotated[bool, Option("--wait", help="Until it holds nothing; see --timeout.")] = False,
+    wait: bool = False,
     timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "30m",
     output: Shown = "table",
 ) -> int:
     """Have a container give all its shards away, and get no new ones.
 
     It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
+
+    --reason: Why; whoever looks at the container reads it.
+    --wait: Until it holds nothing; see --timeout.
     """
     who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
@@ -196,13 +193,16 @@ def undrain_container(
     context: Context,
     name: Container,
     *,
-    reason: Why,
+    reason: str,
     tier: Tier = "default",
     author: Author = None,
     dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
-    """Let a container that was drained get shards again."""
+    """Let a container that was drained get shards again.
+
+    --reason: Why; whoever looks at the container reads it.
+    """
     who = author_or_user(author)
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)

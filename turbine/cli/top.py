@@ -9,12 +9,12 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Literal
 
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
-from typer import Context, Option
+from typer import Context
 
 from turbine.cli.options import At, chosen, open_log
 from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
@@ -56,23 +56,20 @@ KEYS = {
 def top(
     context: Context,
     *,
-    once: Annotated[bool, Option("--once", help="One frame, for pipes.")] = False,
-    filter_: Annotated[
-        str, Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X.")
-    ] = "",
-    sort: Annotated[
-        Literal["worst", "lag", "rate", "tasks", "changed", "name"],
-        Option("--sort", help="What stands first."),
-    ] = "worst",
+    once: bool = False,
+    filter_: str = "",
+    sort: Literal["worst", "lag", "rate", "tasks", "changed", "name"] = "worst",
     at: At = None,
-    output: Annotated[
-        Literal["table", "json", "yaml"],
-        Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
-    ] = "table",
+    output: Literal["table", "json", "yaml"] = "table",
 ) -> int:
     """Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
 
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
+
+    --once: One frame, for pipes.
+    --filter WORDS: As typed after /: words, !words, state=X.
+    --sort: What stands first.
+    -o, --output: Form of one frame; json and yaml need --once.
     """
     with named("--filter"):
         filter_of(filter_)

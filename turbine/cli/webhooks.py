@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from components.webhooks.config import Hook, hooks_of, keys_in
 from turbine.cli.columns import columns
@@ -61,17 +61,22 @@ def verify_request(
         str, Argument(metavar="BODY", help="A file with the body as it came, or - for it.")
     ],
     *,
-    secret_file: Annotated[Path, Option("--secret-file", help="One secret a line.")],
-    name: Annotated[str, Option("--id", help="Its header webhook-id.")],
-    timestamp: Annotated[str, Option("--timestamp", help="Its header webhook-timestamp.")],
-    signature: Annotated[str, Option("--signature", help="Its header webhook-signature.")],
-    tolerance: Annotated[
-        str, Option("--tolerance", metavar="SPAN", help="How old it may be.")
-    ] = "5m",
+    secret_file: Path,
+    id_: str,
+    timestamp: str,
+    signature: str,
+    tolerance: str = "5m",
 ) -> int:
-    """Say whether a request is what Turbine sent: 0, or 1 with the reason."""
+    """Say whether a request is what Turbine sent: 0, or 1 with the reason.
+
+    --secret-file: One secret a line.
+    --id: Its header webhook-id.
+    --timestamp: Its header webhook-timestamp.
+    --signature: Its header webhook-signature.
+    --tolerance SPAN: How old it may be.
+    """
     seconds = parse_span(tolerance, "--tolerance") / 1000
-    headers = {ID: name, TIMESTAMP: timestamp, SIGNATURE: signature}
+    headers = {ID: id_, TIMESTAMP: timestamp, SIGNATURE: signature}
     try:
         keys = keys_in("--secret-file", secret_file)
         write(verify(keys, headers, _body(body), now_ms() / 1000, seconds))
@@ -84,14 +89,14 @@ def rewind(
     context: Context,
     name: Annotated[str, Argument(metavar="NAME", help="Of a webhook.")],
     *,
-    to: Annotated[
-        str, Option("--to", metavar="WHERE", help="earliest, latest, a time or a position.")
-    ],
+    to: str,
     dry_run: DryRun = False,
 ) -> int:
     """Have a webhook told once more of all since then, or of nothing before it.
 
     It holds from the next start of `turbine serve webhooks`: end that one first.
+
+    --to WHERE: earliest, latest, a time or a position.
     """
     moment = to if to in ("earliest", "latest") else parse_moment(to, now_ms(), "--to")
     settings = chosen(context).connected()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Context, Option
+from typer import Context
 
 from projections.scaling.actions import JobSize
 from turbine.cli.backtest import check_plot
@@ -25,22 +25,6 @@ from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 
-Jobs = Annotated[
-    list[str] | None,
-    Option("--job", metavar="JOB", help="Whose input; repeatable, by default every job's."),
-]
-PolicyName = Annotated[
-    str | None, Option("--policy", metavar="P", help="By default the job's own.")
-]
-Sets = Annotated[
-    list[str] | None,
-    Option("--set", metavar="KEY=JSON", help="A setting of the policy; repeatable."),
-]
-From = Annotated[str | None, Option("--from", metavar="TIME", help="By default the first report.")]
-To = Annotated[str | None, Option("--to", metavar="TIME", help="By default the last one.")]
-Plot = Annotated[
-    Path | None, Option("--plot", metavar="FILE.svg", help="Draws one job's runs over time.")
-]
 DECISIONS = 10
 """Of the other policy that people are shown, the first; the JSON has all."""
 
@@ -48,12 +32,12 @@ DECISIONS = 10
 def whatif(
     context: Context,
     *,
-    job: Jobs = None,
-    policy: PolicyName = None,
-    set_: Sets = None,
-    from_: From = None,
-    to: To = None,
-    plot: Plot = None,
+    job: list[str] | None = None,
+    policy: str | None = None,
+    set_: list[str] | None = None,
+    from_: str | None = None,
+    to: str | None = None,
+    plot: Path | None = None,
     output: Shown = "table",
 ) -> int:
     """Say what another scaling policy would have done with the input that a job really had.
@@ -61,6 +45,13 @@ def whatif(
     The recorded input drives a model of the job that is learnt from its log: once under the policy
     that ran, which tells how far the model is off, and once under the other one. Cost, lag,
     violations and restarts stand beside what really happened.
+
+    --job JOB: Whose input; repeatable, by default every job's.
+    --policy P: By default the job's own.
+    --set KEY=JSON: A setting of the policy; repeatable.
+    --from TIME: By default the first report.
+    --to TIME: By default the last one.
+    --plot FILE.svg: Draws one job's runs over time.
     """
     asked = _asked(policy, set_)
     check_plot(plot)

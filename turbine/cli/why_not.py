@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Argument, Context
 
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
@@ -27,9 +27,7 @@ def why_not(
     context: Context,
     name: Annotated[str, Argument(metavar="JOB")],
     *,
-    action: Annotated[
-        str, Option("--action", metavar="ACTION", help="Such as scale-up or scale-down.")
-    ],
+    action: str,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -38,6 +36,8 @@ def why_not(
     What stood against it, and when, the newest first. Then the last verdict is asked about again:
     the policy looks at what it looked at then, with one input or one setting changed, and the
     nearest changes are told with which it comes to the action.
+
+    --action ACTION: Such as scale-up or scale-down.
     """
     check_job(name)
     _check_action(action)
