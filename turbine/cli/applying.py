@@ -15,14 +15,13 @@ from projections.jobs import Job
 from projections.keeping import STATE_STAYS
 from projections.syncs import Sync
 from turbine.cli.documents import LayerWish
-from turbine.cli.job_rows import reached, told
 from turbine.cli.output import tell
 from turbine.cli.partitions import fill, named_topics, notes
 from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, check_sizes, plan_of
+from turbine.cli.reading import jobs_view, reached, told
 from turbine.cli.terminal import terminal
 from turbine.cli.trials import trial_rows
 from turbine.cli.verdicts import show_verdicts
-from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
 from turbine.read.answers.config_findings import ConfigFinding, findings_in

@@ -13,9 +13,10 @@ from components.auditor.kept import keep, open_kept
 from components.runtime.core.audit.judging import VERDICTS, AuditFinding
 from events.topics import JOURNAL
 from turbine.cli.columns import listed
+from turbine.cli.files import writing
 from turbine.cli.options import At, open_log
 from turbine.cli.output import show_value, write
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 from turbine.read.logics import AUDITED
 from turbine.read.moments import given_moment
 from turbine.read.plain import JsonObject
@@ -72,7 +73,9 @@ def _run(
             elif finding.verdict == "not checkable":
                 unjudged[finding.component, finding.sentence] += 1
         if resume is not None:
-            _keep(resume, audit, log.cluster)
+            remedy = "the audit is done, and name another file to go on from the next time"
+            with writing(str(resume), remedy):
+                keep(resume, audit.audit, audit.counts, log.cluster)
     return counts, found, [_unjudged(*why, count) for why, count in unjudged.most_common()]
 
 
@@ -85,17 +88,6 @@ def _opened(log: Log, resume: Path | None, since: dict[str, int]) -> LogAudit:
     if resume is not None:
         kept = open_kept(resume, families, log.counts[JOURNAL], log.cluster)
     return log.open_audit(families, kept=kept, since=since)
-
-
-def _keep(path: Path, audit: LogAudit, cluster: str) -> None:
-    try:
-        keep(path, audit.audit, audit.counts, cluster)
-    except OSError as error:
-        raise Failed(
-            Code.FAILED,
-            f"{path} cannot be written ({error.strerror}); the audit is done, and name another"
-            " file to go on from the next time",
-        ) from None
 
 
 def _row(name: str, counts: Counter[str] | None) -> JsonObject:

@@ -11,9 +11,9 @@ from typer import Option
 from projections.scaling.actions import JobSize
 from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
+from turbine.cli.files import writing
 from turbine.cli.options import Shown
-from turbine.cli.output import Column, facts, show_value, table_text, tell, write
-from turbine.failures import Code, Failed
+from turbine.cli.output import Column, facts, show, table_text, tell
 from turbine.lab.backtest import (
     PlayedCase,
     case_of_scenario,
@@ -72,8 +72,7 @@ def backtest(
     row = {"trace": trace, "scenario": scenario, **to_plain(played, chosen, actions)}
     if plot is not None:
         _draw(played, f"{trace or scenario} under {policy}", plot)
-    show(row, "json" if json_ else output)
-    return Code.OK
+    return show(row, "json" if json_ else output, lambda: _text(row))
 
 
 # --- what is asked for
@@ -104,31 +103,23 @@ def check_plot(path: Path | None) -> None:
 
 
 def _draw(played: PlayedCase, title: str, path: Path) -> None:
-    try:
+    with writing(f"--plot: {path}"):
         path.write_text(draw(picture_of(played, title)), encoding="utf-8")
-    except OSError as error:
-        raise Failed(
-            Code.FAILED, f"--plot: {path} cannot be written ({error.strerror}); name another file"
-        ) from None
     tell(f"{path} shows the run")
 
 
 # --- what is told
 
 
-def show(row: JsonObject, output: str) -> None:
-    """The score and the last actions, in the form that was asked for."""
-    if output != "table":
-        show_value(row, output)
-        return
-    write(_scores(row["scores"]))
-    if row["optimum"] is not None:
-        write("\n" + facts(_optimum(row["optimum"])))
-    if row["actions"]:
-        write("\n" + _actions(row["actions"]))
+def _text(row: JsonObject) -> str:
+    """The score and the last actions."""
+    parts = [_scores(row["scores"])]
+    parts += [facts(_optimum(row["optimum"]))] if row["optimum"] is not None else []
+    parts += [_actions(row["actions"])] if row["actions"] else []
     hidden = row["actions_taken"] - len(row["actions"])
     if hidden:
         tell(f"{hidden} earlier actions are not shown; --actions {row['actions_taken']} shows all")
+    return "\n\n".join(parts)
 
 
 def _scores(scores: dict[str, JsonObject]) -> str:

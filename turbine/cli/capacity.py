@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from typer import Context
 
 from events.topics import TIERS
 from turbine.cli.columns import amount, columns, percent
-from turbine.cli.hosted import SHORT
-from turbine.cli.options import At, Listed, open_log
-from turbine.cli.output import Column, show_rows, tell
+from turbine.cli.containers import SHORT
+from turbine.cli.options import At, Listed
+from turbine.cli.output import Column, show_rows, table_text, tell, write
+from turbine.cli.reading import open_until
 from turbine.failures import Code
 from turbine.read.answers.capacity import tiers_in
-from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import JsonObject, plain
-from turbine.read.state.instants import position_at
+from turbine.read.answers.tiers import Tier, Use
+from turbine.read.moments import show_time
 
 
 def get_tiers(context: Context, *, at: At = None, output: Listed = "table") -> int:
@@ -23,81 +24,83 @@ def get_tiers(context: Context, *, at: At = None, output: Listed = "table") -> i
 
     A tier is told once its capacity manager runs; what it tells is at most half an hour old.
     """
-    moment = given_moment(at)
-    log = open_log(context)
-    end = None if moment is None else position_at(log, moment, [TIERS])
-    rows = plain(tiers_in(log, end=end))
-    if output not in ("table", "wide"):
-        show_rows(rows, output, [], name="tier")
-        return Code.OK
-    if not rows:
-        tell("there is no tier; `turbine tier create NAME --shards N` makes one")
-        return Code.OK
-    show_rows(list(_lines(rows)), output, _columns())
+    log, end = open_until(context, at, [TIERS])
+    rows = tiers_in(log, end=end)
+    if not rows or output not in ("table", "wide"):
+        none = "there is no tier; `turbine tier create NAME --shards N` makes one"
+        return show_rows(rows, output, [], name="tier", none=none)
+    write(table_text(_lines(rows), [one for one in _columns() if output == "wide" or not one.wide]))
     for row in rows:
-        if row["state"] is None:
-            name = row["tier"]
+        if row.state is None:
             tell(
-                f"tier {name}: nothing tells what it holds; `turbine serve capacity-manager"
-                f" --tier {name}` does"
+                f"tier {row.tier}: nothing tells what it holds; `turbine serve capacity-manager"
+                f" --tier {row.tier}` does"
             )
-        if row["preempted"]:
-            tell(f"tier {row['tier']}: stopped for others: {', '.join(row['preempted'])}")
+        if row.preempted:
+            tell(f"tier {row.tier}: stopped for others: {', '.join(row.preempted)}")
     return Code.OK
 
 
-def _lines(rows: list[JsonObject]) -> Iterator[JsonObject]:
-    """A line for each resource; what is said of the tier as a whole stands in the first."""
-    for row in rows:
-        names = [name for name in SHORT if name in row["resources"]]
-        for number, name in enumerate(names or [None]):
-            use = row["resources"].get(name, {})
-            yield {"first": number == 0, "resource": name, "use": use, **row}
+@dataclass(frozen=True, slots=True)
+class TierResource:
+    """A line of the list: a tier and one of its resources, or none where it tells of none."""
+
+    tier: Tier
+    first: bool  # of the tier's lines: what is said of it as a whole stands there
+    resource: str
+    use: Use | None
+
+    def amount(self, name: str) -> str:
+        """So much of the resource."""
+        return amount(self.resource, getattr(self.use, name, None))
+
+    def share(self, name: str) -> str:
+        """The same, and of all that there is."""
+        share = getattr(self.use, f"{name}_share", None)
+        return self.amount(name) if share is None else f"{self.amount(name)} ({percent(share)})"
 
 
-def _with_share(row: JsonObject, name: str) -> str:
-    """So much of a resource, and of all that there is."""
-    share = row["use"].get(f"{name}_share")
-    text = amount(row["resource"], row["use"].get(name))
-    return text if share is None else f"{text} ({percent(share)})"
+def _lines(tiers: list[Tier]) -> Iterator[TierResource]:
+    for tier in tiers:
+        names = [name for name in SHORT if name in tier.resources]
+        for number, name in enumerate(names or [""]):
+            yield TierResource(tier, number == 0, name, tier.resources.get(name))
 
 
 def _columns() -> list[Column]:
-    def whole(cell: Callable[[JsonObject], object]) -> Callable[[JsonObject], object]:
-        return lambda row: cell(row) if row["first"] else ""
+    def whole(cell: Callable[[Tier], object]) -> Callable[[TierResource], object]:
+        return lambda row: cell(row.tier) if row.first else ""
 
-    def of(name: str) -> Callable[[JsonObject], object]:
-        return lambda row: amount(row["resource"], row["use"].get(name))
-
-    def held(name: str) -> Callable[[JsonObject], object]:
+    def held(name: str) -> Callable[[TierResource], object]:
         # No container says how much it holds of it: that is unknown, and not full.
-        return lambda row: of(name)(row) if row["use"].get("capacity") else ""
+        return lambda row: row.amount(name) if row.use and row.use.capacity else ""
 
-    def lent(row: JsonObject) -> str:
-        if row["use"].get("borrowed"):
-            return f"has {amount(row['resource'], row['use']['borrowed'])}"
-        return amount(row["resource"], row["use"].get("lent") or None)
+    def some(name: str) -> Callable[[TierResource], str]:
+        return lambda row: row.amount(name) if getattr(row.use, name, None) else ""
+
+    def lent(row: TierResource) -> str:
+        return f"has {borrowed}" if (borrowed := some("borrowed")(row)) else some("lent")(row)
 
     return columns(
         "TIER, STATE, CONTAINERS, JOBS, WAITING, STOPPED, *LIMITED, RESOURCE, CAPACITY,"
         " RESERVED, USED, LEFT, LACKING, LENT, *SHARDS, *REGIONS, SAID",
         {
-            "TIER": whole(lambda row: row["tier"]),
-            "STATE": whole(lambda row: row["state"]),
-            "CONTAINERS": whole(lambda row: row["containers"]),
-            "JOBS": whole(lambda row: row["jobs"]),
-            "WAITING": whole(lambda row: row["jobs_waiting"]),
-            "STOPPED": whole(lambda row: len(row["preempted"])),
-            "LIMITED": whole(lambda row: len(row["limits"])),
-            "RESOURCE": lambda row: SHORT.get(row["resource"], ""),
+            "TIER": whole(lambda tier: tier.tier),
+            "STATE": whole(lambda tier: tier.state),
+            "CONTAINERS": whole(lambda tier: tier.containers),
+            "JOBS": whole(lambda tier: tier.jobs),
+            "WAITING": whole(lambda tier: tier.jobs_waiting),
+            "STOPPED": whole(lambda tier: len(tier.preempted)),
+            "LIMITED": whole(lambda tier: len(tier.limits)),
+            "RESOURCE": lambda row: SHORT.get(row.resource, ""),
             "CAPACITY": held("capacity"),
-            "RESERVED": lambda row: _with_share(row, "reserved"),
-            "USED": lambda row: _with_share(row, "used"),
+            "RESERVED": lambda row: row.share("reserved"),
+            "USED": lambda row: row.share("used"),
             "LEFT": held("left"),
-            "LACKING": lambda row: amount(row["resource"], row["use"].get("lacking") or None),
+            "LACKING": some("lacking"),
             "LENT": lent,
-            "SHARDS": whole(lambda row: row["shards"]),
-            "REGIONS": whole(lambda row: ", ".join(row["regions"])),
-            "SAID": whole(lambda row: show_time(row["reported_ms"])),
+            "SHARDS": whole(lambda tier: tier.shards),
+            "REGIONS": whole(lambda tier: ", ".join(tier.regions)),
+            "SAID": whole(lambda tier: show_time(tier.reported_ms)),
         },
     )

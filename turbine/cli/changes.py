@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Context, Option
 
 from events.generated.records import JobDeleteRequested
 from turbine.cli.applying import How, run
@@ -15,7 +15,9 @@ from turbine.cli.options import (
     DryRun,
     Expected,
     Expires,
+    JobName,
     Layer,
+    Name,
     Reason,
     Shown,
     Wait,
@@ -79,7 +81,7 @@ def apply(
 def change(
     context: Context,
     *,
-    job: Annotated[str, Argument(metavar="JOB")],
+    job: JobName,
     set_: list[str] | None = None,
     clear: list[str] | None = None,
     create: bool = False,
@@ -146,7 +148,7 @@ def _send_change(
 def delete(
     context: Context,
     *,
-    name: Annotated[str, Argument(metavar="NAME")],
+    name: Name,
     reason: str,
     yes: Yes = False,
     dry_run: DryRun = False,

@@ -93,19 +93,26 @@ def span(span_ms: int | None, least_ms: int = 0) -> str:
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
 
 
-def _joined(values: Any) -> str:
-    return ",".join(values)
+def versions_text(versions: Mapping[str, int] | None) -> str:
+    """The version of each layer, the lowest layer first."""
+    return "" if versions is None else "/".join(map(str, versions.values()))
+
+
+def running_of(line: Any) -> str:
+    """How many tasks of a job run, of those that should."""
+    return f"{line.running}/{line.tasks}"
 
 
 FORMS: dict[str, Cell] = {
     "": lambda value: value,
     "some": lambda value: value or "",
     "count": len,
-    "list": _joined,
+    "list": lambda values: ",".join(values) or "all",
     "bytes": lambda value: amount("bytes", value),
     "percent": percent,
     "rate": rate,
     "span": span,
     "time": show_time,
+    "versions": versions_text,
 }
 """How a field's value is shown: as it is, or as what it tells of."""

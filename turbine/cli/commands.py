@@ -19,7 +19,6 @@ from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
 from turbine.cli.table import ENTRIES, CommandEntry
 from turbine.failures import MEANINGS
-from turbine.read.plain import JsonObject
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
     f"  {code.value:<4} {meaning}" for code, meaning in MEANINGS.items()
@@ -31,7 +30,7 @@ class Commands(Mapping[str, Any]):
 
     def __init__(self, group: str) -> None:
         self._entries = below(group)
-        self._made: JsonObject = {}
+        self._made: dict[str, object] = {}
 
     def __getitem__(self, word: str) -> Any:
         if word not in self._made:

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal
 from typer import Argument, Context
 
 from events.topics import JOURNAL, LAYERS
-from turbine.cli.job_rows import existing, names_in, read_sync, running_config
-from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.options import At, JobName, Shown, check_job, check_jobs, open_log
 from turbine.cli.output import indented, show, show_value, write
-from turbine.cli.syncs import Name
+from turbine.cli.reading import existing_job, read_sync, running_config
 from turbine.failures import Code, Failed
 from turbine.read.answers.blame import Hands, hands_of
 from turbine.read.answers.diff import (
@@ -71,8 +70,7 @@ def diff_fleet(
         raise BadRequest(
             "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`"
         )
-    for name in job or ():
-        check_job(name)
+    check_jobs(*job or ())
     first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     log = open_log(context)
     found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
@@ -81,11 +79,6 @@ def diff_fleet(
             existing_job(log, name)
     _show(found, output)
     return Code.FINDINGS if found and exit_code else Code.OK
-
-
-def existing_job(log: Log, name: str) -> None:
-    """Failed where there never was such a job."""
-    existing(log.job(name), name, None, lambda: names_in(log))
 
 
 def _show(found: list[Subject], output: str) -> None:
@@ -100,7 +93,7 @@ def _show(found: list[Subject], output: str) -> None:
 def diff_job(
     context: Context,
     *,
-    job: Name,
+    job: JobName,
     other: Other = None,
     running: bool = False,
     from_: str | None = None,
@@ -167,7 +160,7 @@ def _jobs(context: Context, job: str, other: str, at: str | None) -> list[Change
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
     for name in (job, other):
-        existing(log.job(name), name, at, lambda: names_in(log))
+        existing_job(log, name, at)
     return between_jobs(_hands(log, job), _hands(log, other))
 
 
@@ -180,7 +173,7 @@ def _layers(
         )
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
-    existing(log.job(job), job, at, lambda: names_in(log))
+    existing_job(log, job, at)
     return between_layers(_hands(log, job), layer, with_)
 
 

@@ -10,10 +10,9 @@ from typer import Context
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
-from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.options import At, Shown, check_jobs, open_log
 from turbine.cli.output import show
-from turbine.cli.viewing import viewed
-from turbine.failures import Code
+from turbine.cli.reading import viewed
 from turbine.read.answers import digest_tiers
 from turbine.read.answers.digest import FINE, KINDS, LOOK, NEEDS
 from turbine.read.answers.digest import digest as digest_of
@@ -49,8 +48,7 @@ def digest(
     --since SPAN|TIME: When the shift began.
     --job JOB: Of this job only.
     """
-    if job is not None:
-        check_job(job)
+    check_jobs(job)
     end = given_moment(at)
     until_ms = end if isinstance(end, int) else now_ms()
     begin = parse_moment(since, now_ms() if since.endswith("ago") else until_ms, "--since")
@@ -60,8 +58,7 @@ def digest(
         raise BadRequest(f"--since: {since} is not before the end; name an earlier time")
     log = open_log(context)
     row = _read(log, job, begin, end, until_ms) | {"whole": True, "totals": _totals(log, job, end)}
-    show(row, output, lambda: "\n".join(text_of(row)))
-    return Code.OK
+    return show(row, output, lambda: "\n".join(text_of(row)))
 
 
 def _read(

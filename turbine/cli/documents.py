@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
+from turbine.cli.files import read_bytes
 from turbine.cli.yaml_reading import BYTES_MAX, Document, read_yaml
 from turbine.failures import named
 from turbine.read.plain import JsonObject
@@ -30,7 +29,9 @@ class LayerWish:
 
 def read_wishes(path: str) -> list[LayerWish]:
     """The wishes of a file, "-" for standard input, one a document; each job once."""
-    name, text = _read(path)
+    name = "standard input" if path == "-" else path
+    # One byte more than is allowed tells that there are too many.
+    text = read_bytes(path, BYTES_MAX + 1, "-f names a YAML file")
     wishes = [_wish(one, name) for one in read_yaml(text, name) if one.value is not None]
     if not wishes:
         raise BadRequest(f"{name} holds no document; write `job: NAME` and its config")
@@ -43,19 +44,6 @@ def read_wishes(path: str) -> list[LayerWish]:
             )
         seen[wish.job] = wish.where
     return wishes
-
-
-def _read(path: str) -> tuple[str, bytes]:
-    if path == "-":
-        return "standard input", sys.stdin.buffer.read(BYTES_MAX + 1)
-    try:
-        with Path(path).open("rb") as file:
-            # One byte more than is allowed tells that there are too many.
-            return path, file.read(BYTES_MAX + 1)
-    except OSError as error:
-        raise BadRequest(
-            f"{path} cannot be read ({error.strerror}); -f names a YAML file"
-        ) from None
 
 
 def _wish(document: Document, name: str) -> LayerWish:

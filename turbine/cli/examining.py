@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 from typer import Argument, Context, Option
 
 from events.topics import BY_SHORT
+from turbine.cli.files import read_bytes
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import facts, indented, show_value, to_line, write
 from turbine.contract.examine import Examined, examine
@@ -76,7 +76,7 @@ def _topic(context: Context, name: str) -> str:
 
 def _value(text: str, form: Form | None) -> bytes:
     if form == "file" or text == "-" or (form is None and _is_file(text)):
-        return _read(text)
+        return read_bytes(text, BYTES_MAX, "name a file with the value")
     plain = _SPACE.sub("", text)
     if form != "base64" and _HEX.fullmatch(plain):
         return bytes.fromhex(plain)
@@ -95,18 +95,6 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):  # too long for a name, or with a zero byte
         return False
-
-
-def _read(name: str) -> bytes:
-    try:
-        if name == "-":
-            return sys.stdin.buffer.read(BYTES_MAX)
-        with Path(name).open("rb") as file:
-            return file.read(BYTES_MAX)
-    except OSError as bad:
-        raise BadRequest(
-            f"{name} cannot be read ({bad.strerror}); name a file with the value"
-        ) from None
 
 
 def _header(text: str) -> tuple[str, bytes]:

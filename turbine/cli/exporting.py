@@ -9,9 +9,10 @@ from typing import Annotated
 
 from typer import Argument, Context
 
-from turbine.cli.job_rows import existed, existing, names_in
-from turbine.cli.options import Shown, check_job, open_log
+from turbine.cli.files import writing
+from turbine.cli.options import Shown, check_job, check_jobs, open_log
 from turbine.cli.output import facts, show, tell
+from turbine.cli.reading import existed, existing_job
 from turbine.failures import Code, Failed
 from turbine.ops.exporting import Export, ExportRequest, exported_topics, places_of
 from turbine.ops.incident import NoIncident, write_test
@@ -54,8 +55,7 @@ def export(
         raise BadRequest(
             "say where to: `turbine log export --out FILE`; --decision is for --as-test"
         )
-    if job is not None:
-        check_job(job)
+    check_jobs(job)
     log, asked = _asked(context, from_, to, job)
     if out == "-":
         _write(log, asked, None)
@@ -71,7 +71,7 @@ def _asked(
     first, last = given_moment(start, "--from"), given_moment(end, "--to")
     log = open_log(context)
     if job is not None:
-        existing(log.job(job), job, None, lambda: names_in(log))
+        existing_job(log, job)
     topics = exported_topics(log)
     ends = log.ends(places_of(log, job or ""))
     since = {} if first is None else position_at(log, first, topics, "--from")
@@ -94,13 +94,8 @@ def _write(log: Log, asked: ExportRequest, path: Path | None) -> Tail:
         tail = Export(log, asked, LogLineWriter(out or _Text())).write()
         sys.stdout.flush()
         return tail
-    try:
-        with LogFileWriter(path) as lines:
-            return Export(log, asked, lines).write()
-    except OSError as error:
-        raise Failed(
-            Code.FAILED, f"{path} cannot be written ({error.strerror}); name another file"
-        ) from None
+    with writing(str(path)), LogFileWriter(path) as lines:
+        return Export(log, asked, lines).write()
 
 
 class _Text:
@@ -143,13 +138,10 @@ def _as_test(
     _new(path)
     _new(beside)
     try:
-        found = write_test(log, job, decision, path, beside)
+        with writing(str(path)):
+            found = write_test(log, job, decision, path, beside)
     except NoIncident as none:
         raise Failed(Code.NOT_FOUND, str(none)) from None
-    except OSError as error:
-        raise Failed(
-            Code.FAILED, f"{path} cannot be written ({error.strerror}); name another file"
-        ) from None
     tell(f"{found} written as {path}, with its records in {beside}; run `pytest {path}`")
     return Code.OK
 
@@ -188,8 +180,7 @@ def open_file(
     found = LogFile(file)
     log = Log(source=found)
     row = _opened(found, log)
-    show(row, output, lambda: _opened_text(row))
-    return Code.OK
+    return show(row, output, lambda: _opened_text(row))
 
 
 def _opened(found: LogFile, log: Log) -> JsonObject:

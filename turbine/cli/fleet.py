@@ -16,10 +16,10 @@ from components.runtime.process.local import (
     broker_directory,
 )
 from components.runtime.process.loop import StopSignal
+from components.webhooks.config import hooks_of
 from turbine.cli.local import port_of
 from turbine.cli.options import chosen
 from turbine.cli.output import tell, write
-from turbine.cli.webhooks import hooks_in
 from turbine.extras import require
 from turbine.failures import Code, Failed
 from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, run_fleet
@@ -82,7 +82,7 @@ def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
 def _alone(context: Context, hosts: Hosts) -> Settings:
     require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
-    hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
+    hooks_of(settings)  # a mistake in them is told here, and not by a process that starts and ends
     if lives(settings.directory):
         raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
     return settings

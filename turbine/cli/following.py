@@ -12,7 +12,7 @@ from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL
 from projections.jobs import INGRESS_TOPICS
-from turbine.cli.options import At, Streamed, check_job, chosen, open_log
+from turbine.cli.options import At, Streamed, check_jobs, chosen, open_log
 from turbine.cli.output import to_line, write
 from turbine.failures import Code, named
 from turbine.read.moments import given_moment, show_time
@@ -46,8 +46,7 @@ def tail(
     --job NAME: Of this job only.
     -f, --follow: Go on until Ctrl-C.
     """
-    if job is not None:
-        check_job(job)
+    check_jobs(job)
     if follow and at is not None:
         raise BadRequest("what was at --at has no more to follow; leave one of them out")
     shorts, moment = _topics(topic, chosen(context).prefix), given_moment(at)

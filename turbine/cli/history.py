@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Context, Option
 
 from components.runtime.process.loop import StopSignal
 from events.generated.records import WorkloadProfiled
 from events.wire.codec import Record
 from turbine.cli.columns import columns
-from turbine.cli.options import Listed, Shown, check_job, chosen
+from turbine.cli.options import JobNames, Listed, Shown, check_jobs, chosen
 from turbine.cli.output import facts, show, show_rows, tell, to_line
 from turbine.cli.output import write as put
 from turbine.failures import Code, named
@@ -31,9 +31,6 @@ if TYPE_CHECKING:
 DAYS_MAX = 366
 EVERY_MS_MIN = 1_000
 """Each batch is a directory of its own: more of them a day than seconds help nobody."""
-
-
-Names = Annotated[list[str] | None, Argument(metavar="JOB")]
 
 
 def write(
@@ -120,18 +117,17 @@ def compact(
         tell(f"no day of {place} that is over has anything to compact")
         return Code.OK
     rows = ({"day": day, "reports": reports} for day, reports in done)
-    show_rows(
+    return show_rows(
         rows,
         output,
         columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"}),
         name="day",
     )
-    return Code.OK
 
 
 def profile(
     context: Context,
-    names: Names = None,
+    names: JobNames = None,
     *,
     days: Annotated[int, Option(min=1, max=DAYS_MAX)] = 14,
     to: str | None = None,
@@ -151,8 +147,7 @@ def profile(
         logs.
     --master URL: Spark's; by default that of the settings.
     """
-    for name in names or ():
-        check_job(name)
+    check_jobs(*names or ())
     end_ms = _end_ms(to)
     settings = chosen(context).connected() if publish else chosen(context).settings()
     place = _place(settings, directory)

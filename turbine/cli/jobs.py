@@ -4,36 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Argument, Context
+from typer import Context
 
 from events.job_config.strict_json import split_path
 from events.topics import JOURNAL
 from turbine.cli import scaled
-from turbine.cli.columns import columns, listed, part, span
-from turbine.cli.job_rows import existing, living, versions_text
-from turbine.cli.options import At, Listed, Shown, check_job, open_log
-from turbine.cli.output import facts, indented, show, show_rows, tell
-from turbine.cli.viewing import jobs_view
-from turbine.failures import Code, named
+from turbine.cli.columns import columns, listed, part, running_of, span, versions_text
+from turbine.cli.options import At, Listed, Name, Names, Shown, check_job, check_jobs, open_log
+from turbine.cli.output import Column, facts, indented, show, show_rows
+from turbine.cli.reading import existing, existing_job, jobs_view, living, open_until
+from turbine.failures import named
 from turbine.read.answers.alerts import open_alerts
-from turbine.read.answers.jobs import DECISIONS_SHOWN, jobs, layers_row
+from turbine.read.answers.jobs import DECISIONS_SHOWN, ListedJob, jobs, layers_row
 from turbine.read.answers.journal import line_of
 from turbine.read.answers.lines import line_in, lines_of, some_of
 from turbine.read.answers.scaling import policy_of, scaling_of
 from turbine.read.answers.syncs import syncs
 from turbine.read.differences import Difference, differences
-from turbine.read.moments import Moment, given_moment, show_time
+from turbine.read.moments import given_moment, show_time
 from turbine.read.plain import JsonObject, plain
-from turbine.read.sources.log import Log
-from turbine.read.state.instants import position_at
-from turbine.read.state.view import View
 
 
 def get_jobs(
     context: Context,
-    names: Annotated[list[str] | None, Argument(metavar="NAME")] = None,
+    names: Names = None,
     *,
     at: At = None,
     filter_: str = "",
@@ -45,39 +41,28 @@ def get_jobs(
     --filter WORDS: Words, !words, state=X, tier=X,Y.
     --deleted: Deleted jobs as well.
     """
-    for name in names or ():
-        check_job(name)
-    moment = given_moment(at)
-    view = jobs_view(open_log(context), moment)
+    check_jobs(*names or ())
+    view = jobs_view(open_log(context), given_moment(at))
     for name in names or ():
         found = view.jobs.get(name)
-        existing(None if found is None else found.job, name, at, lambda: _alive(view))
+        alive = partial(living, (seen.job for seen in view.jobs.values()))
+        existing(None if found is None else found.job, name, at, alive)
     with named("--filter"):
         lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
-    rows = plain(jobs(view, [line for line in lines if not names or line.job in names]))
-    if not rows and output in ("table", "wide"):
-        when, remedy = f" at {at}" if at else "", "; `turbine apply` makes one"
-        tell(f"no job matches {filter_}{when}" if filter_ else f"there are no jobs{when}{remedy}")
-        return Code.OK
-    show_rows(rows, output, _columns(), name="job")
-    return Code.OK
+    rows = jobs(view, [line for line in lines if not names or line.job in names])
+    when = f" at {at}" if at else ""
+    none = f"there are no jobs{when}; `turbine apply` makes one"
+    none = f"no job matches {filter_}{when}" if filter_ else none
+    return show_rows(rows, output, _columns(), name="job", none=none)
 
 
-def describe_job(
-    context: Context,
-    name: Annotated[str, Argument(metavar="NAME")],
-    at: At = None,
-    output: Shown = "table",
-) -> int:
+def describe_job(context: Context, name: Name, at: At = None, output: Shown = "table") -> int:
     """Show one job: its layers, who wants what of it and why, what runs of it, what was decided."""
     check_job(name)
-    moment = given_moment(at)
-    log = open_log(context)
-    end = _end(log, moment)
-    names = partial(_names, log, end)
-    job = existing(log.job(name, end=end), name, at, names)
+    log, end = open_until(context, at, [JOURNAL])
+    job = existing_job(log, name, at, end)
     decisions = log.decisions(job=name, end=end)
-    view = jobs_view(log, moment)
+    view = jobs_view(log, given_moment(at))
     line = line_in(view, name)
     sync = plain(syncs(view, [line]))
     row = layers_row(job) | {"sync": sync[0] if sync else {}}
@@ -85,76 +70,51 @@ def describe_job(
     row["line"] = plain(line)
     row["open_alerts"] = [plain(one) for one in open_alerts(view) if one.subject == name]
     row["decisions"] = [plain(line_of(one)) for one in decisions[-DECISIONS_SHOWN:]]
-    show(row, output, lambda: _description(row))
-    return Code.OK
+    return show(row, output, lambda: _description(row))
 
 
-def _names(log: Log, end: dict[str, int] | None) -> list[str]:
-    return living(log.jobs(end=end).values())
-
-
-def _end(log: Log, moment: Moment | None) -> dict[str, int] | None:
-    return None if moment is None else position_at(log, moment, [JOURNAL])
-
-
-def _alive(view: View) -> list[str]:
-    return living(seen.job for seen in view.jobs.values())
-
-
-def _columns() -> list[Any]:
-    def expected(*path: str) -> Any:
-        def cell(row: JsonObject) -> object:
-            inner = row["expected"]
-            for key in path:
-                inner = inner.get(key) if isinstance(inner, dict) else None
-            return inner
-
-        return cell
-
+def _columns() -> list[Column]:
     return columns(
         "JOB, STATE, TASKS, LAG, BEHIND=lag_records, INPUT=rate_in:rate, ALERT,"
-        " *VERSIONS, *PACKAGE, *OVERRIDDEN, *POLICY, *TIER, *OPERATOR,"
-        " *AUTHOR=layers.base.author, *REASON=layers.base.reason",
+        " *VERSIONS=versions:versions, *PACKAGE, *OVERRIDDEN, *POLICY, *TIER=expected.tier?,"
+        " *OPERATOR=expected.operator?, *AUTHOR=layers.base.author, *REASON=layers.base.reason",
         {
-            "TASKS": lambda row: f"{row['running']}/{row['tasks']}",
-            "LAG": lambda row: _lag(row["lag_seconds"]),
+            "TASKS": running_of,
+            "LAG": _lag,
             "ALERT": _alert,
-            "VERSIONS": lambda row: "/".join(map(str, row["versions"].values())),
             "PACKAGE": _package,
             "OVERRIDDEN": _overridden,
             "POLICY": _policy,
-            "TIER": expected("tier"),
-            "OPERATOR": expected("operator"),
         },
     )
 
 
-def _lag(seconds: float | None) -> str:
-    return span(None if seconds is None else round(1000 * seconds))
+def _lag(job: ListedJob) -> str:
+    return span(None if job.lag_seconds is None else round(1000 * job.lag_seconds))
 
 
-def _alert(line: JsonObject) -> str:
+def _alert(job: ListedJob) -> str:
     """The gravest, and how many more there are."""
-    worst, more = line["gravest"], line["alerts"] - 1
+    worst, more = job.gravest, job.alerts - 1
     if worst is None:
         return ""
-    return f"{worst['severity']} {worst['alert']}" + (f" and {more} more" if more else "")
+    return f"{worst.severity} {worst.alert}" + (f" and {more} more" if more else "")
 
 
-def _package(row: JsonObject) -> str:
-    package = row["expected"].get("package") or {}
+def _package(job: ListedJob) -> str:
+    package = job.expected.get("package") or {}
     return f"{package['name']} {package['version']}" if package else ""
 
 
-def _policy(row: JsonObject) -> str:
+def _policy(job: ListedJob) -> str:
     """Who decides about its size, and what comes of it."""
-    found = policy_of(row["expected"])
-    return f"{found['policy']}, {found['mode']}" if row["alive"] else ""
+    found = policy_of(job.expected)
+    return f"{found['policy']}, {found['mode']}" if job.alive else ""
 
 
-def _overridden(row: JsonObject) -> str:
+def _overridden(job: ListedJob) -> str:
     """Which keys of the base do not hold, by whom: what an oncall wants to see at a glance."""
-    found = [f"{path} by {layer}" for path, layer in row["origins"].items() if layer != "base"]
+    found = [f"{path} by {layer}" for path, layer in job.origins.items() if layer != "base"]
     return ", ".join(found)
 
 
@@ -167,7 +127,7 @@ def _description(row: JsonObject) -> str:
     head = facts([("job", row["job"]), ("state", row["line"]["state"])])
     titles = "LAYER, VERSION, AUTHOR, REASON, EXPIRES=expires_ms:time, CHANGE=change_id"
     parts = [head, listed(layers, titles)]
-    parts += [_ends(layers)] if any(one["ends"] for one in layers) else []
+    parts += _ends(layers)
     parts += [section(row)] if row["sync"] else []
     parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
     parts += part(keys, "EXPECTED=path, VALUE, FROM")
@@ -175,14 +135,14 @@ def _description(row: JsonObject) -> str:
     return "\n\n".join(parts)
 
 
-def _ends(layers: Iterable[JsonObject]) -> str:
+def _ends(layers: Iterable[JsonObject]) -> list[str]:
     """What is taken back, and when."""
 
     def then(one: JsonObject) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
 
     rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
-    return listed(
+    return part(
         rows, "ENDS=expires_ms:time, OF=layer, BY=author, THEN, CHANGE=change_id", {"THEN": then}
     )
 

@@ -246,8 +246,7 @@ def view_config(
     ]
     if output != "table":
         plain = rows if show_origin else values
-        show_value(plain, output)
-        return Code.OK
+        return show_value(plain, output)
     write(listed(rows, "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"))
     return Code.OK
 

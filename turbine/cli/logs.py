@@ -57,8 +57,7 @@ def stats(context: Context, *, at: At = None, output: Listed = "table") -> int:
         end = position_at(log, moment, log.counts)
     tallies = _tallies(log, log.messages(log.counts, end=end))
     stands = Counter(one.stands for one in log.decisions(end=end, kinds=frozenset()))
-    show_rows(_stat_rows(log, tallies, stands), output, _columns(), name="topic")
-    return Code.OK
+    return show_rows(_stat_rows(log, tallies, stands), output, _columns(), name="topic")
 
 
 def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
@@ -113,8 +112,7 @@ def list_schemas(context: Context, *, output: Listed = "table") -> int:
         {"id": one.id, "name": one.name, "released": one.released, "urn": one.urn}
         for one in read_lock()
     ]
-    show_rows(rows, output, columns("ID, NAME, RELEASED, *URN"))
-    return Code.OK
+    return show_rows(rows, output, columns("ID, NAME, RELEASED, *URN"))
 
 
 def show_schema(

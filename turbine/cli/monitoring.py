@@ -7,10 +7,11 @@ from pathlib import Path
 
 import yaml
 
+from turbine.cli.files import writing
 from turbine.cli.output import tell, write
 from turbine.exporter.board import board
 from turbine.exporter.rules import rules
-from turbine.failures import Code, Failed
+from turbine.failures import Code
 
 BOARD, RULES = "turbine.json", "turbine-rules.yaml"
 
@@ -26,14 +27,10 @@ def export(*, out: Path | None = None, runbooks: str = "docs/runbooks") -> int:
         for name, text in files.items():
             write(f"--- # {name}\n{text.rstrip()}")  # YAML, of which JSON is a part
         return Code.OK
-    try:
+    with writing(f"--out: {out}", "name a folder of yours"):
         out.mkdir(parents=True, exist_ok=True)
         for name, text in files.items():
             (out / name).write_text(text)
-    except OSError as bad:
-        raise Failed(
-            Code.FAILED, f"--out: {out} cannot be written ({bad.strerror}); name a folder of yours"
-        ) from None
     tell(f"written: {', '.join(str(out / name) for name in files)}")
     return Code.OK
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Any
 
-from typer import Argument, Context
+from typer import Context
 
 from events.generated.records import (
     OffsetResetRequested,
@@ -17,6 +17,7 @@ from events.job_config.reset import EARLIEST, LATEST, goal_of
 from turbine.cli.options import (
     Author,
     DryRun,
+    JobName,
     Shown,
     Wait,
     author_or_user,
@@ -33,8 +34,6 @@ from turbine.read.moments import now_ms, parse_moment
 from turbine_client.errors import BadRequest
 from turbine_client.publish import Publisher
 from turbine_client.verdicts import Verdict
-
-Job = Annotated[str, Argument(metavar="JOB")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ class JobRequest:
 def pause(
     context: Context,
     *,
-    job: Job,
+    job: JobName,
     reason: str,
     author: Author = None,
     dry_run: DryRun = False,
@@ -82,7 +81,7 @@ def pause(
 def resume(
     context: Context,
     *,
-    job: Job,
+    job: JobName,
     reason: str,
     author: Author = None,
     dry_run: DryRun = False,
@@ -102,7 +101,7 @@ def resume(
 def release(
     context: Context,
     *,
-    job: Job,
+    job: JobName,
     reason: str,
     author: Author = None,
     dry_run: DryRun = False,
@@ -120,7 +119,7 @@ def release(
 def reset(
     context: Context,
     *,
-    job: Job,
+    job: JobName,
     to: str,
     reason: str,
     author: Author = None,

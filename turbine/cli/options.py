@@ -78,7 +78,10 @@ Wait = Annotated[
 ]
 DryRun = Annotated[bool, Option("--dry-run", help="Only say what would be said; nothing is sent.")]
 Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
+Name = Annotated[str, Argument(metavar="NAME")]
 Names = Annotated[list[str] | None, Argument(metavar="NAME")]
+JobName = Annotated[str, Argument(metavar="JOB")]
+JobNames = Annotated[list[str] | None, Argument(metavar="JOB")]
 Layer = Annotated[
     Literal["base", "provisioner", "scaler", "oncall"],
     Option("--layer", help="Whose wish it is; the higher layer wins."),
@@ -194,6 +197,13 @@ def check_job(name: str) -> str:
             " beginning and ending with a letter or digit"
         )
     return name
+
+
+def check_jobs(*names: str | None) -> None:
+    """Refuses what no job can be called; None names no job."""
+    for name in names:
+        if name is not None:
+            check_job(name)
 
 
 def check_change_id(context: Context, change_id: str) -> str:

@@ -24,7 +24,7 @@ def describe_policy(
         known = ", ".join(SETTINGS)
         raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
     rows = rows_of(name)
-    show(
+    return show(
         {"policy": name, "settings": rows},
         output,
         lambda: listed(
@@ -33,4 +33,3 @@ def describe_policy(
             {"DEFAULT": lambda row: canonical_json(row["default"])},
         ),
     )
-    return Code.OK

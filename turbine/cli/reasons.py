@@ -7,9 +7,9 @@ from uuid import UUID
 
 from typer import Argument, Context
 
-from turbine.cli.job_rows import names_in
 from turbine.cli.options import At, Shown, Tier, open_log
 from turbine.cli.output import facts, show_value, write
+from turbine.cli.reading import names_in
 from turbine.cli.scaled import text_of, why_job
 from turbine.cli.shards import why_shard
 from turbine.cli.tree import tree_text

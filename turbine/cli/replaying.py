@@ -10,9 +10,9 @@ from typer import Context, Option
 
 from events.job_config.strict_json import printable
 from events.sentences import sentence
-from turbine.cli.job_rows import existing
-from turbine.cli.options import Streamed, check_job, open_log
+from turbine.cli.options import Streamed, check_jobs, open_log
 from turbine.cli.output import tell, to_line, write
+from turbine.cli.reading import existing
 from turbine.failures import Code
 from turbine.read.answers.journal import line_of
 from turbine.read.moments import Moment, given_moment, show_time
@@ -44,8 +44,7 @@ def replay(
     --speed N: N times as fast as it was; else at once.
     --job JOB: Of this job alone.
     """
-    if job is not None:
-        check_job(job)
+    check_jobs(job)
     first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     whole = open_log(context)
     if job is not None:

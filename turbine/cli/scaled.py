@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from events.generated.records import RECORDS, ScalingReverted, ScalingVerified, from_plain
 from events.sentences.scaling import outline
 from turbine.cli.columns import listed, part
-from turbine.cli.job_rows import existed
 from turbine.cli.output import Column, cell_text, facts, show, table_text
-from turbine.cli.viewing import jobs_view, lines_of
-from turbine.failures import Code
+from turbine.cli.reading import existed, jobs_view
 from turbine.read.answers.decision import DecisionDetail, detail_of, find_request
 from turbine.read.answers.hindrance import hindrance
 from turbine.read.answers.journal import DecisionHead, line_of, parsed
+from turbine.read.answers.lines import line_in
 from turbine.read.answers.scaling import (
     ACTIONS,
     SHOWN,
@@ -206,7 +205,7 @@ def why_job(log: FramedLog, name: str, output: str) -> int | None:
     row["standing"] = hindrance(
         job,
         view.jobs[name].sync,
-        lines_of(view)[name],
+        line_in(view, name),
         decisions,
         lambda change: find_request(log, change, name),
         tiers=view.tiers,
@@ -216,8 +215,7 @@ def why_job(log: FramedLog, name: str, output: str) -> int | None:
     row["decisions"] = [plain(line_of(one)) for one in words[-SHOWN:]]
     last = detail_of(log, decisions, words[-1]) if words else None
     row["last"] = plain(last)
-    show(row, output, lambda: _job_text(row, last))
-    return Code.OK
+    return show(row, output, lambda: _job_text(row, last))
 
 
 def _job_text(row: JsonObject, last: DecisionDetail | None) -> str:

@@ -6,18 +6,18 @@ import json
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-from typer import Argument, Context, Option
+from typer import Context, Option
 
 from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
 from events.topics import LAYERS
 from projections.jobs import Job
 from projections.jobs import LayerState as Held
 from turbine.cli.documents import LayerWish
-from turbine.cli.job_rows import existing, names_in
 from turbine.cli.options import (
     Author,
     DryRun,
     Expires,
+    JobName,
     Layer,
     Shown,
     Wait,
@@ -27,6 +27,7 @@ from turbine.cli.options import (
 )
 from turbine.cli.output import tell
 from turbine.cli.plans import ChangeTerms, PlannedChange
+from turbine.cli.reading import existing_job
 from turbine.cli.trials import trial_rows
 from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.failures import Code, Failed
@@ -37,13 +38,11 @@ from turbine.read.sources.log import Log, Standing
 from turbine_client.errors import BadRequest
 from turbine_client.publish import Accepted, Publisher
 
-Name = Annotated[str, Argument(metavar="JOB")]
-
 
 def scale(
     context: Context,
     *,
-    job: Name,
+    job: JobName,
     tasks: Annotated[int, Option(min=1)],
     reason: str,
     for_: str | None = None,
@@ -78,7 +77,7 @@ def scale(
 def rollback(
     context: Context,
     *,
-    job: Name,
+    job: JobName,
     to: Annotated[int, Option(min=0)],
     layer: Layer = "base",
     reason: str = "",
@@ -149,7 +148,7 @@ def layer_of(job: Job, layer: str) -> Held:
 
 
 def _existing(log: Log, name: str) -> Job:
-    return existing(log.job(name), name, None, lambda: names_in(log))
+    return existing_job(log, name)
 
 
 def _plan(wish: Any, set_: JsonObject, clear: Iterable[str], version: int) -> PlannedChange:

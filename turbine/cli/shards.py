@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from collections.abc import Callable
 
 from typer import Context
 
+from projections.fleet import TierFleet
 from turbine.cli.columns import columns
-from turbine.cli.containers import TierReading, look
-from turbine.cli.hosted import SHORT
+from turbine.cli.containers import SHORT, look
 from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
 from turbine.read.answers import tiers
@@ -42,26 +42,25 @@ def why_shard(
     if not number.isdecimal():
         raise BadRequest(f"{number} is no shard's number; they are numbered from 0")
     looked = look(context, tier, at)
-    row, shard = looked.row, int(number)
+    row, chain, shard = looked.row, looked.chain, int(number)
     if shard >= row.shards:
         raise Failed(
             Code.NOT_FOUND, f"tier {tier} has no shard {shard}; it has 0 to {row.shards - 1}"
         )
     found = plain(tiers.shard(row, shard)) | {
-        "move": _last_move(looked, shard),
-        "decision": _last_decision(looked.chain, shard),
+        "move": _last_move(row, chain, shard),
+        "decision": _last_decision(chain, shard),
         "judged": judged(row, shard),
         "placement": row.placing.mode,
     }
-    show(found, output, lambda: _shard_text(found, every=every))
-    return Code.OK
+    return show(found, output, lambda: _shard_text(found, every=every))
 
 
-def _last_move(looked: TierReading, shard: int) -> JsonObject | None:
-    moves = [move for move in moves_of(looked.chain) if move.shard == shard]
+def _last_move(row: TierFleet, chain: list[Standing], shard: int) -> JsonObject | None:
+    moves = [move for move in moves_of(chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
-    last = timed(moves[-1:], looked.row, ())
-    return plain(move_line(looked.row.tier, last[0])) if last else None
+    last = timed(moves[-1:], row, ())
+    return plain(move_line(row.tier, last[0])) if last else None
 
 
 def _last_decision(chain: list[Standing], shard: int) -> JsonObject | None:
@@ -124,8 +123,8 @@ def _judged_text(row: JsonObject, *, every: bool) -> str:
     return "\n".join(parts)
 
 
-def _columns(judged: list[JsonObject]) -> list[Any]:
-    def ratio(resource: str) -> Any:
+def _columns(judged: list[JsonObject]) -> list[Column]:
+    def ratio(resource: str) -> Callable[[JsonObject], str]:
         return lambda one: f"{one['of_mean'][resource]:.2f}"
 
     return [

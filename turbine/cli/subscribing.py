@@ -13,7 +13,7 @@ from typing import Annotated
 from typer import Context, Option
 
 from turbine.cli.following import show
-from turbine.cli.options import Streamed, check_job, chosen, open_log
+from turbine.cli.options import Streamed, check_jobs, chosen, open_log
 from turbine.cli.output import tell
 from turbine.failures import Code, Failed, named
 from turbine.read.answers.outcomes import with_summary
@@ -113,8 +113,7 @@ class _Progress:
 def _follow(
     context: Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
-    if wish.job is not None:
-        check_job(wish.job)
+    check_jobs(wish.job)
     command = None if execute is None else _command(execute)
     subscriber, progress = _begin(context, wish)
     try:

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import time  # noqa: TID251 - a person's patience is real time
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
-from typer import Argument, Context, Option
+from typer import Context, Option
 
 from projections.syncs import Sync
 from turbine.cli.columns import columns
-from turbine.cli.job_rows import existing_sync, names_in, reached, told, versions_text
-from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
-from turbine.cli.output import show_rows, show_value, write
-from turbine.cli.viewing import jobs_view, lines_of
+from turbine.cli.options import At, JobName, Listed, Names, Shown, check_job, open_log
+from turbine.cli.output import Column, show, show_rows
+from turbine.cli.reading import existing_sync, jobs_view, lines_by_job, names_in, reached, told
 from turbine.failures import Code, Failed
-from turbine.read.answers.syncs import sync_line, syncs
+from turbine.read.answers.syncs import PlanLine, SyncLine, sync_line, syncs
 from turbine.read.answers.tasks import tasks
 from turbine.read.moments import given_moment, parse_span, show_time
-from turbine.read.plain import plain
 from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
-
-Name = Annotated[str, Argument(metavar="JOB")]
 
 LOOK_S = 1.0
 """Between two looks of `wait`: each reads the job's partition anew."""
@@ -41,10 +38,9 @@ def get_syncs(
     --job JOB: Of this job only.
     """
     view, found = _named(context, names, job, at)
-    lines = lines_of(view)
-    rows = plain(syncs(view, [lines[name] for name in found]))
-    show_rows(rows, output, _sync_columns(), name="job")
-    return Code.OK
+    lines = lines_by_job(view)
+    rows = syncs(view, [lines[name] for name in found])
+    return show_rows(rows, output, _sync_columns(), name="job")
 
 
 def get_tasks(
@@ -60,9 +56,11 @@ def get_tasks(
     --job JOB: Of this job only.
     """
     view, syncs = _named(context, names, job, at)
-    rows = [row for name in syncs for row in plain(tasks(view, name))]
-    show_rows(rows, output, _task_columns())
-    return Code.OK
+    titles = (
+        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, GENERATION, ATTEMPT, CAUSE,"
+        " *SHARD GENERATION, *EXPLANATION"
+    )
+    return show_rows([row for name in syncs for row in tasks(view, name)], output, columns(titles))
 
 
 def _named(
@@ -85,7 +83,7 @@ def _named(
 def wait_job(
     context: Context,
     *,
-    job: Name,
+    job: JobName,
     for_: Literal["running", "paused", "deleted", "quarantined"],
     timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "60s",
     output: Shown = "table",
@@ -106,36 +104,24 @@ def wait_job(
         if time.monotonic() >= limit_s:
             raise Failed(Code.TIMEOUT, f"{job} is not {for_} after {timeout}: {told(sync)}")
         time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
-    if output == "table":
-        write(f"{job}: {for_}")
-    else:
-        count = count_of(sync, tasks_of(sync, Sightings(), {}))
-        show_value(plain(sync_line(sync, for_, count.wanted, count.running)), output)
-    return Code.OK
+    count = count_of(sync, tasks_of(sync, Sightings(), {}))
+    found = sync_line(sync, for_, count.wanted, count.running)
+    return show(found, output, lambda: f"{job}: {for_}")
 
 
-def _sync_columns() -> list[Any]:
-    def of_plan(name: str) -> Any:
-        return lambda row: row["plan"][name] if row["plan"] else None
+def _sync_columns() -> list[Column]:
+    def of_plan(cell: Callable[[PlanLine], object]) -> Callable[[SyncLine], object]:
+        return lambda sync: None if sync.plan is None else cell(sync.plan)
 
     return columns(
-        "JOB, STATE, TASKS, CONFIG=condition, EXPECTED, IN EFFECT, PLAN, STEP, MISSING,"
-        " DEADLINE, FAILURES, *CAUSE",
+        "JOB, STATE, TASKS, CONFIG=condition, EXPECTED=expected_versions:versions,"
+        " IN EFFECT=running_versions:versions, PLAN, STEP, MISSING, DEADLINE, FAILURES, *CAUSE",
         {
-            "TASKS": lambda row: f"{row['tasks_running']}/{row['tasks']}",
-            "EXPECTED": lambda row: versions_text(row["expected_versions"]),
-            "IN EFFECT": lambda row: versions_text(row["running_versions"]),
-            "PLAN": of_plan("intent"),
-            "STEP": of_plan("step"),
-            "MISSING": lambda row: len(row["plan"]["missing"]) if row["plan"] else None,
-            "DEADLINE": lambda row: show_time(row["plan"]["deadline_ms"] if row["plan"] else 0),
-            "CAUSE": lambda row: (row["quarantine"] or {}).get("explanation"),
+            "TASKS": lambda sync: f"{sync.tasks_running}/{sync.tasks}",
+            "PLAN": of_plan(lambda plan: plan.intent),
+            "STEP": of_plan(lambda plan: plan.step),
+            "MISSING": of_plan(lambda plan: len(plan.missing)),
+            "DEADLINE": of_plan(lambda plan: show_time(plan.deadline_ms)),
+            "CAUSE": lambda sync: sync.quarantine and sync.quarantine.explanation,
         },
-    )
-
-
-def _task_columns() -> list[Any]:
-    return columns(
-        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, GENERATION, ATTEMPT, CAUSE,"
-        " *SHARD GENERATION, *EXPLANATION"
     )

@@ -18,9 +18,9 @@ from events.topics import JOURNAL, TASKS
 from projections.fleet import TierFleet
 from projections.syncs import Sync
 from turbine.cli.columns import columns
-from turbine.cli.job_rows import existing_sync, names_in
 from turbine.cli.options import check_job, chosen, open_log
 from turbine.cli.output import Column, facts, table_text, tell, to_line, write
+from turbine.cli.reading import existing_sync, names_in
 from turbine.failures import Code, Failed
 from turbine.ops.lines_far import Far, started_of
 from turbine.ops.task_lines import TaskLineReader

@@ -6,7 +6,7 @@ import json
 import time  # noqa: TID251 - a person's patience is real time
 from typing import Annotated
 
-from typer import Argument, Context, Option
+from typer import Context, Option
 
 from components.shard_manager.core.planning import balance_ms
 from events.generated.records import DrainRequested, TierDefined, UndrainRequested
@@ -16,19 +16,17 @@ from projections.settings import trouble_in
 from projections.shards import REGIONS_MAX
 from turbine.cli.containers import existing_tier, known_container
 from turbine.cli.documents import parse_assignments
-from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
-from turbine.cli.output import show, show_value, tell, write
+from turbine.cli.options import Author, DryRun, Name, Shown, Tier, author_or_user, open_log
+from turbine.cli.output import show, tell
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
+from turbine.read.answers.tiers import Container
 from turbine.read.moments import parse_span, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.shards import UNPLANNED, why_left
 from turbine_client.errors import BadRequest
 from turbine_client.identity import is_job_id
-
-Container = Annotated[str, Argument(metavar="NAME")]
-
 
 SHARDS_MAX = 2**20
 LOCAL = "default"
@@ -44,7 +42,7 @@ TOLD = 4
 
 def create_tier(
     context: Context,
-    name: Annotated[str, Argument(metavar="NAME")],
+    name: Name,
     *,
     shards: Annotated[int, Option(min=1, max=SHARDS_MAX)],
     region: list[str] | None = None,
@@ -130,19 +128,16 @@ def _check_label(what: str, text: str) -> None:
 
 
 def _show(found: TierDefined, output: str, *, created: bool, dry_run: bool) -> None:
-    if output == "table":
-        made = "would be created" if dry_run else "is created"
-        how = made if created else "exists already"
-        write(f"tier {found.tier} {how}: {_said(found)}")
-    else:
-        row = {
-            "tier": found.tier,
-            "shards": found.shards,
-            "regions": list(found.regions),
-            "settings": json.loads(found.settings_json),
-            "created": created,
-        }
-        show_value(row, output)
+    made = "would be created" if dry_run else "is created"
+    row = {
+        "tier": found.tier,
+        "shards": found.shards,
+        "regions": list(found.regions),
+        "settings": json.loads(found.settings_json),
+        "created": created,
+    }
+    how = made if created else "exists already"
+    show(row, output, lambda: f"tier {found.tier} {how}: {_said(found)}")
 
 
 def _said(found: TierDefined) -> str:
@@ -158,7 +153,7 @@ def _said(found: TierDefined) -> str:
 
 def drain_container(
     context: Context,
-    name: Container,
+    name: Name,
     *,
     reason: str,
     tier: Tier = "default",
@@ -180,7 +175,7 @@ def drain_container(
     row = existing_tier(log.fleet(tier), tier)
     known = known_container(row, name)
     if dry_run:
-        return _show_trial(known, f"would be drained of {_shards(known['shards'])}", output)
+        return _show_trial(known, f"would be drained of {_shards(known.shards)}", output)
     change = new_id()
     ask(log, name, DrainRequested(change, name, who, reason))
     row = _read_back(log, tier, name, change, drained=True)
@@ -191,7 +186,7 @@ def drain_container(
 
 def undrain_container(
     context: Context,
-    name: Container,
+    name: Name,
     *,
     reason: str,
     tier: Tier = "default",
@@ -281,23 +276,17 @@ def _shards(count: int) -> str:
 
 
 def _show_drain(row: TierFleet, name: str, output: str, change: str | None) -> int:
-    plain = known_container(row, name) | {"change_id": change}
-    plain["left"] = why_left(row, name) if name in row.drains else None
-    if output != "table":
-        show_value(plain, output)
-    elif name not in row.drains:
-        write(f"{name}: gets shards again" if change else f"{name}: was not being drained")
-    elif plain["shards"]:
-        write(f"{name}: is drained of {_shards(plain['shards'])}; {_how_to_follow(name)}")
+    known, drained = known_container(row, name), name in row.drains
+    if not drained:
+        said = "gets shards again" if change else "was not being drained"
+    elif known.shards:
+        follow = f"`turbine get shards --container {name}` shows what is left"
+        said = f"is drained of {_shards(known.shards)}; {follow}"
     else:
-        write(f"{name}: is drained and holds nothing")
-    return Code.OK
+        said = "is drained and holds nothing"
+    more = {"change_id": change, "left": why_left(row, name) if drained else None}
+    return show({**plain(known), **more}, output, lambda: f"{name}: {said}")
 
 
-def _show_trial(known: JsonObject, said: str, output: str) -> int:
-    show(known | {"would": said}, output, lambda: f"{known['container']}: {said}")
-    return Code.OK
-
-
-def _how_to_follow(name: str) -> str:
-    return f"`turbine get shards --container {name}` shows what is left"
+def _show_trial(known: Container, said: str, output: str) -> int:
+    return show({**plain(known), "would": said}, output, lambda: f"{known.container}: {said}")

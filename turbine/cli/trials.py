@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from events.generated.records import Body, JobConfigRejected, JobDeleteRequested
 from projections.jobs import Job
 from projections.syncs import Sync
-from turbine.cli.job_rows import names_in
 from turbine.cli.plans import ChangeTerms, PlannedChange
+from turbine.cli.reading import names_in
 from turbine.cli.verdicts import asked_row, row_of
 from turbine.ops.tiers import tiers_in
 from turbine.read.answers.costs import cost_of, steps_of, times_of

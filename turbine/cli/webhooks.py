@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +10,7 @@ from typer import Argument, Context
 
 from components.webhooks.config import Hook, hooks_of, keys_in
 from turbine.cli.columns import columns
+from turbine.cli.files import read_bytes
 from turbine.cli.options import DryRun, Listed, chosen
 from turbine.cli.output import show_rows, tell, write
 from turbine.failures import Code, Failed
@@ -18,7 +18,6 @@ from turbine.ops.webhooks import ends_of, move, starts_of, state_of
 from turbine.read.moments import now_ms, parse_moment, parse_span
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import position_at
-from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, Tampered, show_secret, verify
 
@@ -32,22 +31,12 @@ def list_hooks(context: Context, *, output: Listed = "table") -> int:
     told; null: it was never served.
     """
     settings = chosen(context).connected()
-    rows = [state_of(settings, hook).to_plain() for hook in hooks_in(settings)]
+    rows = [state_of(settings, hook).to_plain() for hook in hooks_of(settings)]
+    titles = "NAME, AT, TOPICS=topics:list, JOBS=jobs:list, KINDS=kinds:list, BEHIND, *GROUP"
     if not rows:
         tell("there are no webhooks; write [webhooks.NAME] into the settings")
         return Code.OK
-    show_rows(
-        rows,
-        output,
-        columns(
-            "NAME, AT, TOPICS=topics:list, JOBS, KINDS, BEHIND, *GROUP",
-            {
-                "JOBS": lambda row: ",".join(row["jobs"]) or "all",
-                "KINDS": lambda row: ",".join(row["kinds"]) or "all",
-            },
-        ),
-    )
-    return Code.OK
+    return show_rows(rows, output, columns(titles))
 
 
 def make_secret() -> int:
@@ -79,7 +68,8 @@ def verify_request(
     headers = {ID: id_, TIMESTAMP: timestamp, SIGNATURE: signature}
     try:
         keys = keys_in("--secret-file", secret_file)
-        write(verify(keys, headers, _body(body), now_ms() / 1000, seconds))
+        sent = read_bytes(body, BODY_BYTES_MAX, "name a file with the body")
+        write(verify(keys, headers, sent, now_ms() / 1000, seconds))
     except Tampered as bad:  # a verdict, not a wrong use of the command
         raise Failed(Code.FAILED, str(bad)) from None
     return Code.OK
@@ -110,38 +100,20 @@ def rewind(
             raise AssertionError(moment)
         case _:
             positions = position_at(Log(settings), moment, hook.topics, "--to")
-    if dry_run:
-        write(" ".join(f"{at}:{offset}" for at, offset in sorted(positions.items())))
-        tell(f"{name} would go on from there")
-        return Code.OK
-    moved = move(settings, hook, positions)
-    write(" ".join(f"{at}:{offset}" for at, offset in sorted(moved.items())))
-    tell(f"{name} goes on from there when `turbine serve webhooks` is started next")
+    when = "would go on from there"
+    if not dry_run:
+        positions = move(settings, hook, positions)
+        when = "goes on from there when `turbine serve webhooks` is started next"
+    write(" ".join(f"{at}:{offset}" for at, offset in sorted(positions.items())))
+    tell(f"{name} {when}")
     return Code.OK
 
 
 def _named(settings: Settings, name: str) -> Hook:
-    hooks = {hook.name: hook for hook in hooks_in(settings)}
+    hooks = {hook.name: hook for hook in hooks_of(settings)}
     if name not in hooks:
         known = ", ".join(hooks) or "there is none"
         raise Failed(
             Code.NOT_FOUND, f"there is no webhook {name!r} in the settings; it is one of: {known}"
         )
     return hooks[name]
-
-
-def hooks_in(settings: Settings) -> tuple[Hook, ...]:
-    """All of them, or a sentence about the one that cannot be used."""
-    return hooks_of(settings)
-
-
-def _body(name: str) -> bytes:
-    try:
-        if name == "-":
-            return sys.stdin.buffer.read(BODY_BYTES_MAX)
-        with Path(name).open("rb") as file:
-            return file.read(BODY_BYTES_MAX)
-    except OSError as bad:
-        raise BadRequest(
-            f"{name} cannot be read ({bad.strerror}); name a file with the body"
-        ) from None

@@ -11,9 +11,10 @@ from projections.scaling.actions import JobSize
 from turbine.cli.backtest import check_plot
 from turbine.cli.columns import listed
 from turbine.cli.documents import parse_assignments
-from turbine.cli.job_rows import existing, names_in
-from turbine.cli.options import Shown, check_job, open_log
+from turbine.cli.files import writing
+from turbine.cli.options import Shown, check_jobs, open_log
 from turbine.cli.output import Column, facts, show_value, table_text, tell, write
+from turbine.cli.reading import existing_job
 from turbine.failures import Code, Failed
 from turbine.lab.backtest import size_text
 from turbine.lab.plot import draw_beside
@@ -56,8 +57,7 @@ def whatif(
     asked = _asked(policy, set_)
     check_plot(plot)
     span = _instant(from_, "--from"), _instant(to, "--to")
-    for name in job or ():
-        check_job(name)
+    check_jobs(*job or ())
     found = _answers(open_log(context), job, asked, span)
     if plot is not None:
         _draw(found, plot)
@@ -92,7 +92,7 @@ def _answers(
     names = sorted(set(jobs)) if jobs else _alive(log)
     for name in names:
         if jobs:
-            existing(log.job(name), name, None, lambda: names_in(log))
+            existing_job(log, name)
         try:
             found.append(what_if(log, name, *asked, *span))
         except BadRequest as bad:
@@ -114,12 +114,8 @@ def _alive(log: Log) -> list[str]:
 def _draw(found: list[WhatIf], path: Path) -> None:
     if len(found) != 1:
         raise BadRequest("--plot shows one job; name it with --job")
-    try:
+    with writing(f"--plot: {path}"):
         path.write_text(draw_beside(*picture_of(found[0])), encoding="utf-8")
-    except OSError as error:
-        raise Failed(
-            Code.FAILED, f"--plot: {path} cannot be written ({error.strerror}); name another file"
-        ) from None
     tell(f"{path} shows the runs")
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from typer import Argument, Context
+from typer import Context
 
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
 from turbine.cli.columns import listed
-from turbine.cli.job_rows import existing
-from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.options import At, JobName, Shown, check_job, open_log
 from turbine.cli.output import show
+from turbine.cli.reading import existing
 from turbine.cli.scaled import silence
-from turbine.failures import Code
 from turbine.read.answers.scaling import ACTIONS, SHOWN
 from turbine.read.answers.why_not import AskedAgain, WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
@@ -24,12 +21,7 @@ from turbine_client.errors import BadRequest
 
 
 def why_not(
-    context: Context,
-    name: Annotated[str, Argument(metavar="JOB")],
-    *,
-    action: str,
-    at: At = None,
-    output: Shown = "table",
+    context: Context, name: JobName, *, action: str, at: At = None, output: Shown = "table"
 ) -> int:
     """Say why the auto scaler did not do something about a job, and what would have made it.
 
@@ -46,8 +38,7 @@ def why_not(
     end = None if moment is None else position_at(log, moment, [JOURNAL])
     job = existing(log.job(name, end=end), name, at)
     answer = answer_to(log, job, log.decisions(job=name, end=end), action)
-    show(plain(answer), output, lambda: _text(answer))
-    return Code.OK
+    return show(plain(answer), output, lambda: _text(answer))
 
 
 def _check_action(action: str) -> None:
