@@ -30,8 +30,14 @@ from turbine.cli.options import (
     open_log,
     patience,
 )
-from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, dry_id
-from turbine.cli.trials import trial_rows, try_asking
+from turbine.cli.plans import (
+    ChangeTerms,
+    PlannedChange,
+    await_verdicts,
+    dry_id,
+    trial_rows,
+    try_asking,
+)
 from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.read.answers.decision import verdict_on
 from turbine.read.answers.outcomes import outcome_of

@@ -15,9 +15,8 @@ from typer import Context, Option
 from typer.core import TyperCommand, TyperGroup
 
 from turbine.cli.declaring import declared
-from turbine.cli.naming import below, is_group, spelled
 from turbine.cli.options import Chosen, choose
-from turbine.cli.table import ENTRIES, CommandEntry
+from turbine.cli.table import ENTRIES, CommandEntry, below, is_group, spelled
 from turbine.failures import MEANINGS
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(

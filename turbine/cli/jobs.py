@@ -1,25 +1,27 @@
-"""`get jobs` and `describe job`: what is expected of jobs, now or at any instant of the log."""
+"""`get jobs`, `describe job`, `describe policy`: what is expected of jobs, at any instant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
-from typer import Context
+from typer import Argument, Context
 
-from events.job_config.strict_json import split_path
+from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import canonical_json, shorten, split_path
 from events.topics import JOURNAL
 from turbine.cli import scaled
 from turbine.cli.columns import columns, listed, part, running_of, span, versions_text
 from turbine.cli.options import At, Listed, Name, Names, Shown, check_job, check_jobs, open_log
 from turbine.cli.output import Column, facts, indented, show, show_rows
 from turbine.cli.reading import existing, existing_job, jobs_view, living, open_until
-from turbine.failures import named
+from turbine.failures import Code, Failed, named
 from turbine.read.answers.alerts import open_alerts
 from turbine.read.answers.jobs import DECISIONS_SHOWN, ListedJob, jobs, layers_row
 from turbine.read.answers.journal import line_of
 from turbine.read.answers.lines import line_in, lines_of, some_of
+from turbine.read.answers.policies import rows_of
 from turbine.read.answers.scaling import policy_of, scaling_of
 from turbine.read.answers.syncs import syncs
 from turbine.read.differences import Difference, differences
@@ -180,3 +182,23 @@ def section(row: JsonObject) -> str:
         parts.append("running to expected\n" + indented(lines))
     parts += part(sync["last_failures"], "FAILED=at_ms:time, STEP, CAUSE, EXPLANATION")
     return "\n\n".join(parts)
+
+
+def describe_policy(
+    name: Annotated[str, Argument(metavar="NAME", help="Such as turbine, flink or keda.")],
+    output: Shown = "table",
+) -> int:
+    """Show the settings of a scaling policy: defaults, what they may be, what they mean."""
+    if name not in SETTINGS:
+        known = ", ".join(SETTINGS)
+        raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
+    rows = rows_of(name)
+    return show(
+        {"policy": name, "settings": rows},
+        output,
+        lambda: listed(
+            rows,
+            "SETTING, DEFAULT, VALUES, MEANING",
+            {"DEFAULT": lambda row: canonical_json(row["default"])},
+        ),
+    )

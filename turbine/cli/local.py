@@ -1,4 +1,4 @@
-"""`broker`, `topics`, `serve`, `config`, `version`: what there is on this machine."""
+"""`broker`, `topics`, `rows`, `serve`, `config`, `version`: what there is on this machine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from turbine.cli.columns import columns, listed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
 from turbine.cli.output import facts, show, show_rows, show_value, tell, write
 from turbine.failures import Code, Failed
+from turbine.ops.forgetting import forget as carry_out
+from turbine.ops.forgetting import kept_of
 from turbine.ops.generate import prepare_topic
 from turbine.read.plain import JsonObject
 from turbine.serve import Shown as Figures
@@ -264,4 +266,26 @@ def version(context: Context) -> int:
         raise Failed(
             Code.FAILED, "turbine is not installed here; `make setup` installs it"
         ) from None
+    return Code.OK
+
+
+def forget(
+    context: Context,
+    names: Annotated[
+        list[str], Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
+    ],
+    *,
+    dry_run: DryRun = False,
+) -> int:
+    """Have components forget what they kept of a log that was replaced.
+
+    They begin with what the log has, from its beginning. Nothing of the log is changed.
+    """
+    settings = chosen(context).connected()
+    verb = "would forget" if dry_run else "forgot"
+    for kept in [kept_of(settings, name) for name in names]:
+        if not dry_run:
+            carry_out(settings, kept, tell)
+        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     return Code.OK

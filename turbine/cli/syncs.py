@@ -1,4 +1,4 @@
-"""`get syncs`, `get tasks` and `wait job`: how running follows expected."""
+"""`get syncs`, `get tasks`, `get alerts` and `wait job`: how running follows expected."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from typing import Annotated, Literal
 from typer import Context, Option
 
 from projections.syncs import Sync
-from turbine.cli.columns import columns
+from turbine.cli.columns import columns, listed
 from turbine.cli.options import At, JobName, Listed, Names, Shown, check_job, open_log
-from turbine.cli.output import Column, show, show_rows
+from turbine.cli.output import Column, show, show_rows, show_value, tell, write
 from turbine.cli.reading import existing_sync, jobs_view, lines_by_job, names_in, reached, told
 from turbine.failures import Code, Failed
+from turbine.read.answers.alerts import alerts
 from turbine.read.answers.syncs import PlanLine, SyncLine, sync_line, syncs
 from turbine.read.answers.tasks import tasks
 from turbine.read.moments import given_moment, parse_span, show_time
@@ -125,3 +126,20 @@ def _sync_columns() -> list[Column]:
             "CAUSE": lambda sync: sync.quarantine and sync.quarantine.explanation,
         },
     )
+
+
+TITLES = "SINCE=since_ms:time, SEVERITY, ALERT, ABOUT=subject"
+
+
+def get_alerts(context: Context, *, at: At = None, output: Shown = "table") -> int:
+    """List the alerts that stand, and the last that were cleared, the newest first."""
+    found = alerts(jobs_view(open_log(context), given_moment(at)))
+    if output != "table":
+        return show_value(found, output)
+    if found.open:
+        write(listed(found.open, f"{TITLES}, CAUSE, ID"))
+    else:
+        tell("no alert is open")
+    if found.cleared:
+        write(listed(found.cleared, f"{TITLES}, CLEARED=cleared_ms:time, WHY=explanation, ID"))
+    return Code.OK

@@ -20,8 +20,7 @@ from turbine.cli.options import At, chosen, open_log
 from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
 from turbine.cli.reading import viewed
 from turbine.cli.terminal import terminal
-from turbine.cli.top_keys import TopChoices, pressed
-from turbine.cli.top_lines import Line, ago, layout
+from turbine.cli.top_lines import Line, TopChoices, ago, layout, pressed
 from turbine.failures import Code, Failed, named
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.lines import lines_of

@@ -7,16 +7,15 @@ from typer import Context
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
 from turbine.cli.columns import listed
-from turbine.cli.options import At, JobName, Shown, check_job, open_log
+from turbine.cli.options import At, JobName, Shown, check_job
 from turbine.cli.output import show
-from turbine.cli.reading import existing
+from turbine.cli.reading import existing_job, open_until
 from turbine.cli.scaled import silence
 from turbine.read.answers.scaling import ACTIONS, SHOWN
 from turbine.read.answers.why_not import AskedAgain, WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
-from turbine.read.moments import given_moment, show_time
+from turbine.read.moments import show_time
 from turbine.read.plain import plain
-from turbine.read.state.instants import position_at
 from turbine_client.errors import BadRequest
 
 
@@ -33,10 +32,8 @@ def why_not(
     """
     check_job(name)
     _check_action(action)
-    moment = given_moment(at)
-    log = open_log(context)
-    end = None if moment is None else position_at(log, moment, [JOURNAL])
-    job = existing(log.job(name, end=end), name, at)
+    log, end = open_until(context, at, [JOURNAL])
+    job = existing_job(log, name, at, end)
     answer = answer_to(log, job, log.decisions(job=name, end=end), action)
     return show(plain(answer), output, lambda: _text(answer))
 

@@ -18,7 +18,7 @@ from events.generated.records import ScalingDeclined, ScalingReverted, ShardDrop
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.promql import Store, asked_by
 from tests.unit.turbine.watched import NOW, bad, exposition, good, read_of, scaled
-from turbine.cli.monitoring import BOARD, RULES, documents
+from turbine.cli.contract import BOARD, RULES, documents
 from turbine.exporter.families import Beside
 from turbine.exporter.rules import GROUPS, Rule
 from turbine.failures import Code

@@ -80,7 +80,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     one, fleet = Journal(), Fleet().runs()
     one.propose(CLICKS)
     one.propose({"tasks": 4, "priority": 7})
-    for module in ("scaling", "syncs", "comparing", "job_rows"):
+    for module in ("operators", "syncs", "comparing", "reading"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
     seen = JobView(
