@@ -23,11 +23,11 @@ from turbine.cli.plans import (
     await_verdicts,
     check_sizes,
     plan_of,
+    show_verdicts,
     trial_rows,
 )
-from turbine.cli.reading import jobs_view, reached, told
+from turbine.cli.reading import jobs_view, looks, reached, told
 from turbine.cli.terminal import terminal
-from turbine.cli.verdicts import show_verdicts
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
 from turbine.read.answers.config_findings import ConfigFinding, findings_in
@@ -40,9 +40,6 @@ from turbine.read.state.running import Sightings, condition
 from turbine_client.clients import counts_of
 from turbine_client.publish import Publisher
 from turbine_client.settings import Settings
-
-LOOK_S = 1.0
-"""Between two looks at the jobs: each reads a job's partition anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,23 +224,17 @@ def await_all(log: FramedLog, jobs: Iterable[str], limit_s: float, output: str) 
 
 
 def _await(log: FramedLog, job: str, limit_s: float) -> None:
-    while True:
+    for last in looks(limit_s):
         sync = log.syncs(job=job)[job]
         # Whether containers live takes a longer look, once tasks have said that they run.
-        if arrived(sync) and _lives(log, job):
+        if arrived(sync) and not line_in(jobs_view(log, None), job).not_running:
             return
-        if time.monotonic() >= limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT,
                 f"{job} was accepted and does not run yet: {lacking(sync)}; `turbine logs {job}`"
                 " shows what its tasks say",
             )
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
-
-
-def _lives(log: FramedLog, job: str) -> bool:
-    """Do all tasks that should run do so, in containers that live?"""
-    return not line_in(jobs_view(log, None), job).not_running
 
 
 def arrived(sync: Sync) -> bool:

@@ -35,15 +35,14 @@ from turbine.cli.plans import (
     PlannedChange,
     await_verdicts,
     dry_id,
+    row_of,
+    show_verdicts,
     trial_rows,
     try_asking,
 )
-from turbine.cli.verdicts import row_of, show_verdicts
 from turbine.read.answers.decision import verdict_on
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.moments import now_ms, parse_span
-from turbine.read.plain import JsonObject
-from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 from turbine_client.publish import Accepted, Publisher, verdict_of
 
@@ -118,14 +117,11 @@ def change(
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     plan = PlannedChange(wish, wish.set, wish.clear, expected_version, create=create)
     if dry_run:
-        return _try_change(open_log(context), plan, terms, output)
+        log = open_log(context)
+        known = log.job(job)
+        rows = trial_rows([plan], {} if known is None else {job: known}, terms, log)
+        return show_verdicts(rows, output, dry_run=True)
     return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
-
-
-def _try_change(log: Log, plan: PlannedChange, terms: ChangeTerms, output: str) -> int:
-    known = log.job(plan.wish.job)
-    rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
-    return show_verdicts(rows, output, dry_run=True)
 
 
 def _send_change(
@@ -138,9 +134,9 @@ def _send_change(
     output: str,
 ) -> int:
     settings, job = chosen(context).connected(), plan.wish.job
-    told = None if change_id is None else _known_verdict(context, job, change_id)
+    told = None if change_id is None else verdict_on(open_log(context), job, change_id)
     if told is not None:
-        return show_verdicts([told], output)
+        return show_verdicts([row_of(verdict_of(outcome_of(told.read)))], output)
 
     with Publisher(settings, author=terms.author) as publisher:
         pending = terms.propose(publisher, plan, change_id)
@@ -171,7 +167,7 @@ def delete(
     check_job(name)
     who = author_or_user(author)
     if dry_run:
-        asked = JobDeleteRequested(dry_id(), name, author=who, reason=reason)
+        asked = JobDeleteRequested(dry_id(now_ms()), name, author=who, reason=reason)
         row = try_asking(open_log(context), asked, "deletion", output)
         return show_verdicts([row], output, dry_run=True)
     check_meant(f"delete the job {name} and end its tasks", yes)
@@ -203,11 +199,3 @@ def _terms(
 ) -> ChangeTerms:
     expires_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
     return ChangeTerms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
-
-
-# --- what a file asks
-
-
-def _known_verdict(context: Context, job: str, change_id: str) -> JsonObject | None:
-    found = verdict_on(open_log(context), job, change_id)
-    return None if found is None else row_of(verdict_of(outcome_of(found.read)))

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typer import Argument, Context
 
 from events.topics import JOURNAL, LAYERS
-from turbine.cli.options import At, JobName, Shown, check_job, check_jobs, open_log
-from turbine.cli.output import indented, show, show_value, write
+from turbine.cli.options import At, JobName, LayerName, Shown, check_jobs, open_log
+from turbine.cli.output import indented, show
 from turbine.cli.reading import existing_job, read_sync, running_config
 from turbine.failures import Code, Failed
 from turbine.read.answers.blame import Hands, hands_of
@@ -32,8 +31,6 @@ from turbine.read.state.instants import log_at, position_at
 from turbine_client.errors import BadRequest
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
-_HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
-
 _WAYS = (
     "say what to compare: --running, what runs with what is expected, or --from WHEN, what was"
     " expected then with what is expected now or at --to, or --layer with --with, or another job"
@@ -77,17 +74,12 @@ def diff_fleet(
     for name in job or ():
         if not any(one.name == name for one in found):
             existing_job(log, name)
-    _show(found, output)
+    show(found, output, lambda: "\n".join(map(_text, found)) or "nothing differs")
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def _show(found: list[Subject], output: str) -> None:
-    if output != "table":
-        show_value([one.to_plain() for one in found], output)
-    elif not found:
-        write("nothing differs")
-    for one in found if output == "table" else ():
-        write(f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes))))
+def _text(one: Subject) -> str:
+    return f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes)))
 
 
 def diff_job(
@@ -98,8 +90,8 @@ def diff_job(
     running: bool = False,
     from_: str | None = None,
     to: str | None = None,
-    layer: Literal["base", "provisioner", "scaler", "oncall"] | None = None,
-    with_: Literal["base", "provisioner", "scaler", "oncall"] | None = None,
+    layer: LayerName | None = None,
+    with_: LayerName | None = None,
     exit_code: bool = False,
     at: At = None,
     output: Shown = "table",
@@ -116,12 +108,9 @@ def diff_job(
     --with: What those between make of it, up to this one.
     --exit-code: End with 5 where there is a difference.
     """
-    ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
-    if sum(ways) != 1 or (to is not None and from_ is None):
-        raise BadRequest(_WAYS)
-    if from_ is not None and at is not None:
-        raise BadRequest("--from and --to say already of when; leave --at out")
-    check_job(job)
+    layered = layer is not None or with_ is not None
+    _check_ways([running, from_ is not None, other is not None, layered], to, at)
+    check_jobs(job, other)
     if running:
         found, same = _running(context, job, at), "what runs is what is expected"
     elif from_ is not None:
@@ -130,12 +119,16 @@ def diff_job(
         found, same = _jobs(context, job, other, at), f"the same is expected of {other}"
     else:
         found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
-    show(
-        [one.to_plain() for one in found],
-        output,
-        lambda: "\n".join(map(str, found)) or f"{job}: {same}",
-    )
+    show(found, output, lambda: "\n".join(map(str, found)) or f"{job}: {same}")
     return Code.FINDINGS if found and exit_code else Code.OK
+
+
+def _check_ways(ways: list[bool], to: str | None, at: str | None) -> None:
+    between = ways[1]  # instants
+    if sum(ways) != 1 or (to is not None and not between):
+        raise BadRequest(_WAYS)
+    if between and at is not None:
+        raise BadRequest("--from and --to say already of when; leave --at out")
 
 
 def _running(context: Context, job: str, at: str | None) -> list[Changed]:
@@ -146,21 +139,17 @@ def _running(context: Context, job: str, at: str | None) -> list[Changed]:
 
 def _instants(context: Context, job: str, from_: str, to: str) -> list[Changed]:
     log = open_log(context)
-    before = expected_at(log, job, from_, "--from")
-    after = expected_at(log, job, to, "--to")
-    first, last = before.hands(), after.hands()
+    before, decided = expected_at(log, job, from_, "--from")
+    after, known = expected_at(log, job, to, "--to")
+    first, last = hands_of(job, decided), hands_of(job, known)
     return [
         Changed(one, last.of_expected(one.path) or first.of_expected(one.path))
-        for one in differences(before.config, after.config)
+        for one in differences(before, after)
     ]
 
 
 def _jobs(context: Context, job: str, other: str, at: str | None) -> list[Changed]:
-    check_job(other)
-    moment = given_moment(at)
-    log = log_at(open_log(context), moment)
-    for name in (job, other):
-        existing_job(log, name, at)
+    log = _log_then(context, at, job, other)
     return between_jobs(_hands(log, job), _hands(log, other))
 
 
@@ -171,48 +160,37 @@ def _layers(
         raise BadRequest(
             f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both"
         )
+    return between_layers(_hands(_log_then(context, at, job), job), layer, with_)
+
+
+def _log_then(context: Context, at: str | None, *jobs: str) -> Log:
+    """The log as it was, which has these jobs."""
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
-    existing_job(log, job, at)
-    return between_layers(_hands(log, job), layer, with_)
+    for name in jobs:
+        existing_job(log, name, at)
+    return log
 
 
 def _hands(log: Log, job: str) -> Hands:
     return hands_of(job, log.decisions(job=job))
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What was expected of a job at one instant, and the decisions until then."""
-
-    job: str
-    config: JsonObject
-    decisions: list[Standing]
-
-    def hands(self) -> Hands:
-        """Who had made it so."""
-        return hands_of(self.job, self.decisions)
-
-
-def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
-    """What the job's layers added up to at a version, a time or a position."""
+def expected_at(log: Log, job: str, when: str, what: str) -> tuple[JsonObject, Sequence[Standing]]:
+    """What the job's layers added up to at a version, a time or a position, and the decisions
+    until then."""
     version = _VERSION.fullmatch(when.strip())
     if version is not None:
         decisions = log.decisions(job=job)
-        count = version_in(decisions, job, version[1], int(version[2]))
-        config = config_of(decisions, job, version[1], int(version[2]))
-        return Expected(job, config, decisions[:count])
+        decisions = decisions[: version_in(decisions, job, version[1], int(version[2]))]
+        body: Any = decisions[-1].read.record.body
+        # Of a deletion nothing is left.
+        return json.loads(getattr(body, "expected_json", "{}")), decisions
     end = position_at(log, parse_moment(when, now_ms(), what), [JOURNAL], what)
     found = log.job(job, end=end)
     if found is None:
         raise Failed(Code.NOT_FOUND, f"{what}: there was no job {job} at {when}")
-    return Expected(job, dict(json.loads(found.expected_json)), log.decisions(job=job, end=end))
-
-
-def config_of(decisions: Sequence[Standing], job: str, layer: str, version: int) -> JsonObject:
-    """What all layers added up to once that version of one of them stood."""
-    body: Any = decisions[version_in(decisions, job, layer, version) - 1].read.record.body
-    return dict(json.loads(getattr(body, "expected_json", "{}")))  # of a deletion nothing is left
+    return json.loads(found.expected_json), log.decisions(job=job, end=end)
 
 
 def version_in(decisions: Sequence[Standing], job: str, layer: str, version: int) -> int:

@@ -15,7 +15,7 @@ from typer import Argument, Context, Option
 from events.topics import BY_SHORT
 from turbine.cli.files import read_bytes, writing
 from turbine.cli.options import Shown, chosen
-from turbine.cli.output import facts, indented, show_value, tell, to_line, write
+from turbine.cli.output import facts, indented, show, show_value, tell, to_line, write
 from turbine.contract.document import Installation, document, to_yaml
 from turbine.contract.examine import Examined, examine
 from turbine.contract.finding import SampleMessage
@@ -110,7 +110,8 @@ def check_message(
         _topic(context, topic), key_bytes, _value(message, as_), headers, partition
     )
     examined = examine(sent, partitions or chosen(context).settings().partitions, now_ms())
-    _show(examined, output)
+    row = _row(examined)
+    show(row, output, lambda: _text(examined, row["body"]))
     return Code.OK if examined.taken else Code.FINDINGS
 
 
@@ -160,30 +161,27 @@ def _bytes(text: str, what: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-def _show(examined: Examined, output: str) -> None:
-    body = None if examined.body is None else examined.body.to_plain()
-    if output != "table":
-        row: JsonObject = {
-            "taken": examined.taken,
-            "kind": examined.kind,
-            "partition": examined.partition,
-            "body": body,
-            "findings": [one.to_plain() for one in examined.findings],
-        }
-        show_value(row, output)
-        return
+def _row(examined: Examined) -> JsonObject:
+    return {
+        "taken": examined.taken,
+        "kind": examined.kind,
+        "partition": examined.partition,
+        "body": None if examined.body is None else examined.body.to_plain(),
+        "findings": [one.to_plain() for one in examined.findings],
+    }
+
+
+def _text(examined: Examined, body: JsonObject | None) -> str:
     told = [
         ("kind", examined.kind),
         ("partition", examined.partition),
         ("says", None if body is None else to_line(body)),
     ]
-    write(facts(told))
+    lines = [facts(told)]
     for one in examined.findings:
         mark = "wrong" if one.weight == "refused" else "note"
-        write(f"{mark}, {one.part} ({one.reason}):")
-        write(indented(one.sentence))
-    if examined.taken:
-        write("it would be read as this")
+        lines += [f"{mark}, {one.part} ({one.reason}):", indented(one.sentence)]
+    return "\n".join([*lines, *(["it would be read as this"] if examined.taken else [])])
 
 
 BOARD, RULES = "turbine.json", "turbine-rules.yaml"

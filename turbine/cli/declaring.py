@@ -11,11 +11,23 @@ import re
 from collections.abc import Callable
 from copy import copy
 from functools import cache
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from typer import Option
 
+Command = TypeVar("Command", bound=Callable[..., int])
+
 _LINE = re.compile(r"((?:-\w, )?--([a-z-]+))(?: (\S[^:]*))?: ")
+
+
+def options(text: str) -> Callable[[Command], Command]:
+    """The same lines ahead of a command that has too many of them for its docstring."""
+
+    def told(command: Command) -> Command:
+        command.__doc__ = f"{inspect.getdoc(command)}\n\n{inspect.cleandoc(text)}"
+        return command
+
+    return told
 
 
 @cache

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from typer import Context
 
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
+from turbine.cli.columns import cut
 from turbine.cli.options import At, Shown, check_jobs, open_log
 from turbine.cli.output import show
-from turbine.cli.reading import viewed
+from turbine.cli.reading import end_at, viewed
 from turbine.read.answers import digest_tiers
 from turbine.read.answers.digest import FINE, KINDS, LOOK, NEEDS
 from turbine.read.answers.digest import digest as digest_of
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import lines_of
 from turbine.read.answers.scaling import count_text
-from turbine.read.differences import ABSENT, Difference
+from turbine.read.differences import Difference
 from turbine.read.moments import Moment, given_moment, now_ms, parse_moment, show_time
 from turbine.read.plain import JsonObject, plain
 from turbine.read.state.framed import FramedLog
-from turbine.read.state.instants import position_at
 from turbine_client.errors import BadRequest
 
 SHOWN = 5
@@ -57,28 +56,23 @@ def digest(
     if begin >= until_ms:
         raise BadRequest(f"--since: {since} is not before the end; name an earlier time")
     log = open_log(context)
-    row = _read(log, job, begin, end, until_ms) | {"whole": True, "totals": _totals(log, job, end)}
+    row = _read(log, job, begin, end, until_ms)
+    with viewed(log, end) as view:  # how tasks stand when the shift ends
+        stands = totals(one for one in lines_of(view) if job in (None, one.job))
+    row |= {"whole": True, "totals": plain(stands)}
     return show(row, output, lambda: "\n".join(text_of(row)))
 
 
 def _read(
     log: FramedLog, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int
 ) -> JsonObject:
-    topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
-    end = None if moment is None else position_at(log, moment, topics)
+    end = end_at(log, moment, (JOURNAL, TIERS, OPERATOR))
     decisions = log.decisions(job=job, end=end, kinds=KINDS)
     turns: list[JsonObject] = []
-    if job is None and TIERS in topics:
+    if job is None and TIERS in log.counts:
         chain = log.of_tiers(digest_tiers.KINDS, end=end)
         turns = digest_tiers.turns(chain, _wishes(log, begin_ms, end), begin_ms, until_ms)
     return digest_of(decisions, turns, begin_ms, until_ms)
-
-
-def _totals(log: FramedLog, job: str | None, moment: Moment | None) -> JsonObject:
-    """How all tasks stand when the shift ends, or those of the one job."""
-    with viewed(log, moment) as view:
-        found: JsonObject = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
-        return found
 
 
 def _wishes(log: FramedLog, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
@@ -96,7 +90,8 @@ def text_of(row: JsonObject) -> Iterator[str]:
     stands = [one["stands"] for one in row["jobs"]]
     needing = stands.count(NEEDS)
     yield (
-        f"since {show_time(row['since_ms'])}: {_jobs(needing)} {_verb(needing)} you,"
+        f"since {show_time(row['since_ms'])}: {count_text(needing, 'job')}"
+        f" need{'s' if needing == 1 else ''} you,"
         f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row['quiet']} quiet"
     )
     if totals := row.get("totals"):
@@ -119,19 +114,9 @@ def _headline(totals: JsonObject) -> str:
     return f"{totals['tasks_running']} of {totals['tasks_wanted']} tasks run: {parts}"
 
 
-def _jobs(count: int) -> str:
-    return count_text(count, "job")
-
-
-def _verb(count: int) -> str:
-    return "needs" if count == 1 else "need"
-
-
 def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
     for name, text in told:
-        plain = printable(text)
-        short = plain if len(plain) <= TEXT_MAX else plain[: TEXT_MAX - 1] + "…"
-        yield f"  {name:<10}{short}"
+        yield f"  {name:<10}{cut(printable(text), TEXT_MAX)}"
 
 
 def _about_job(row: JsonObject) -> Iterator[tuple[str, str]]:
@@ -143,12 +128,10 @@ def _about_job(row: JsonObject) -> Iterator[tuple[str, str]]:
         yield "waits", f"{show_time(row['waits_ms'])} what is expected since then is not in effect"
     yield from _newest("scaling", row["scaling"], _scaling)
     yield from _newest("config", row["config"], _config)
-    yield from _newest("rejected", row["rejected"], _said)
-    yield from _newest("released", row["released"], _said)
-    yield from _newest("cleared", row["cleared"], _said)
+    for name in ("rejected", "released", "cleared"):
+        yield from _newest(name, row[name])
     if row["syncs"]:
-        text = ", ".join(f"{count} {what}" for what, count in row["syncs"].items())
-        yield "plans", text
+        yield "plans", ", ".join(f"{count} {what}" for what, count in row["syncs"].items())
 
 
 def _about_tier(row: JsonObject) -> Iterator[tuple[str, str]]:
@@ -159,8 +142,8 @@ def _about_tier(row: JsonObject) -> Iterator[tuple[str, str]]:
         yield "moves", f"{sum(row['moves'].values())}: {', '.join(parts)}"
     if row["plans"]:
         yield "plans", str(row["plans"])
-    yield from _newest("event", row["events"], _said)
-    yield from _newest("cleared", row["cleared"], _said)
+    yield from _newest("event", row["events"])
+    yield from _newest("cleared", row["cleared"])
 
 
 def _open(alerts: list[JsonObject]) -> Iterator[tuple[str, str]]:
@@ -173,22 +156,18 @@ def _dated(row: JsonObject) -> str:
     return f"{show_time(row['at_ms'])} {row['text']}"
 
 
-def _said(row: JsonObject) -> Iterator[str]:
-    yield row["text"]
-
-
-def _newest(name: str, rows: list[JsonObject], about: Any) -> Iterator[tuple[str, str]]:
-    """The newest first: what was decided last holds."""
+def _newest(
+    name: str, rows: list[JsonObject], below: Callable[[JsonObject], Iterable[str]] = lambda _: ()
+) -> Iterator[tuple[str, str]]:
+    """The newest first, as what was decided last holds, each with what stands below it."""
     for row in reversed(rows[-SHOWN:]):
-        _, *rest = about(row)
         yield name, _dated(row)
-        yield from (("", f"  {line}") for line in rest)
+        yield from (("", f"  {line}") for line in below(row))
     if len(rows) > SHOWN:
         yield "", f"and {len(rows) - SHOWN} before them; -o json tells all"
 
 
 def _scaling(row: JsonObject) -> Iterator[str]:
-    yield row["text"]
     if row["tasks"] is None:
         yield "decided before the shift began"
     else:
@@ -196,10 +175,7 @@ def _scaling(row: JsonObject) -> Iterator[str]:
 
 
 def _config(row: JsonObject) -> Iterator[str]:
-    yield row["text"]
     if row["what"] not in ("created", "deleted"):
-        for one in row["differences"]:
-            before, after = one.get("before", ABSENT), one.get("after", ABSENT)
-            yield str(Difference(one["path"], before, after))
+        yield from (str(Difference.from_plain(one)) for one in row["differences"])
         if row["more"]:
             yield f"and {row['more']} more paths"

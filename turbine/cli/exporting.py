@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from typer import Argument, Context
 
 from turbine.cli.files import writing
 from turbine.cli.options import Shown, check_job, check_jobs, open_log
-from turbine.cli.output import facts, show, tell
+from turbine.cli.output import facts, indented, show, tell
 from turbine.cli.reading import existed, existing_job
 from turbine.failures import Code, Failed
 from turbine.ops.exporting import Export, ExportRequest, exported_topics, places_of
@@ -21,7 +22,7 @@ from turbine.read.moments import given_moment, show_time
 from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter, Tail
+from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter
 from turbine.read.state.instants import position_at
 from turbine_client.errors import BadRequest
 
@@ -57,11 +58,23 @@ def export(
         )
     check_jobs(job)
     log, asked = _asked(context, from_, to, job)
+    return _write(log, asked, out)
+
+
+def _write(log: Log, asked: ExportRequest, out: str) -> int:
     if out == "-":
-        _write(log, asked, None)
+        Export(log, asked, LogLineWriter(getattr(sys.stdout, "buffer", None) or _Text())).write()
+        sys.stdout.flush()
         return Code.OK
-    tail = _write(log, asked, _new(Path(out)))
-    _tell(log, asked, tail, out)
+    with writing(out), LogFileWriter(_new(Path(out))) as lines:
+        tail = Export(log, asked, lines).write()
+    topics = len(exported_topics(log, asked.job))
+    tell(f"{tail.records} records of {topics} topics written to {out}")
+    if asked.since:
+        tell(
+            "it begins later than the log: of the time before it has decisions, requests and lives,"
+            " but not what was only reported"
+        )
     return Code.OK
 
 
@@ -88,32 +101,12 @@ def _new(path: Path) -> Path:
     return path
 
 
-def _write(log: Log, asked: ExportRequest, path: Path | None) -> Tail:
-    if path is None:
-        out = getattr(sys.stdout, "buffer", None)
-        tail = Export(log, asked, LogLineWriter(out or _Text())).write()
-        sys.stdout.flush()
-        return tail
-    with writing(str(path)), LogFileWriter(path) as lines:
-        return Export(log, asked, lines).write()
-
-
 class _Text:
     """Standard output where it takes text alone."""
 
     def write(self, line: bytes) -> int:
         """Bytes that are UTF-8."""
         return sys.stdout.write(line.decode())
-
-
-def _tell(log: Log, asked: ExportRequest, tail: Tail, out: str) -> None:
-    topics = len(exported_topics(log, asked.job))
-    tell(f"{tail.records} records of {topics} topics written to {out}")
-    if asked.since:
-        tell(
-            "it begins later than the log: of the time before it has decisions, requests and lives,"
-            " but not what was only reported"
-        )
 
 
 # --- as a test
@@ -203,30 +196,27 @@ def _opened(found: LogFile, log: Log) -> JsonObject:
         "schemas": len(found.schemas),
         "strange_schemas": found.strange(),
         "sha256": tail.sha256,
-        "missing": _missing(found),
+        "missing": list(_missing(found)),
     }
 
 
-def _missing(found: LogFile) -> list[str]:
-    told = []
+def _missing(found: LogFile) -> Iterator[str]:
     if found.head.job:
-        told.append(f"all but the records of the job {found.head.job}")
+        yield f"all but the records of the job {found.head.job}"
     if found.since_ms:
-        told.append(
+        yield (
             f"what was reported before {show_time(found.since_ms)}: of that time it has decisions,"
             " requests and lives alone"
         )
-    return told
 
 
 def _opened_text(row: JsonObject) -> str:
-    jobs = f"{row['jobs']}, of which {row['alive']} are alive"
     pairs: list[tuple[str, object]] = [
         ("file", row["file"]),
         ("records", row["records"]),
         ("from", show_time(row["first_ms"])),
         ("to", show_time(row["last_ms"])),
-        ("jobs", jobs),
+        ("jobs", f"{row['jobs']}, of which {row['alive']} are alive"),
         ("decisions", f"{row['standing']} that stand, {row['void']} void"),
         ("missing", "; ".join(row["missing"]) or "nothing"),
         ("of", row["settings"].get("bootstrap", "-")),
@@ -236,8 +226,6 @@ def _opened_text(row: JsonObject) -> str:
     if row["strange_schemas"]:
         pairs.append(("not known to this build", ", ".join(row["strange_schemas"])))
     first = row["job"] or "JOB"
-    ways = [
-        f"turbine --log {row['file']} {rest}"
-        for rest in ("get jobs", f"describe job {first}", f"why {first}", "audit", "replay")
-    ]
-    return facts(pairs) + "\n\ngo on with\n" + "\n".join(f"  {way}" for way in ways)
+    words = ("get jobs", f"describe job {first}", f"why {first}", "audit", "replay")
+    ways = "\n".join(f"turbine --log {row['file']} {rest}" for rest in words)
+    return f"{facts(pairs)}\n\ngo on with\n{indented(ways)}"

@@ -58,7 +58,9 @@ def up(
     try:
         settings, ours = _prepare_broker(settings)
         flags = replace(chosen(context).flags(), bootstrap=settings.bootstrap)
-        _prepare(settings, flags, hosts)
+        _prepare_topics(flags)
+        _prepare_tier(settings)
+        _prepare_engine(settings, hosts)
         if detach:
             return _detach(settings, flags, hosts)
         _supervise(settings, flags, hosts, stop)
@@ -71,12 +73,6 @@ def up(
             ask_broker("stop", broker_directory(settings))
     tell("all components have ended" + (", and the broker" if ours else ""))
     return Code.OK
-
-
-def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
-    _prepare_topics(flags)
-    _prepare_tier(settings)
-    _prepare_engine(settings, hosts)
 
 
 def _alone(context: Context, hosts: Hosts) -> Settings:
@@ -114,18 +110,16 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
         kept = ask_broker("status", directory)
         if kept["answers"]:
             return replace(settings, bootstrap=kept["bootstrap"]), False
-        anew = kept["data_bytes"] > 0 or _is_anothers(settings)
+        # Or does a local broker of another directory listen where ours usually does?
+        anew = kept["data_bytes"] > 0 or (
+            not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
+        )
     if not anew and not knock(settings):
         return settings, False
     # None: the port that it had, or a free one.
     row = ask_broker("start", directory, None if anew else port_of(settings))
     tell(f"a broker runs at {row['bootstrap']}")
     return replace(settings, bootstrap=row["bootstrap"]), bool(row["started"])
-
-
-def _is_anothers(settings: Settings) -> bool:
-    """Does a local broker of another directory listen where ours usually does?"""
-    return not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
 
 
 def _prepare_topics(flags: Flags) -> None:

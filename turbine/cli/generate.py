@@ -15,6 +15,7 @@ from components.runtime.process.loop import StopSignal
 from events.job_config.reserved import is_reserved_topic
 from events.job_config.strict_json import shorten
 from turbine.cli.columns import listed, span
+from turbine.cli.declaring import options
 from turbine.cli.options import Shown, chosen
 from turbine.cli.output import show, tell
 from turbine.failures import Code, named
@@ -43,6 +44,24 @@ SLOW_MS = 1_000
 _TOPIC = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}", re.ASCII)
 
 
+@options(
+    """
+    --topic T: Created where it is missing.
+    --partitions N: Of a new topic.
+    --rate R: Records a second; 1000 without a trace.
+    --trace FILE: Rates: minute_index,rate per minute, .csv or .csv.gz.
+    --speed S: Of the trace's time; 60 plays an hour a minute.
+    --scale K: Multiplies the trace's rates.
+    --for SPAN: Ends then, as 90s or 2h.
+    --records N: Ends after so many.
+    --keys K: k0 to k<K-1>.
+    --skew Z: Of the keys, as in Zipf's law; 0 is none.
+    --bytes B: Of a value, about.
+    --late SHARE: Of records that are late, 0 to 1.
+    --late-by MS: At the most.
+    --seed S: The same one draws the same.
+    """
+)
 def generate(
     context: Context,
     *,
@@ -65,21 +84,6 @@ def generate(
     """Send records to a topic, at one rate or as a recorded trace has it.
 
     Until --for, --records or the trace ends it, or Ctrl-C.
-
-    --topic T: Created where it is missing.
-    --partitions N: Of a new topic.
-    --rate R: Records a second; 1000 without a trace.
-    --trace FILE: Rates: minute_index,rate per minute, .csv or .csv.gz.
-    --speed S: Of the trace's time; 60 plays an hour a minute.
-    --scale K: Multiplies the trace's rates.
-    --for SPAN: Ends then, as 90s or 2h.
-    --records N: Ends after so many.
-    --keys K: k0 to k<K-1>.
-    --skew Z: Of the keys, as in Zipf's law; 0 is none.
-    --bytes B: Of a value, about.
-    --late SHARE: Of records that are late, 0 to 1.
-    --late-by MS: At the most.
-    --seed S: The same one draws the same.
     """
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)

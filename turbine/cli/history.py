@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 from typer import Context, Option
@@ -56,8 +56,8 @@ def write(
     if every_ms < EVERY_MS_MIN:
         raise BadRequest(f"--every: {every} is less than 1s; write more")
     settings = chosen(context).connected()
-    partitions, place = _partitions(settings), _place(settings, directory)
-    with _spark(settings, master) as spark:
+    partitions = _partitions(settings)
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import write as carry
 
         stop = StopSignal().listen()
@@ -108,21 +108,14 @@ def compact(
     --master URL: Spark's; by default that of the settings.
     """
     settings = chosen(context).settings()
-    place = _place(settings, directory)
-    with _spark(settings, master) as spark:
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import compact_days
 
         done = list(compact_days(spark, place, now_ms()))
-    if not done and output in ("table", "wide"):
-        tell(f"no day of {place} that is over has anything to compact")
-        return Code.OK
-    rows = ({"day": day, "reports": reports} for day, reports in done)
-    return show_rows(
-        rows,
-        output,
-        columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"}),
-        name="day",
-    )
+    rows = [{"day": day, "reports": reports} for day, reports in done]
+    heads = columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"})
+    none = f"no day of {place} that is over has anything to compact"
+    return show_rows(rows, output, heads, name="day", none=none)
 
 
 def profile(
@@ -150,8 +143,7 @@ def profile(
     check_jobs(*names or ())
     end_ms = _end_ms(to)
     settings = chosen(context).connected() if publish else chosen(context).settings()
-    place = _place(settings, directory)
-    with _spark(settings, master) as spark:
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import span_of
 
         span = span_of(end_ms, days)
@@ -192,17 +184,17 @@ def _partitions(settings: Settings) -> int:
     return partitions_of_loads(settings)
 
 
-def _place(settings: Settings, directory: str | None) -> str:
+@contextmanager
+def _opened(
+    settings: Settings, directory: str | None, master: str | None
+) -> Iterator[tuple[SparkSession, str]]:
+    """Spark, and where the history is."""
     from turbine.ops import history
 
     with named("--directory"):
-        return history.place_of(settings, directory)
-
-
-def _spark(settings: Settings, master: str | None) -> AbstractContextManager[SparkSession]:
-    from turbine.ops import history
-
-    return history.spark_of(settings, master)
+        place = history.place_of(settings, directory)
+    with history.spark_of(settings, master) as spark:
+        yield spark, place
 
 
 def _rows(

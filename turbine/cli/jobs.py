@@ -11,7 +11,6 @@ from typer import Argument, Context
 from events.job_config.policies.table import SETTINGS
 from events.job_config.strict_json import canonical_json, shorten, split_path
 from events.topics import JOURNAL
-from turbine.cli import scaled
 from turbine.cli.columns import columns, listed, part, running_of, span, versions_text
 from turbine.cli.options import At, Listed, Name, Names, Shown, check_job, check_jobs, open_log
 from turbine.cli.output import Column, facts, indented, show, show_rows
@@ -131,7 +130,7 @@ def _description(row: JsonObject) -> str:
     parts = [head, listed(layers, titles)]
     parts += _ends(layers)
     parts += [section(row)] if row["sync"] else []
-    parts += [scaled.section({"job": row["job"], **row["scaling"]})] if row["alive"] else []
+    parts += [_scaling_text(row["job"], row["scaling"])] if row["alive"] else []
     parts += part(keys, "EXPECTED=path, VALUE, FROM")
     parts += part(row["decisions"], "DECIDED=at_ms:time, KIND, STANDS, SAYS=summary, ID")
     return "\n\n".join(parts)
@@ -182,6 +181,19 @@ def section(row: JsonObject) -> str:
         parts.append("running to expected\n" + indented(lines))
     parts += part(sync["last_failures"], "FAILED=at_ms:time, STEP, CAUSE, EXPLANATION")
     return "\n\n".join(parts)
+
+
+def _scaling_text(job: str, row: JsonObject) -> str:
+    """What `describe job` says of scaling."""
+    last = row["last"]
+    pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
+    if last is not None:
+        pairs += [
+            ("last word", f"{last['kind']}, {show_time(last['at_ms'])}"),
+            ("which says", last["summary"]),
+            ("more", f"turbine why {job}"),
+        ]
+    return facts(pairs)
 
 
 def describe_policy(

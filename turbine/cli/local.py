@@ -6,7 +6,7 @@ import sys
 from importlib.metadata import PackageNotFoundError
 from importlib.metadata import version as installed
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 from typer import Argument, Context, Option
@@ -16,7 +16,7 @@ from components.runtime.process.secrets import HIDDEN, is_secret
 from events.job_config.reserved import is_reserved_topic
 from turbine.cli.columns import columns, listed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
-from turbine.cli.output import facts, show, show_rows, show_value, tell, write
+from turbine.cli.output import facts, show, show_rows, tell, write
 from turbine.failures import Code, Failed
 from turbine.ops.forgetting import forget as carry_out
 from turbine.ops.forgetting import kept_of
@@ -47,7 +47,8 @@ def start_broker(
     settings, directory = _broker(context)
     row = ask_broker("start", directory, port or port_of(settings))
     _show_broker(row, output)
-    if row["bootstrap"] != settings.bootstrap and not _same_port(row["bootstrap"], settings):
+    same_port = port_here(settings) == int(row["bootstrap"].rpartition(":")[2])
+    if row["bootstrap"] != settings.bootstrap and not same_port:
         tell(f"set TURBINE_BOOTSTRAP={row['bootstrap']}, or add --bootstrap {row['bootstrap']}")
     return Code.OK
 
@@ -101,10 +102,6 @@ def port_of(settings: Settings) -> int:
             " start one with --bootstrap 127.0.0.1:PORT"
         )
     return port
-
-
-def _same_port(bootstrap: str, settings: Settings) -> bool:
-    return port_here(settings) == int(bootstrap.rpartition(":")[2])
 
 
 def _show_broker(row: JsonObject, output: str) -> None:
@@ -221,16 +218,10 @@ def serve(
 # --- settings
 
 
-def view_config(
-    context: Context,
-    *,
-    show_origin: bool = False,
-    output: Literal["table", "json", "yaml"] = "table",
-) -> int:
+def view_config(context: Context, *, show_origin: bool = False, output: Shown = "table") -> int:
     """Show the settings in force. Secrets are not shown.
 
     --show-origin: Where each value comes from.
-    -o, --output: Form of the output.
     """
     settings = chosen(context).settings()
     values: JsonObject = {name: getattr(settings, name) for name in NAMES}
@@ -246,11 +237,8 @@ def view_config(
         {"setting": name, "value": value, "origin": settings.origins.get(name, "default")}
         for name, value in values.items()
     ]
-    if output != "table":
-        plain = rows if show_origin else values
-        return show_value(plain, output)
-    write(listed(rows, "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"))
-    return Code.OK
+    titles = "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"
+    return show(rows if show_origin else values, output, lambda: listed(rows, titles))
 
 
 def _shown(key: str, value: str) -> str:

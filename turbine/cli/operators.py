@@ -37,9 +37,17 @@ from turbine.cli.options import (
     open_log,
 )
 from turbine.cli.output import tell
-from turbine.cli.plans import ChangeTerms, PlannedChange, dry_id, trial_rows, try_asking
+from turbine.cli.plans import (
+    ChangeTerms,
+    PlannedChange,
+    asked_row,
+    dry_id,
+    row_of,
+    show_verdicts,
+    trial_rows,
+    try_asking,
+)
 from turbine.cli.reading import existing_job
-from turbine.cli.verdicts import asked_row, row_of, show_verdicts
 from turbine.failures import Code, Failed, named
 from turbine.read.answers.trial import Request
 from turbine.read.differences import change_through, differences
@@ -65,11 +73,15 @@ class JobRequest:
         """The record that would be sent."""
         if self.to is not None:
             return OffsetResetRequested(
-                change_id=dry_id(), job=self.job, to=self.to, author=author, reason=self.reason
+                change_id=dry_id(now_ms()),
+                job=self.job,
+                to=self.to,
+                author=author,
+                reason=self.reason,
             )
         kinds = {"pause": PauseRequested, "resume": ResumeRequested, "release": ReleaseRequested}
         kind: Any = kinds[self.verb]
-        request: Request = kind(dry_id(), self.job, author=author, reason=self.reason)
+        request: Request = kind(dry_id(now_ms()), self.job, author=author, reason=self.reason)
         return request
 
 

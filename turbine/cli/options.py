@@ -82,10 +82,8 @@ Name = Annotated[str, Argument(metavar="NAME")]
 Names = Annotated[list[str] | None, Argument(metavar="NAME")]
 JobName = Annotated[str, Argument(metavar="JOB")]
 JobNames = Annotated[list[str] | None, Argument(metavar="JOB")]
-Layer = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"],
-    Option("--layer", help="Whose wish it is; the higher layer wins."),
-]
+LayerName = Literal["base", "provisioner", "scaler", "oncall"]
+Layer = Annotated[LayerName, Option("--layer", help="Whose wish it is; the higher layer wins.")]
 
 Tier = Annotated[str, Option("--tier", metavar="NAME", help="Whose containers and shards.")]
 

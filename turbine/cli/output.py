@@ -101,6 +101,8 @@ def _document(value: Any) -> Any:
     """What of it is an answer as JSON has it, what is JSON already as it is."""
     if isinstance(value, list | tuple):
         return [_document(one) for one in value]
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
     if not is_dataclass(value):
         return value
     from turbine.read.plain import plain
@@ -195,6 +197,11 @@ def facts(pairs: Iterable[tuple[str, object]]) -> str:
     given = [(name, cell_text(value)) for name, value in pairs]
     width = max((len(name) for name, _ in given), default=0)
     return "\n".join(f"{name:<{width}}   {value}" for name, value in given)
+
+
+def some(name: str, value: object) -> list[tuple[str, object]]:
+    """A fact that is told only where there is one."""
+    return [(name, value)] if value else []
 
 
 def indented(text: str, by: str = "  ") -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - patience with a verdict is real time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from events.generated.records import (
     Body,
@@ -13,15 +13,17 @@ from events.generated.records import (
     JobConfigRejected,
     JobDeleteRequested,
 )
+from events.job_config.strict_json import printable
 from events.topics import LAYERS
 from projections.jobs import Job
 from projections.jobs import LayerState as Wanted
 from projections.syncs import Sync
 from turbine.cli.documents import LayerWish
+from turbine.cli.output import show
 from turbine.cli.reading import names_in
-from turbine.cli.verdicts import asked_row, row_of
+from turbine.failures import Code, code_of_rejection
 from turbine.ops.tiers import tiers_in
-from turbine.read.answers.costs import cost_of, steps_of, times_of
+from turbine.read.answers.costs import cost_of, sentences, steps_of, times_of
 from turbine.read.answers.trial import (
     ChangeTrial,
     Request,
@@ -30,7 +32,7 @@ from turbine.read.answers.trial import (
     try_deletion,
     try_request,
 )
-from turbine.read.differences import change_through, differences
+from turbine.read.differences import Difference, change_through, differences
 from turbine.read.moments import now_ms
 from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
@@ -38,6 +40,7 @@ from turbine.read.state.running import Sightings
 from turbine_client.creating import in_words, makes_a_job, no_such_tier, not_meant, tier_of
 from turbine_client.identity import change_id
 from turbine_client.publish import Pending, Publisher, Unheard, Unknown, encoded
+from turbine_client.verdicts import Accepted, Verdict
 
 VALID_S = (60.0, 600.0)
 """How long a change may wait to be decided: as long as its author waits, within the log's bound."""
@@ -86,7 +89,7 @@ class ChangeTerms:
     def asked(self, plan: PlannedChange, now_ms: int) -> ConfigChangeProposed:
         """What would be sent, under an id that is as long as a real one."""
         return ConfigChangeProposed(
-            change_id=change_id(now_ms + int(VALID_S[0] * 1000), "dry-run".zfill(32)),
+            change_id=dry_id(now_ms),
             job=plan.wish.job,
             author=self.author,
             expected_version=plan.expected_version,
@@ -134,9 +137,9 @@ def await_verdicts(
     return rows
 
 
-def dry_id() -> str:
+def dry_id(at_ms: int) -> str:
     """An id as long as a real one, of what is not sent."""
-    return change_id(now_ms() + int(VALID_S[0] * 1000), "dry-run".zfill(32))
+    return change_id(at_ms + int(VALID_S[0] * 1000), "dry-run".zfill(32))
 
 
 Seen = Mapping[str, tuple[Sync, Sightings]]
@@ -158,10 +161,11 @@ def trial_rows(
         job, sync = jobs.get(name), seen[name][0] if name in seen else None
         trial = try_change(job, sync, terms.layer, terms.asked(plan, now), now)
         row = _row_of_change(trial, terms)
-        if not ((job is not None and job.alive) or terms.layer != "base" or plan.create):
-            row = _unmade(row, plan)
+        there = (job is not None and job.alive) or terms.layer != "base" or plan.create
+        if not there and makes_a_job(plan.set):
+            row = _rejected(row, "no-such-job", "", not_meant(name))
         if row.get("reason") == "no-such-job":
-            row["explanation"] = _nearest(log, name, row["explanation"])
+            row["explanation"] = in_words(row["explanation"], name, names_in(log))
         elif said := no_such_tier(tier_of(plan.set), tiers):
             row = _rejected(row, "no-such-tier", "tier", said)
         if row["verdict"] == "accepted":
@@ -169,13 +173,6 @@ def trial_rows(
         rows.append(row)
     found = costs_of(log, seen, verdicts) if verdicts else {}
     return [row | {"cost": found.get(row["job"])} for row in rows]
-
-
-def _unmade(row: JsonObject, plan: PlannedChange) -> JsonObject:
-    """Of a job that is not there, and is not to be made."""
-    if not makes_a_job(plan.set):
-        return row
-    return _rejected(row, "no-such-job", "", not_meant(plan.wish.job))
 
 
 def _rejected(row: JsonObject, reason: str, path: str, said: str) -> JsonObject:
@@ -236,9 +233,82 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> JsonObject:
     if row["verdict"] != "rejected":
         return row | {"cost": costs_of(log, seen_in(log), {name: body}).get(name)}
     if row["reason"] == "no-such-job":
-        row["explanation"] = _nearest(log, name, row["explanation"])
+        row["explanation"] = in_words(row["explanation"], name, names_in(log))
     return row
 
 
-def _nearest(log: Log, name: str, sentence: str) -> str:
-    return in_words(sentence, name, names_in(log))
+def row_of(verdict: Verdict) -> JsonObject:
+    """A verdict as JSON."""
+    row = {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
+    if not row["change_id"]:
+        del row["change_id"]  # nothing was sent
+    return row
+
+
+def asked_row(verdict: Verdict, verb: str, *, table: bool) -> JsonObject:
+    """The verdict on what an operator asked; people read what is planned or in effect."""
+    row = row_of(verdict)
+    if not isinstance(verdict, Accepted):
+        return row
+    # No layer changed, so there is no version to tell.
+    del row["layer"], row["version"]
+    if table:
+        effect = verdict.effect
+        row["verdict"] = f"{verb} planned" if effect == "planned" else effect
+    return row
+
+
+def show_verdicts(rows: Sequence[JsonObject], output: str, *, dry_run: bool = False) -> int:
+    """Each job's verdict; the exit code is that of the failures if they agree on one."""
+    show(list(rows), output, lambda: "\n".join(_text(row, dry_run=dry_run) for row in rows))
+    codes = {_code(row) for row in rows} - {Code.OK}
+    return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
+
+
+def _code(row: JsonObject) -> Code:
+    if row["verdict"] == "rejected":
+        return code_of_rejection(row["reason"])
+    return Code.TIMEOUT if row["verdict"] == "unknown" else Code.OK
+
+
+def _text(row: JsonObject, *, dry_run: bool) -> str:
+    text = _sentence(row, "would be " if dry_run else "")
+    if "change_id" in row and row["verdict"] not in ("unknown", "unchanged"):
+        text += f" (change {row['change_id']})"
+    return "\n".join([printable(text), *(f"  {one}" for one in _below(row, dry_run=dry_run))])
+
+
+def _sentence(row: JsonObject, would: str) -> str:
+    job = row["job"]
+    match row["verdict"]:
+        case "accepted":
+            return f"{job}: {would}accepted as version {row['version']} of {row['layer']}"
+        case "rejected" if row.get("findings"):
+            return f"{job}: {would}rejected, {row['reason']}:"
+        case "rejected":
+            return f"{job}: {would}rejected, {row['reason']}: {row['explanation']}"
+        case "unknown":
+            return f"{job}: unknown: {row['explanation']}"
+        case "unchanged":
+            return f"{job}: unchanged, version {row['version']} of {row['layer']}"
+        case "waits":
+            return f"{job}: would wait: {row['explanation']}"
+        case verdict if verdict.startswith("not sent"):
+            return f"{job}: {verdict}"
+        case verdict if would and verdict.endswith(" planned"):
+            return f"{job}: {verdict.removesuffix(' planned')} {would}planned"
+        case verdict:
+            return f"{job}: {would}{verdict}"
+
+
+def _below(row: JsonObject, *, dry_run: bool) -> Iterator[str]:
+    """What is wrong, what differs, what it costs."""
+    for one in row.get("findings", ()):
+        yield printable(one["sentence"])
+    differences = row.get("differences", ())
+    for one in differences:
+        yield str(Difference.from_plain(one))
+    if dry_run and row["verdict"] == "accepted" and not differences:
+        yield "nothing would differ"
+    if row.get("cost"):
+        yield from map(printable, sentences(row["cost"]))

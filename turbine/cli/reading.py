@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time  # noqa: TID251 - a person's patience is real time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
@@ -27,6 +28,9 @@ from turbine.read.state.running import Sightings, condition, state_of
 from turbine.read.state.view import JobView, View
 from turbine_client.creating import LISTS, with_nearest
 
+LOOK_S = 1.0
+"""Between two looks at what is waited for: each reads a job's partition anew."""
+
 
 def open_until(
     context: Context, at: str | None, topics: Iterable[str]
@@ -41,6 +45,13 @@ def end_at(log: Log, moment: Moment | None, topics: Iterable[str]) -> dict[str, 
     """The position vector of an instant over those of the topics that the log has."""
     known = [topic for topic in topics if topic in log.counts]
     return None if moment is None else position_at(log, moment, known)
+
+
+def looks(limit_s: float, every_s: float = LOOK_S) -> Iterator[bool]:
+    """Looks at the log until that time, each with whether it is the last one."""
+    while True:
+        yield time.monotonic() >= limit_s
+        time.sleep(min(every_s, max(0.0, limit_s - time.monotonic())))
 
 
 # --- the fleet

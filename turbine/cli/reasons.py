@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from typer import Argument, Context
 
 from events.job_config.strict_json import printable
+from turbine.cli.capacity import why_shard
+from turbine.cli.columns import cut, known
 from turbine.cli.options import At, Shown, Tier, open_log
-from turbine.cli.output import cell_text, facts, show_value, write
+from turbine.cli.output import cell_text, facts, show, some
 from turbine.cli.reading import names_in
 from turbine.cli.scaled import text_of, why_job
-from turbine.cli.shards import why_shard
 from turbine.failures import Code, Failed
 from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
 from turbine.read.answers.evidence import Node
 from turbine.read.differences import Difference
 from turbine.read.moments import given_moment, now_ms, show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at
 from turbine_client.creating import perhaps
@@ -93,12 +94,7 @@ def _why_decided(log: Log, name: str, output: str) -> int:
     answer = decision(log, name)
     if answer is None:
         raise Failed(Code.NOT_FOUND, _unknown(name, log))
-    if output != "table":
-        show_value(plain(answer), output)
-    elif isinstance(answer, OpenRequest):
-        write(f"{answer.void or _no_verdict(answer.request)}\n\n{_request_text(answer.request)}")
-    else:
-        write(f"{_text(answer)}\n\n{tree_text(answer.tree)}")
+    show(answer, output, lambda: _text(answer))
     open_yet = isinstance(answer, OpenRequest) and answer.request.kind not in WISHES
     return Code.TIMEOUT if open_yet else Code.OK
 
@@ -114,20 +110,31 @@ def _unknown(name: str, log: Log) -> str:
     )
 
 
-def _text(answer: Explanation) -> str:
-    parts = [_decision_text(answer)]
+def _text(answer: Explanation | OpenRequest) -> str:
+    if isinstance(answer, OpenRequest):
+        return f"{answer.void or _no_verdict(answer.request)}\n\n{_request_text(answer.request)}"
+    return "\n\n".join([_decision_text(answer), *_said(answer), tree_text(answer.tree)])
+
+
+def _said(answer: Explanation) -> Iterator[str]:
+    """What it says, what was asked, and what it changed."""
+    body = answer.body or {}
     if answer.tier is not None:
-        return "\n\n".join([*parts, *_said_of_tier(answer)])
+        told = {key: value for key, value in body.items() if key not in UNSAID}
+        pairs = [(key.replace("_", " "), value) for key, value in told.items() if value is not None]
+        yield from [facts(pairs)] if pairs else []
+        return
     if answer.scaling is not None:
-        return "\n\n".join([*parts, text_of(answer)])
-    refusal = _refusal_text(answer)
-    if refusal:
-        parts.append(refusal)
+        yield text_of(answer)
+        return
+    refused = answer.kind == "JobConfigRejected"
+    if refused:
+        names = {"rejected": "reason", "path": "path", "because": "explanation"}
+        yield facts((name, body[field]) for name, field in names.items())
     if answer.request is not None:
-        parts.append(_request_text(answer.request))
-    if answer.stands and not refusal:
-        parts.append(_difference_text(answer))
-    return "\n\n".join(parts)
+        yield _request_text(answer.request)
+    if answer.stands and not refused:
+        yield _difference_text(answer)
 
 
 def _decision_text(answer: Explanation) -> str:
@@ -158,27 +165,9 @@ def _standing(answer: Explanation) -> str:
     return f"no, void: its parent is not the last standing decision about the {about}"
 
 
-def _said_of_tier(answer: Explanation) -> list[str]:
-    """What a decision about a tier says, field by field."""
-    said = [
-        (key.replace("_", " "), value)
-        for key, value in (answer.body or {}).items()
-        if key not in UNSAID and value is not None
-    ]
-    return [facts(said)] if said else []
-
-
-def _refusal_text(answer: Explanation) -> str:
-    body = answer.body or {}
-    if answer.kind != "JobConfigRejected":
-        return ""
-    return facts(
-        [("rejected", body["reason"]), ("path", body["path"]), ("because", body["explanation"])]
-    )
-
-
 def _request_text(request: RequestLine) -> str:
     body: JsonObject = request.body
+    set_json, expires_ms = body.get("set_json"), body.get("expires_ms")
     return facts(
         [
             ("request", request.change_id),
@@ -186,9 +175,9 @@ def _request_text(request: RequestLine) -> str:
             ("position", f"{request.position}, at {show_time(request.at_ms)}"),
             ("author", request.author),
             ("reason", request.reason),
-            *([("set", body["set_json"])] if body.get("set_json") not in (None, "{}") else []),
-            *([("clear", ", ".join(body["clear"]))] if body.get("clear") else []),
-            *([("expires", show_time(body["expires_ms"]))] if body.get("expires_ms") else []),
+            *some("set", set_json if set_json != "{}" else None),
+            *some("clear", ", ".join(body.get("clear") or ())),
+            *some("expires", expires_ms and show_time(expires_ms)),
         ]
     )
 
@@ -202,10 +191,8 @@ def _difference_text(answer: Explanation) -> str:
 
 def _no_verdict(request: RequestLine) -> str:
     if request.kind in WISHES:
-        name = request.job
-        return (
-            f"needs no verdict: it holds since then; `turbine describe container {name}` shows it"
-        )
+        look = f"`turbine describe container {request.job}` shows it"
+        return f"needs no verdict: it holds since then; {look}"
     until = request.valid_until_ms
     who = "shard manager" if request.kind == "PlacementApplyRequested" else "job service"
     if until < now_ms():
@@ -218,14 +205,13 @@ def _no_verdict(request: RequestLine) -> str:
 
 LEAVES = 6
 """Records of one minute that are shown; the JSON has all."""
-CELL_CHARS = 160
+VALUE_CHARS = 160
 
 
 def tree_text(root: Node) -> str:
     """A line for each node."""
-    return "\n".join(
-        ["EVIDENCE", *(before + _line(node) for before, node in lines_of(_folded(root)))]
-    )
+    lines = (before + _line(node) for before, node in lines_of(_folded(root)))
+    return "\n".join(["EVIDENCE", *lines])
 
 
 def lines_of(node: Node) -> Iterator[tuple[str, Node]]:
@@ -261,19 +247,9 @@ def _line(node: Node) -> str:
     return printable(text)
 
 
-def _value(value: Any) -> str:
-    if isinstance(value, dict):
-        text = ", ".join(
-            f"{name} {_one(name, one)}" for name, one in value.items() if one not in (None, "")
-        )
-    else:
-        text = _one("", value)
-    return text if len(text) <= CELL_CHARS else text[: CELL_CHARS - 1] + "…"
-
-
-def _one(name: str, value: Any) -> str:
-    if name.endswith("_ms") and isinstance(value, int) and value >= 10**12:
-        return show_time(value)
-    if isinstance(value, float):
-        return f"{value:,.6g}"
-    return cell_text(value)
+def _value(value: object) -> str:
+    if not isinstance(value, dict):
+        return cut(cell_text(known("", value, VALUE_CHARS)), VALUE_CHARS)
+    told = {name: one for name, one in value.items() if one not in (None, "")}
+    parts = [f"{name} {cell_text(known(name, one, VALUE_CHARS))}" for name, one in told.items()]
+    return cut(", ".join(parts), VALUE_CHARS)

@@ -9,8 +9,8 @@ from typing import Annotated, Any, Literal
 from typer import Option
 
 from turbine.cli.backtest import DAYS_MAX
-from turbine.cli.columns import columns
-from turbine.cli.output import Column, facts, show_value, table_text, tell, write
+from turbine.cli.columns import columns, listed
+from turbine.cli.output import facts, show_rows, show_value, tell, write
 from turbine.failures import Code
 from turbine.lab.backtest import find_trace
 from turbine.lab.plant.cases import SCENARIOS
@@ -40,6 +40,11 @@ from turbine_client.errors import BadRequest
 
 PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
 NO_SCENARIO = "none"
+TITLES = """CASE, PART, POLICY, *MINUTES?:figure, VIOLATION S?:figure, LAG SECONDS?:figure,
+ LAG S P99?:figure, TASK HOURS?:figure, CPU HOURS?:figure, GB HOURS?:figure, RESCALES?:figure,
+ WRONG WAYS?:figure, CONVERGE MIN=converge_minutes?:figure, EXPLAINED?:figure,
+ FALSE OUTS=false_scale_outs?:figure, COST?:figure, *LEAST COST?:figure,
+ *LEAST VIOLATION S?:figure, OF LEAST=over_least?:figure"""
 
 
 def scoreboard(
@@ -71,13 +76,8 @@ def scoreboard(
     -o, --output: Form of the output.
     --json: The same as -o json.
     """
-    typed: JsonObject = {
-        "--traces": traces,
-        "--trace": trace,
-        "--scenario": scenario,
-        "--policy": policy,
-    }
-    typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
+    cased = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
+    typed: JsonObject = {**cased, "--days": days, "--part": part, "--no-optimum": no_optimum}
     policies = check_policies(policy or ())
     cases = _cases(trace or (), traces, scenario or (), days)
     asked = questions(cases, policies, bounds=not no_optimum)
@@ -86,8 +86,7 @@ def scoreboard(
     found = rows_of(asked, answered(asked, _tell))
     wanted = found if part == "all" else [one for one in found if one.part == PARTS[part]]
     made = made_of(asked, policies, command_of(typed), now_ms())
-    show(wanted, policies[0], "json" if json_ else output, made)
-    return Code.OK
+    return show(wanted, policies[0], "json" if json_ else output, made)
 
 
 # --- what is asked for
@@ -150,7 +149,7 @@ def _tell(asked: Question, done: int, count: int) -> None:
 # --- what is told
 
 
-def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> None:
+def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> int:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
     stands = list(standings(found, own))
     row = {
@@ -161,18 +160,19 @@ def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> No
         "rows": [to_plain(one) for one in [*found, *totals(found)]],
     }
     if output in ("json", "yaml"):
-        show_value(_rounded(row), output)
-    else:
-        _write(row, stands, wide=output == "wide")
+        return show_value(_rounded(row), output)
+    _write(row, stands, wide=output == "wide")
+    return Code.OK
 
 
 def _write(row: JsonObject, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
-    columns = [one for one in _columns() if wide or not one.wide]
-    write(table_text(sorted(row["rows"], key=_place), columns))
+    cells = {"CASE": lambda one: "all traces" if one["kind"] == "all" else one["case"]}
+    show_rows(sorted(row["rows"], key=_place), "wide" if wide else "table", columns(TITLES, cells))
     if not any(one.better_than or one.not_better_than for one in stands):
         return  # it is alone
     write(f"\n{row['policy']} against the others")
-    write(table_text(sorted((one._asdict() for one in stands), key=_place), _standing_columns()))
+    titles = "CASE, PART, BETTER THAN:names, NOT BETTER THAN:names, WORST IN:names"
+    write(listed(sorted(row["standings"], key=_place), titles))
     write("\n" + facts((name, f"{value:.4g}") for name, value in row["figures"].items()))
 
 
@@ -180,57 +180,6 @@ def _place(row: JsonObject) -> tuple[int, str, int]:
     """Traces, their sums, scenarios; of a case the parts one after the other."""
     kinds = ("trace", "all", "scenario")
     return kinds.index(row["kind"]), row["case"], list(PARTS.values()).index(row["part"])
-
-
-def _columns() -> list[Column]:
-    def number(name: str, title: str = "", *, wide: bool = False) -> Column:
-        def cell(row: JsonObject) -> object:
-            value = row.get(name)
-            return None if value is None else _number(value)
-
-        return Column(title or name.replace("_", " ").upper(), cell, wide)
-
-    return [
-        *columns(
-            "CASE, PART, POLICY",
-            {"CASE": lambda row: "all traces" if row["kind"] == "all" else row["case"]},
-        ),
-        number("minutes", wide=True),
-        number("violation_s"),
-        number("lag_seconds"),
-        number("lag_s_p99"),
-        number("task_hours"),
-        number("cpu_hours"),
-        number("gb_hours"),
-        number("rescales"),
-        number("wrong_ways"),
-        number("converge_minutes", "CONVERGE MIN"),
-        number("explained"),
-        number("false_scale_outs", "FALSE OUTS"),
-        number("cost"),
-        number("least_cost", wide=True),
-        number("least_violation_s", wide=True),
-        number("over_least", "OF LEAST"),
-    ]
-
-
-def _number(value: float) -> str:
-    """Four digits that count; larger ones whole."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
-
-
-def _standing_columns() -> list[Column]:
-    def names(field: str) -> Any:
-        return lambda row: ", ".join(row[field])
-
-    return columns(
-        "CASE, PART, BETTER THAN, NOT BETTER THAN, WORST IN",
-        {
-            "BETTER THAN": names("better_than"),
-            "NOT BETTER THAN": names("not_better_than"),
-            "WORST IN": names("worst_in"),
-        },
-    )
 
 
 def _rounded(value: Any) -> Any:

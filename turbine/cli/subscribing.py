@@ -6,13 +6,14 @@ import json
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated
 
 from typer import Context, Option
 
-from turbine.cli.following import show
+from turbine.cli.logs import show
 from turbine.cli.options import Streamed, check_jobs, chosen, open_log
 from turbine.cli.output import tell
 from turbine.failures import Code, Failed, named
@@ -24,56 +25,46 @@ from turbine_client.errors import BadRequest
 from turbine_client.positions import format_vector
 from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
-
-def outcomes(
-    context: Context,
-    *,
-    job: str | None = None,
-    kind: list[str] | None = None,
-    from_: str = "latest",
-    resume: Path | None = None,
-    count: Annotated[int | None, Option(min=1)] = None,
-    exec_: str | None = None,
-    output: Streamed = "table",
-) -> int:
-    """Follow what is decided about jobs.
-
-    Each outcome once, and in each job's order; with --resume at least once, each with its id.
-
-    --job NAME: Of this job only.
-    --kind KIND: Repeatable; by default all, as ce_type says.
-    --from WHERE: latest, earliest, a time, or a position vector.
-    --resume FILE: Keep the position there; where it is there, go on.
-    --count: End after so many of them.
-    --exec COMMAND: Run for each of them, with its JSON on its input.
-    """
-    wish = _Wish("outcomes", job, kind, from_, resume)
-    return _follow(context, wish, count, exec_, output)
+OPTIONS = """
+--job NAME: Of this job only.
+--kind KIND: Repeatable; by default all, as ce_type says.
+--from WHERE: latest, earliest, a time, or a position vector.
+--resume FILE: Keep the position there; where it is there, go on.
+--count: End after so many of them.
+--exec COMMAND: Run for each of them, with its JSON on its input."""
 
 
-def alerts(
-    context: Context,
-    *,
-    job: str | None = None,
-    kind: list[str] | None = None,
-    from_: str = "latest",
-    resume: Path | None = None,
-    count: Annotated[int | None, Option(min=1)] = None,
-    exec_: str | None = None,
-    output: Streamed = "table",
-) -> int:
-    """Follow what needs a person, and what does not any more.
+def _following(topic: str, about: str) -> Callable[..., int]:
+    """The command that follows what is said on the topic."""
 
-    Each alert once, and in each subject's order; with --resume at least once, each with its id.
+    def command(
+        context: Context,
+        *,
+        job: str | None = None,
+        kind: list[str] | None = None,
+        from_: str = "latest",
+        resume: Path | None = None,
+        count: Annotated[int | None, Option(min=1)] = None,
+        exec_: str | None = None,
+        output: Streamed = "table",
+    ) -> int:
+        wish = _Wish(topic, job, kind, from_, resume)
+        return _follow(context, wish, count, exec_, output)
 
-    --job NAME: Of this job only.
-    --kind KIND: Repeatable; by default all, as ce_type says.
-    --from WHERE: latest, earliest, a time, or a position vector.
-    --resume FILE: Keep the position there; where it is there, go on.
-    --count: End after so many of them.
-    --exec COMMAND: Run for each of them, with its JSON on its input.
-    """
-    return _follow(context, _Wish("alerts", job, kind, from_, resume), count, exec_, output)
+    command.__doc__ = f"{about}\n{OPTIONS}"
+    return command
+
+
+outcomes = _following(
+    "outcomes",
+    "Follow what is decided about jobs.\n\nEach outcome once, and in each job's order; with"
+    " --resume at least once, each with its id.",
+)
+alerts = _following(
+    "alerts",
+    "Follow what needs a person, and what does not any more.\n\nEach alert once, and in each"
+    " subject's order; with --resume at least once, each with its id.",
+)
 
 
 @dataclass(frozen=True, slots=True)

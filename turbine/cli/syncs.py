@@ -1,4 +1,4 @@
-"""`get syncs`, `get tasks`, `get alerts` and `wait job`: how running follows expected."""
+"""`get syncs|tasks|alerts|lag` and `wait job`: how running follows what is expected."""
 
 from __future__ import annotations
 
@@ -9,21 +9,39 @@ from typing import Annotated, Literal
 from typer import Context, Option
 
 from projections.syncs import Sync
-from turbine.cli.columns import columns, listed
-from turbine.cli.options import At, JobName, Listed, Names, Shown, check_job, open_log
+from turbine.cli.columns import Cell, amount, columns, listed
+from turbine.cli.options import (
+    At,
+    JobName,
+    JobNames,
+    Listed,
+    Names,
+    Shown,
+    check_job,
+    check_jobs,
+    open_log,
+)
 from turbine.cli.output import Column, show, show_rows, show_value, tell, write
-from turbine.cli.reading import existing_sync, jobs_view, lines_by_job, names_in, reached, told
+from turbine.cli.reading import (
+    existing_sync,
+    jobs_then,
+    jobs_view,
+    lines_by_job,
+    looks,
+    names_in,
+    reached,
+    told,
+)
 from turbine.failures import Code, Failed
 from turbine.read.answers.alerts import alerts
+from turbine.read.answers.lag import behind_then, look, look_back, to_plain
 from turbine.read.answers.syncs import PlanLine, SyncLine, sync_line, syncs
 from turbine.read.answers.tasks import tasks
-from turbine.read.moments import given_moment, parse_span, show_time
+from turbine.read.moments import given_moment, now_ms, parse_span, show_time
 from turbine.read.state.headline import count_of, tasks_of
+from turbine.read.state.instants import log_at
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
-
-LOOK_S = 1.0
-"""Between two looks of `wait`: each reads the job's partition anew."""
 
 
 def get_syncs(
@@ -98,13 +116,12 @@ def wait_job(
     check_job(job)
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
-    while True:
+    for last in looks(limit_s):
         sync = existing_sync(log.syncs(job=job), job, None, lambda: names_in(log))
         if reached(sync, for_):
             break
-        if time.monotonic() >= limit_s:
+        if last:
             raise Failed(Code.TIMEOUT, f"{job} is not {for_} after {timeout}: {told(sync)}")
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
     count = count_of(sync, tasks_of(sync, Sightings(), {}))
     found = sync_line(sync, for_, count.wanted, count.running)
     return show(found, output, lambda: f"{job}: {for_}")
@@ -143,3 +160,60 @@ def get_alerts(context: Context, *, at: At = None, output: Shown = "table") -> i
     if found.cleared:
         write(listed(found.cleared, f"{TITLES}, CLEARED=cleared_ms:time, WHY=explanation, ID"))
     return Code.OK
+
+
+def get_lag(
+    context: Context,
+    names: JobNames = None,
+    by: Literal["job", "task", "partition"] = "job",
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List how far the jobs are behind their input, or those that are named, the worst first.
+
+    What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
+    past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
+
+    --by: A line for each of these.
+    """
+    check_jobs(*names or ())
+    moment = given_moment(at)
+    log = open_log(context)
+    # Of a position nobody knows at once which reports were fresh then.
+    if isinstance(moment, int) and (then := jobs_then(log, moment, names or ())) is not None:
+        syncs, found = behind_then(then, names or (), moment)
+    elif moment is None and not log.source.at_hand:
+        syncs, found = look(log, names or (), now_ms())
+    else:
+        now = now_ms() if moment is None else moment
+        past, end = log_at(log, moment), None if isinstance(moment, int) else moment
+        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
+    for name in names or ():
+        existing_sync(syncs, name, at, lambda: names_in(log))
+    rows = [row for one in found for row in to_plain(one, by)]
+    if by == "job" and rows:
+        # As every list says it: what a list of task specs says is no word of what runs.
+        lines, said = lines_by_job(jobs_view(log, moment)), ("state", "tasks", "running")
+        words = [{one: getattr(lines[row["job"]], one) for one in said} for row in rows]
+        rows = [{"job": row["job"]} | word | row for row, word in zip(rows, words, strict=True)]
+    none = "there are no jobs that read anything; `turbine apply` makes one"
+    name = "job" if by == "job" else "name"
+    return show_rows(rows, output, _columns(by), name=name, none=none)
+
+
+def _columns(by: str) -> list[Column]:
+    cells: dict[str, Cell] = {
+        "PARTITION": lambda row: f"{row['topic']}/{row['partition']}",
+        "BYTES": lambda row: amount("lag_bytes", row["lag_bytes"]),
+        "TASKS": lambda row: f"{row['running']}/{row['tasks']}",
+    }
+    lag = "LAG=lag_records, BYTES, TIME=lag_ms:span, IN=records_in_per_s:rate"
+    if by == "partition":
+        return columns(f"JOB, PARTITION, TASK, COMMITTED, END, {lag}", cells)
+    ahead = "JOB, STATE, TASKS" if by == "job" else "TASK=name"
+    return columns(
+        f"{ahead}, {lag}, BUSY=busy_share:percent, PARTITIONS,"
+        " UNKNOWN=unknown_partitions:some, *AT LEAST=lag_records_min,"
+        " *CHECKPOINT=checkpoint_age_ms:span, *REPORTED=reported_ms:time",
+        cells,
+    )

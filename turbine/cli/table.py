@@ -37,9 +37,9 @@ release: operators:release
     Let a quarantined job be tried again.
 why: reasons:why reads
     Say why something was decided, why a job has its size, or why a shard is where it is.
-why-not: why_not:why_not reads
+why-not: scaled:why_not reads
     Say why the auto scaler did not do something about a job, and what would have made it.
-whatif: whatif:whatif
+whatif: backtest:whatif
     Say what another scaling policy would have done with the input that a job really had.
 top: top:top reads needs=--once,--at
     Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
@@ -49,7 +49,7 @@ logs: task_logs:logs
     Show what is wrong with a task: where it is, how it failed, what it printed.
 audit: audit:audit
     Make every decision again, and compare.
-replay: replaying:replay
+replay: audit:replay
     Play the log's history through the folds, and say what was decided as it was decided.
 at: exporting:at
     Run a command that reads as of then: the same as its --at.
@@ -81,7 +81,7 @@ get tasks: syncs:get_tasks reads
     List the tasks that should run, and those that run although they should not.
 get syncs: syncs:get_syncs reads
     List how far each job's running config has followed its expected one, or those named.
-get lag: lag:get_lag reads
+get lag: syncs:get_lag reads
     List how far the jobs are behind their input, or those that are named, the worst first.
 get alerts: syncs:get_alerts reads
     List the alerts that stand, and the last that were cleared, the newest first.
@@ -175,7 +175,7 @@ webhooks rewind: webhooks:rewind
     Have a webhook told once more of all since then, or of nothing before it.
 log:
     Look into the log.
-log tail: following:tail reads unless=-f,--follow
+log tail: logs:tail reads unless=-f,--follow
     Show the last records of the log.
 log stats: logs:stats reads
     Count the records of each topic.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time  # noqa: TID251 - a person's patience is real time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -17,9 +18,9 @@ from events.job_config.strict_json import printable
 from events.topics import JOURNAL, TASKS
 from projections.fleet import TierFleet
 from projections.syncs import Sync
-from turbine.cli.columns import columns
+from turbine.cli.columns import listed
 from turbine.cli.options import check_job, chosen, open_log
-from turbine.cli.output import Column, facts, table_text, tell, to_line, write
+from turbine.cli.output import facts, tell, to_line, write
 from turbine.cli.reading import existing_sync, names_in
 from turbine.failures import Code, Failed
 from turbine.ops.lines_far import Far, started_of
@@ -37,6 +38,7 @@ WORDS_OF_ONE, WORDS_OF_MANY = 10, 2
 """Starts, stops and failures of a task that are shown: of one that is named, of each of a job's."""
 LINES_OF_ONE, LINES_OF_MANY = 20, 5
 """Of what it printed, the same."""
+TITLES = "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR"
 LOOK_S = 0.5
 TASK_DIGITS = 9
 """Of a task's index; no job has so many tasks."""
@@ -83,7 +85,7 @@ def logs(
     if directory is not None and not directory.is_dir():
         raise BadRequest(f"--directory: there is no {directory}; name a fleet's directory")
     asked = LogQuery(job, task, open_log(context), TaskLineReader(where, job, task), where)
-    show = _shower(output, many=task is None)
+    show = partial(_show, output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
     ends, far = _show_what_is(asked, usual if lines is None else lines, show)
     for row in _follow(asked, far, ends, wait_s) if follow else ():
@@ -246,25 +248,16 @@ def _follow(
 # --- for people
 
 
-def _shower(output: str, *, many: bool) -> Callable[[list[JsonObject]], None]:
-    def show(rows: list[JsonObject]) -> None:
-        if output == "table":
-            _show_text(rows, many=many)
-            return
-        for row in rows:
-            write(to_line(row))
-
-    return show
-
-
-def _show_text(rows: list[JsonObject], *, many: bool) -> None:
-    tasks = [row for row in rows if row["kind"] == "task"]
+def _show(output: str, rows: list[JsonObject], *, many: bool) -> None:
+    tasks = [row for row in rows if row["kind"] == "task" and output == "table"]
     if tasks:
-        write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
+        write((listed(tasks, TITLES, {"LAST ERROR": _error}) if many else _facts(tasks[0])) + "\n")
     if tasks and not many and not any(row["kind"] == "line" for row in rows):
         write(_traceback(tasks[0]))
     for row in rows:
-        if row["kind"] != "task":
+        if output != "table":
+            write(to_line(row))
+        elif row["kind"] != "task":
             write(_line(row, many=many))
 
 
@@ -300,13 +293,6 @@ def _shard(row: JsonObject) -> str:
     return f"{row['shard']} of tier {row['tier']}, {row['shard_stage']}{held}"
 
 
-def _columns() -> list[Column]:
-    return columns(
-        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR",
-        {"LAST ERROR": _error},
-    )
-
-
 def _error(row: JsonObject) -> str | None:
     """As much of it as a table has room for."""
     error = row["last_error"]
@@ -331,11 +317,7 @@ def _words(row: JsonObject) -> Iterable[str]:
         known = "" if error in row.get("explanation", "") else f" ({error})"
         yield f"by {row['cause']}{known}"
     if row.get("explanation"):
-        yield f"- {_flat(row['explanation'])}"
+        yield f"- {' '.join(row['explanation'].split())}"
     if "retry_ms" in row:
         again = row["retry_ms"]
         yield "- " + ("not tried again" if again is None else f"again at {show_time(again)}")
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

@@ -18,6 +18,7 @@ from turbine.cli.containers import existing_tier, known_container
 from turbine.cli.documents import parse_assignments
 from turbine.cli.options import Author, DryRun, Name, Shown, Tier, author_or_user, open_log
 from turbine.cli.output import show, tell
+from turbine.cli.reading import LOOK_S, looks
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
 from turbine.read.answers.tiers import Container
@@ -31,7 +32,6 @@ from turbine_client.identity import is_job_id
 SHARDS_MAX = 2**20
 LOCAL = "default"
 """The tier whose shard manager is served where no other is named, as by `turbine up`."""
-LOOK_S = 1.0
 READ_S = 30.0
 """For the log to show what was written into it."""
 TOLD = 4
@@ -215,19 +215,17 @@ def undrain_container(
 
 def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> TierFleet:
     """The tier once the wish counts; a wish of operators needs no verdict, only to be read."""
-    limit_s = time.monotonic() + READ_S
-    while True:
+    for last in looks(time.monotonic() + READ_S, LOOK_S / 4):
         row = existing_tier(log.fleet(tier), tier)
         known = row.ingress.get(name)
         if known is not None and any(one.id == change for one in known.live):
             break
-        if time.monotonic() > limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT,
                 f"{name}: the request {change} does not count: it came too late by the broker's"
                 " clock, or with too many others; compare this machine's clock and ask again",
             )
-        time.sleep(LOOK_S / 4)
     if (name in row.drains) != drained:
         raise Failed(
             Code.CONFLICT,
@@ -239,22 +237,22 @@ def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) ->
 
 def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> TierFleet:
     """Waits until the container holds nothing; tells how far it is, and what is left in the end."""
-    limit_s, told = time.monotonic() + patience_s, -1
-    while True:
+    told = -1
+    for last in looks(time.monotonic() + patience_s):
         row = existing_tier(log.fleet(tier), tier)
         left = len(row.holdings.get(name, ()))
         if not left:
-            return row
+            break
         if name not in row.drains:
             raise Failed(Code.CONFLICT, f"{name} is not drained any more, with {left} shards left")
         if left != told:
             tell(f"{name}: {_shards(left)} left")
             told = left
-        if time.monotonic() > limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT, f"{name} is not empty after {timeout}: {what_is_left(row, name)}"
             )
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+    return row
 
 
 def what_is_left(row: TierFleet, name: str) -> str:

@@ -25,8 +25,7 @@ from turbine.failures import Code, Failed, named
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.lines import lines_of
 from turbine.read.filters import filter_of
-from turbine.read.moments import Moment, given_moment, now_ms
-from turbine.read.plain import plain
+from turbine.read.moments import given_moment, now_ms
 from turbine.read.state.live import LiveLog as Views
 from turbine.read.state.view import View
 from turbine_client.errors import BadRequest
@@ -75,8 +74,8 @@ def top(
     moment = given_moment(at)
     look = TopChoices(sort=sort, query=filter_.strip())
     if once or at is not None:
-        _print_view(context, moment, look, output)
-        return Code.OK
+        with viewed(open_log(context), moment) as view:
+            return _print(_fleet(view, look), look, output)
     if output != "table":
         raise BadRequest(f"-o {output} is of one frame; add --once")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
@@ -84,28 +83,22 @@ def top(
     return _watch(context, look)
 
 
-def _print_view(context: Context, moment: Moment | None, look: TopChoices, output: str) -> None:
-    """One frame of what the log says now, or then."""
-    with viewed(open_log(context), moment) as view:
-        _print(_fleet(view, look), look, output)
-
-
 def _fleet(view: View, look: TopChoices) -> Fleet:
     """What is shown of a view."""
     return fleet(view, lines_of(view), look.query, look.sort)
 
 
-def _print(frame: Fleet, look: TopChoices, output: str) -> None:
+def _print(frame: Fleet, look: TopChoices, output: str) -> int:
     """One frame: all of it in a pipe, as wide as it is."""
     if output != "table":
-        show_value(plain(frame), output)
-        return
+        return show_value(frame, output)
     if terminal().tty:
         console = console_here()
         console.print(_styled(layout(frame, look, console.width, None, keys=False)))
-        return
+        return Code.OK
     for line in layout(frame, look, TABLE_WIDTH, None, keys=False):
         write("".join(piece.text for piece in line).rstrip())
+    return Code.OK
 
 
 def _styled(lines: list[Line]) -> Group:
@@ -133,7 +126,9 @@ def _watch(context: Context, look: TopChoices) -> int:
         with _keys() as next_key, screen as live:
             while not look.over:
                 frame = _fleet(views.view(), look)
-                live.update(_framed(console, frame, look, _status(views)), refresh=True)
+                status = freshness(views.progress().trouble, views.view().now_ms, now_ms())
+                lines = layout(frame, look, console.width, console.height, status=status)
+                live.update(_styled(lines), refresh=True)
                 for key in next_key(LOOK_S):
                     look = pressed(look, key, len(frame.jobs))
     finally:
@@ -141,18 +136,9 @@ def _watch(context: Context, look: TopChoices) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Fleet, look: TopChoices, status: str) -> Group:
-    assert isinstance(console, Console)
-    return _styled(layout(frame, look, console.width, console.height, status=status))
-
-
-def _status(views: Views) -> str:
-    """How fresh it is: what a person who stares at figures that do not move wants to know."""
-    return freshness(views.progress().trouble, views.view().now_ms, now_ms())
-
-
 def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
-    """Live, or why not. A machine's own clock may be a little off, so a minute says nothing."""
+    """Live, or why not: what a person who stares at figures that do not move wants to know. A
+    machine's own clock may be a little off, so a minute says nothing."""
     if trouble:
         return f"no news: {trouble}"
     if tick_ms and wall_ms - tick_ms > STALE_MS:

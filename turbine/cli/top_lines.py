@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from events.job_config.strict_json import printable
+from turbine.cli.columns import cut as shortened
 from turbine.cli.columns import percent, span
 from turbine.read.answers.alerts import Alert
 from turbine.read.answers.fleet import SORTS, Fleet
@@ -142,7 +143,7 @@ def _columns(jobs: Sequence[JobLine], width: int) -> list[JobColumn]:
     longest = max((len(one.job) for one in jobs), default=3)
     name = max(3, min(longest, max(16, width // 3)))
     found = [
-        JobColumn("JOB", name, lambda one: StyledText(short(one.job, name))),
+        JobColumn("JOB", name, lambda one: StyledText(shortened(one.job, name))),
         JobColumn("STATE", 11, lambda one: StyledText(one.state, STATE_STYLES.get(one.state, ""))),
         JobColumn("TASKS", 7, _tasks, right=True),
         JobColumn("LAG", 10, _lag, right=True),
@@ -154,7 +155,7 @@ def _columns(jobs: Sequence[JobLine], width: int) -> list[JobColumn]:
         found += [
             JobColumn("RECORDS LEFT", 12, _left, right=True),
             JobColumn("POLICY", 18, lambda one: StyledText(f"{one.policy}, {one.mode}")),
-            JobColumn("TIER", 10, lambda one: StyledText(short(one.tier, 10))),
+            JobColumn("TIER", 10, lambda one: StyledText(shortened(one.tier, 10))),
         ]
     found.append(JobColumn("LAST", 0, _last))
     return found
@@ -198,11 +199,6 @@ def _last(one: JobLine) -> StyledText:
     count = sum(each.layer == "oncall" for each in one.overrides)
     held = f"oncall holds {count}" if count else ""
     return StyledText(", ".join(part for part in (held, one.last) if part), QUIET)
-
-
-def short(text: str, width: int) -> str:
-    """The text, or as much of it as fits."""
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def many(number: float | None) -> str:

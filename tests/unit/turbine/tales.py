@@ -29,7 +29,7 @@ class TaleLog:
         self.counts = {OPERATOR: 1, TIERS: 1, "containers.v1": 1}
         self.written: list[Record] = []
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, **_: Any) -> dict[str, Job]:
         return {}
 
     def fleet(self, tier: str, *, end: Any = None) -> TierFleet | None:

@@ -104,7 +104,7 @@ class FakeLog:
         found = {"orders": self.fleet.row} | self.others
         return {name: sync for name, sync in found.items() if job in (None, name)}
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, **_: Any) -> dict[str, Job]:
         """By their configs, also one that nobody has planned yet."""
         layers = (LayerState(1), LayerState(), LayerState(), LayerState())
         return {name: Job(name, True, layers) for name in ("orders", "orphans")}
@@ -138,8 +138,8 @@ class FakeLog:
             }
             return View({}, jobs=seen)
 
-        monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.lag.jobs_view", view)
+        monkeypatch.setattr("turbine.cli.syncs.open_log", lambda _: self)
+        monkeypatch.setattr("turbine.cli.syncs.jobs_view", view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)

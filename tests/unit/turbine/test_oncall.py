@@ -17,7 +17,7 @@ from events.wire.codec import Record, encode
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
 from turbine.cli.operators import goal_text, layer_at, layer_of
-from turbine.cli.verdicts import asked_row
+from turbine.cli.plans import asked_row
 from turbine.failures import Code, Failed, code_of
 from turbine.read.answers.outcomes import outcome_of
 from turbine_client.errors import BadRequest, TurbineError
