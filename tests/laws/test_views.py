@@ -14,13 +14,15 @@ from hypothesis import strategies as st
 from immutables import Map
 
 from components.runtime.kafka.intake import Message
-from events.generated.records import TierDefined
+from events.generated.records import TaskLoadReported, TierDefined
 from events.topics import LOADS
 from events.wire.codec import Read
+from projections import lists
 from projections.fleet import TierFleet
+from projections.lists import TaskLists
+from projections.syncs import Sync
 from tests.kit.examples import at_most
 from tests.laws.played import SEEDS, log_of, messages_of, source_of
-from turbine.read.answers.lag import Listings, NewestLoads, behind_of
 from turbine.read.answers.tasks import states_of
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
@@ -37,6 +39,31 @@ from turbine.read.state.view import View
 EVERY = 150
 
 seeds = st.sampled_from(SEEDS)
+
+
+class NewestLoads:
+    """A twin: what each task reported last under its newest generation."""
+
+    def __init__(self) -> None:
+        self._newest: dict[tuple[str, int], tuple[tuple[int, ...], TaskLoadReported, int]] = {}
+
+    def take(self, read: Read) -> None:
+        body = read.record.body
+        assert isinstance(body, TaskLoadReported)
+        rank = (body.generation.specs, body.generation.shard, body.epoch, body.count)
+        at = (read.record.key, body.task)
+        if at not in self._newest or self._newest[at][0] < rank:
+            self._newest[at] = (rank, body, read.at_ms)
+
+    def of(self, sync: Sync, task: int) -> tuple[TaskLoadReported, int] | None:
+        """Nothing where a newer generation of the task has begun."""
+        found, begun = self._newest.get((sync.name, task)), sync.tasks.get(task)
+        assert sync.listed is not None
+        specs = sync.listed.generation
+        if found is None or found[1].generation.specs != specs:
+            return None
+        moved = begun is not None and begun.specs == specs and begun.shard > found[0][1]
+        return None if moved else found[1:]
 
 
 def plain(view: View) -> dict[str, Any]:
@@ -103,18 +130,20 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
     log = log_of(seed)
     end = drawn_end(log, data)
     view = view_at(log, end)
-    jobs, sightings, listings = log.jobs(end=end), Sightings(), Listings()
+    jobs, sightings, listings = log.jobs(end=end), Sightings(), dict[str, TaskLists]()
 
     def heed(read: Read, stands: bool) -> None:
         sightings(read, stands)
-        listings(read, stands)
+        record = read.record
+        if stands and record.kind in lists.FOLDED_KINDS:
+            listings[record.key] = lists.fold(listings.get(record.key), read)
 
     syncs = log.syncs(end=end, heed=heed)
     assert {name: one.job for name, one in view.jobs.items()} == jobs
     lives = lives_of(view.tiers.values())
     for name, one in view.jobs.items():
         assert one.sync == syncs.get(name)
-        assert one.notes.lists == listings.rows.get(name)
+        assert one.notes.lists == listings.get(name)
         if one.sync is not None:
             assert one.sightings.failures(name) == sightings.failures(name)
             told = [*states_of(one.sync, one.sightings, lives)]
@@ -124,7 +153,9 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
         loads.take(read)
     for one in view.jobs.values():
         if one.sync is not None:
-            assert one.loads == behind_of(one.sync, (), loads).reports
+            tasks = 0 if one.sync.listed is None else one.sync.listed.tasks
+            known = {task: loads.of(one.sync, task) for task in range(tasks)}
+            assert one.loads == {task: load for task, load in known.items() if load is not None}
     fleet = log.fleet("default", end=end)
     assert (fleet is not None and fleet.defined) == ("default" in view.defined)
     if fleet is not None and fleet.defined:

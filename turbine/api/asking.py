@@ -153,6 +153,16 @@ def check_span(begin_ms: int, end_ms: int) -> None:
         )
 
 
+def view_of(desk: Desk, text: str | None, what: str) -> View:
+    """What the log says at the moment that a text means; now, for None."""
+    try:
+        return desk.reading.view(moment_of(text, desk.now_ms(), what), what)
+    except BadRequest as bad:  # a position beyond the log, a time before a file's
+        if text is None:
+            raise
+        raise RequestRefused(422, "invalid-request", str(bad), f"query.{what}") from None
+
+
 def look(
     request: Request,
     response: Response,
@@ -160,12 +170,7 @@ def look(
     at: At = None,
 ) -> DeskView:
     """What the log says at the moment that is asked about; `NotModified` where nothing is new."""
-    try:
-        view = desk.reading.view(moment_of(at, desk.now_ms()))
-    except BadRequest as bad:  # a position beyond the log, a time before a file's
-        if at is None:
-            raise
-        raise RequestRefused(422, "invalid-request", str(bad), "query.at") from None
+    view = view_of(desk, at, "at")
     headers = headers_at(view.at)
     if matches(request.headers.get("if-none-match", ""), headers["ETag"]):
         raise NotModified(headers)

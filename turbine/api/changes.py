@@ -24,6 +24,7 @@ from turbine.read.answers.scaling import flat
 from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
 from turbine.read.moments import BadMoment, now_ms, parse_span
+from turbine.read.plain import plain
 from turbine.read.state.view import View
 from turbine_client.creating import (
     makes_a_job,
@@ -124,13 +125,13 @@ def _plan_change(desk: Desk, view: View, wanted: LayerChange) -> Row:
     job, sync = (None, None) if known is None else (known.job, known.sync)
     trial = try_change(job, sync, wanted.layer, body, now_ms())
     made = differences(trial.before, trial.after)
-    plain = trial.verdict.to_plain()
+    told = trial.verdict.to_plain()
     row: Row = {
         "job": wanted.job,
         "layer": wanted.layer,
-        "version": plain["version"],
+        "version": told["version"],
         "base": format_vector(view.at),
-        "differences": [one.to_plain() for one in made],
+        "differences": plain(made),
         "before": trial.before,
         "after": trial.after,
         "command": command_of(wanted),
@@ -138,7 +139,7 @@ def _plan_change(desk: Desk, view: View, wanted: LayerChange) -> Row:
     if isinstance(trial.verdict, JobConfigRejected):
         return row | {
             "verdict": "rejected",
-            **{name: plain[name] for name in ("reason", "path", "explanation")},
+            **{name: told[name] for name in ("reason", "path", "explanation")},
         }
     at = LAYERS.index(wanted.layer)
     version = 0 if known is None else known.job.layers[at].version

@@ -6,27 +6,27 @@ import hashlib
 import html
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from pathlib import Path as FilePath
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Path, Request
 from prometheus_client import CONTENT_TYPE_LATEST
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
 from turbine.api.asking import AtDesk, Desk, NotModified, matches
 from turbine.api.metrics import exposition
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import Json
-from turbine.api.shapes_more import PoliciesAnswer
 from turbine.contract.document import Installation, document
+from turbine.read.answers import policies as of_policies
 from turbine.read.answers.platform import TopicLine
 from turbine.read.answers.platform import topics as topics_of
-from turbine.read.answers.policies import rows_of
 
 SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
-RECORDED = Path(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
+RECORDED = FilePath(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
 """What `turbine scoreboard` told once; how and of what stands in it."""
 
 router = APIRouter(tags=["documents"], responses=told(422, 503))
@@ -40,10 +40,32 @@ class Topics:
     items: tuple[TopicLine, ...]
 
 
-@router.get("/policies", response_model=PoliciesAnswer, summary="Policies and their settings")
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """All scaling policies."""
+
+    items: tuple[of_policies.PolicyLine, ...]
+
+
+@router.get("/policies", response_model=Policies, summary="Policies and their settings")
 def policies() -> Any:
     """Each setting with its default, what it may be, and what it means."""
-    return {"items": [{"policy": name, "settings": rows_of(name)} for name in SETTINGS]}
+    return Policies(tuple(map(of_policies.policy, SETTINGS)))
+
+
+@router.get(
+    "/policies/{policy}",
+    response_model=of_policies.PolicyLine,
+    summary="One policy and its settings",
+    responses=told(404),
+)
+def policy(policy: Annotated[str, Path(max_length=200)]) -> Any:
+    """Each setting with its default, what it may be, and what it means."""
+    if policy not in SETTINGS:
+        known = ", ".join(SETTINGS)
+        sentence = f"there is no policy {shorten(policy)}; use one of {known}"
+        raise RequestRefused(404, "no-such-policy", sentence, "path.policy")
+    return of_policies.policy(policy)
 
 
 @router.get("/topics", response_model=Topics, summary="The topics and where they end")

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Path, Query
 from events.job_config.strict_json import shorten
 from turbine.api.asking import (
     BUCKETS_MAX,
+    At,
     Cursor,
     DeskView,
     Filter,
@@ -20,8 +21,9 @@ from turbine.api.asking import (
 from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
-from turbine.api.spans import begin_of, known_then, last_ms
+from turbine.api.spans import begin_of, known_then
 from turbine.read.answers import jobs as of_jobs
+from turbine.read.answers import lag as of_lag
 from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
@@ -102,6 +104,28 @@ def syncs(seen: Seen, q: Filter = "", limit: Limit = 100, cursor: Cursor = None)
     return Page(tuple(items), after, len(found))
 
 
+@router.get(
+    "/lag",
+    response_model=Page[of_lag.JobBehind | of_lag.TaskBehind | of_lag.PartitionBehind],
+    summary="How far jobs are behind their input",
+)
+def lag(
+    *,
+    seen: Seen,
+    q: Filter = "",
+    by: Annotated[of_lag.By, Query(description="An item for each of these.")] = "job",
+    at: At = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """The worst first. Of now the broker is asked what is committed; of the past, and of a file,
+    lag is what tasks had reported."""
+    lines, log = some_of(seen.lines(), q), seen.desk.reading.log
+    found = of_lag.look(log, seen.view, lines, by, past=at is not None)
+    items, after = page(found, of_lag.worst_first, of_lag.LIKE, limit, cursor)
+    return Page(tuple(items), after, len(found))
+
+
 @router.get("/jobs/{job}", response_model=JobAnswer, summary="One job in full", responses=told(404))
 def job(seen: Seen, job: Name) -> Any:
     """The four layers with who said what, what they add up to and where each value is from, how
@@ -152,7 +176,7 @@ def series(
 ) -> Any:
     """What its tasks reported, by buckets of equal length; the last hour by default."""
     job_of(seen, job)
-    end_ms = time_of(until, seen.desk.now_ms(), "to", last_ms(seen))
+    end_ms = time_of(until, seen.desk.now_ms(), "to", seen.view.last_ms)
     begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - HOUR_MS))
     check_span(begin_ms, end_ms)
     if trim:

@@ -1,4 +1,4 @@
-"""`/fleet/series` and `/digest`: a fleet over time, and what changed in it."""
+"""`/fleet/series`, `/digest` and `/diff`: a fleet over time, and what changed in it."""
 
 from __future__ import annotations
 
@@ -6,11 +6,24 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
-from turbine.api.asking import BUCKETS_MAX, Seen, check_span, time_of
+from turbine.api.asking import (
+    AT_MAX,
+    BUCKETS_MAX,
+    Cursor,
+    Limit,
+    Seen,
+    check_span,
+    time_of,
+    view_of,
+)
 from turbine.api.digests import digest_of
+from turbine.api.jobs import job_of
+from turbine.api.paging import Page, page
 from turbine.api.problems import told
-from turbine.api.shapes_overview import DigestAnswer, FleetSeriesAnswer
-from turbine.api.spans import begin_of, known_then, last_ms
+from turbine.api.shapes_overview import FleetSeriesAnswer
+from turbine.api.spans import begin_of, known_then
+from turbine.read.answers import diff as of_diff
+from turbine.read.answers.digest import Digest
 from turbine.read.state.together import together
 
 DAY_MS = 24 * 3_600_000
@@ -30,7 +43,7 @@ def fleet_series(
 ) -> Any:
     """What all jobs did together, by buckets of equal length; by default the last day, or since the
     first task reported, where that is less."""
-    end_ms = time_of(until, seen.desk.now_ms(), "to", last_ms(seen))
+    end_ms = time_of(until, seen.desk.now_ms(), "to", seen.view.last_ms)
     usual_ms = begin_of(seen, None, max(0, end_ms - DAY_MS), end_ms)
     begin_ms = time_of(since, seen.desk.now_ms(), "from", usual_ms)
     check_span(begin_ms, end_ms)
@@ -38,11 +51,34 @@ def fleet_series(
     return {"end_ms": end_ms, **known_then(found, seen.view.at_ms)}
 
 
-@router.get("/digest", response_model=DigestAnswer, summary="What changed, what needs you first")
+@router.get("/digest", response_model=Digest, summary="What changed, what needs you first")
 def digest(seen: Seen, since: Since = None) -> Any:
     """Changes of config with their authors, scaling and whether it helped, alerts, moves and
     quarantine since a shift began; the last eight hours by default."""
-    end_ms = last_ms(seen)
+    end_ms = seen.view.last_ms
     begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - SHIFT_MS))
     check_span(begin_ms, end_ms)
-    return digest_of(seen.desk, seen.view, begin_ms, end_ms)
+    return digest_of(seen.desk, seen.view, begin_ms)
+
+
+@router.get(
+    "/diff",
+    response_model=Page[of_diff.ChangedSubject],
+    summary="What differs from an earlier moment",
+    responses=told(404),
+)
+def diff(
+    *,
+    seen: Seen,
+    since: Annotated[str, Query(alias="from", max_length=AT_MAX)],
+    job: Annotated[list[str] | None, Query(description="Of these jobs alone.")] = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """Jobs and tiers field by field, with who made each of them another, in which layer and why."""
+    before = view_of(seen.desk, since, "from")
+    found = of_diff.diff(seen.desk.reading.log, before, seen.view, job or ())
+    for name in {*(job or ())}.difference(subject.name for subject in found):
+        job_of(seen, name)
+    items, after = page(found, lambda one: (one.kind, one.name), ("", ""), limit, cursor)
+    return Page(tuple(items), after, len(found))

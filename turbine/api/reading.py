@@ -61,12 +61,12 @@ class Reading:
         self._past: OrderedDict[tuple[tuple[str, int], ...], View] = OrderedDict()
         self._lock = threading.Lock()  # one reads the past, the others wait for what it finds
 
-    def view(self, moment: Moment | None) -> View:
-        """What the log says at that moment; now, for None."""
+    def view(self, moment: Moment | None, what: str = "at") -> View:
+        """What the log says at the moment that `what` named; now, for None."""
         if moment is None:
             return self.views.view()
         topics = {at.rpartition("/")[0] for at in self.views.view().at}
-        end = position_at(self.log, moment, topics.intersection(self.log.counts), "at")
+        end = position_at(self.log, moment, topics.intersection(self.log.counts), what)
         named = tuple(sorted(end.items()))
         with self._lock:
             found = self._past.pop(named, None) or self.views.at(end)

@@ -1,4 +1,4 @@
-"""The form of the answers about tiers, policies, the platform and changes."""
+"""The form of the answers about tiers and changes."""
 
 from __future__ import annotations
 
@@ -39,31 +39,6 @@ class BalanceAnswer(AnswerShape):
     explanation: str | None
     before: dict[str, Spread]
     after: dict[str, Spread]
-
-
-# --- policies, contract, platform
-
-
-class Setting(AnswerShape):
-    """A setting of a policy."""
-
-    setting: str
-    default: Any
-    values: str
-    meaning: str
-
-
-class PolicyLine(AnswerShape):
-    """A scaling policy."""
-
-    policy: str
-    settings: list[Setting]
-
-
-class PoliciesAnswer(AnswerShape):
-    """All policies."""
-
-    items: list[PolicyLine]
 
 
 # --- changes

@@ -10,11 +10,6 @@ from turbine.api.asking import DeskView
 MINUTE_MS = 60_000
 
 
-def last_ms(seen: DeskView) -> int:
-    """The log's own time then."""
-    return max(seen.view.now_ms, seen.view.at_ms, 1)
-
-
 def begin_of(seen: DeskView, job: str | None, begin_ms: int, end_ms: int) -> int:
     """Where a span begins of which anything is known; itself, where nothing is."""
     first_ms = seen.desk.reading.views.over_time.begins_ms(job, begin_ms, end_ms)

@@ -34,7 +34,7 @@ from turbine.read.answers.config_findings import ConfigFinding, findings_in
 from turbine.read.answers.costs import sentences
 from turbine.read.answers.lines import line_in
 from turbine.read.answers.tasks import TaskState, states_of
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.state.framed import FramedLog
 from turbine.read.state.running import Sightings, condition
 from turbine_client.clients import counts_of
@@ -85,7 +85,7 @@ def run(log: FramedLog, wishes: list[LayerWish], terms: ChangeTerms, how: How) -
     return code
 
 
-def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[JsonObject]:
+def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[Json]:
     if not due:
         return []
     with Publisher(log.settings, author=terms.author) as publisher:
@@ -106,22 +106,22 @@ def known_jobs(log: FramedLog, wishes: Sequence[LayerWish]) -> Mapping[str, Job]
 
 def wrong_rows(
     wishes: Iterable[LayerWish], jobs: Mapping[str, Job], terms: ChangeTerms
-) -> list[JsonObject]:
+) -> list[Json]:
     """A row with all that is the matter of each job of the file whose config cannot be."""
-    rows: list[JsonObject] = []
+    rows: list[Json] = []
     for wish in wishes:
         job = jobs.get(wish.job)
         if not wish.whole and (job is None or not job.alive):
             continue  # what is the matter is that there is no such job, and the verdict says so
         found = findings_of(wish, job, terms.layer)
         if found:
-            row: JsonObject = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
+            row: Json = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
             row |= {"reason": "invalid", "path": found[0].path, "explanation": found[0].sentence}
             rows.append(row | {"findings": [one.to_plain() for one in found]})
     return rows
 
 
-def held_back(wishes: Iterable[LayerWish], wrong: Iterable[JsonObject]) -> list[JsonObject]:
+def held_back(wishes: Iterable[LayerWish], wrong: Iterable[Json]) -> list[Json]:
     """A row of each other job of a file of which nothing is sent."""
     names = [row["job"] for row in wrong]
     others = [wish.job for wish in wishes if wish.job not in names]
@@ -181,7 +181,7 @@ class FileTopics:
 # --- costs
 
 
-def unchanged(plan: PlannedChange, terms: ChangeTerms) -> JsonObject:
+def unchanged(plan: PlannedChange, terms: ChangeTerms) -> Json:
     """The row of a job that is what its file says already."""
     return {
         "job": plan.wish.job,
@@ -191,20 +191,20 @@ def unchanged(plan: PlannedChange, terms: ChangeTerms) -> JsonObject:
     }
 
 
-def in_order(rows: Iterable[JsonObject], wishes: Iterable[LayerWish]) -> list[JsonObject]:
+def in_order(rows: Iterable[Json], wishes: Iterable[LayerWish]) -> list[Json]:
     """As the jobs stand in the file."""
     order = {wish.job: at for at, wish in enumerate(wishes)}
     return sorted(rows, key=lambda row: order[row["job"]])
 
 
-def tell_costs(rows: Iterable[JsonObject]) -> None:
+def tell_costs(rows: Iterable[Json]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
             tell(printable(f"{row['job']}: {sentence}"))
 
 
-def tell_next(rows: Iterable[JsonObject]) -> None:
+def tell_next(rows: Iterable[Json]) -> None:
     """Says to a person, and to no program, where to look at what was accepted."""
     accepted = [row["job"] for row in rows if row["verdict"] == "accepted"]
     if accepted and terminal().tty:

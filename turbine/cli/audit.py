@@ -25,7 +25,7 @@ from turbine.failures import Code
 from turbine.read.answers.journal import line_of
 from turbine.read.logics import AUDITED
 from turbine.read.moments import Moment, given_moment, show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at, position_at
 from turbine.read.state.replaying import Happening, Replay
@@ -60,7 +60,7 @@ def audit(
     since = {} if moment is None else position_at(log, moment, topics, "--from")
     counts, found, unjudged = _run(log, resume, since)
     names = [family[0].name for family in AUDITED]
-    rows: list[JsonObject] = [
+    rows: list[Json] = [
         {"component": name} | {one.replace(" ", "_"): counts[name][one] for one in VERDICTS}
         for name in names
     ]
@@ -71,10 +71,10 @@ def audit(
 
 def _run(
     log: Log, resume: Path | None, since: dict[str, int]
-) -> tuple[dict[str, Counter[str]], list[JsonObject], list[JsonObject]]:
+) -> tuple[dict[str, Counter[str]], list[Json], list[Json]]:
     """The verdicts of this time, the differences among them, and why others are not checkable."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    found: list[JsonObject] = []
+    found: list[Json] = []
     unjudged: Counter[tuple[str, str]] = Counter()
     kept, families = None, log.families()
     if resume is not None:
@@ -97,7 +97,7 @@ def _run(
     return counts, found, left
 
 
-def _difference(finding: AuditFinding) -> JsonObject:
+def _difference(finding: AuditFinding) -> Json:
     read, record = finding.read, finding.read.record
     return {
         "position": f"{read.place}:{read.offset}",
@@ -112,9 +112,7 @@ def _difference(finding: AuditFinding) -> JsonObject:
     }
 
 
-def _lines(
-    rows: list[JsonObject], found: list[JsonObject], unjudged: list[JsonObject]
-) -> Iterator[str]:
+def _lines(rows: list[Json], found: list[Json], unjudged: list[Json]) -> Iterator[str]:
     for one in found:
         yield f"{one['position']} {one['kind']} {one['id']}: {one['sentence']}"
     left = sum(row["differs"] for row in rows) - len(found)
@@ -218,7 +216,7 @@ class _Shown:
         )
 
 
-def _summary(found: Replay, seconds: float) -> JsonObject:
+def _summary(found: Replay, seconds: float) -> Json:
     return {
         "records": found.records,
         "seconds": round(seconds, 3),
@@ -231,8 +229,8 @@ def _summary(found: Replay, seconds: float) -> JsonObject:
     }
 
 
-def _to_plain(one: Happening) -> JsonObject:
-    row: JsonObject = plain(line_of(one.read_standing()))
+def _to_plain(one: Happening) -> Json:
+    row: Json = plain(line_of(one.read_standing()))
     if row["job"].count("/"):
         row["tier"] = row.pop("job").partition("/")[0]
     return row | {"jobs": dict(one.jobs)}
@@ -246,7 +244,7 @@ def _line(one: Happening, *, wide: bool) -> str:
     return printable(text) + (f"  {record.id}" if wide else "")
 
 
-def _jobs_text(jobs: JsonObject) -> str:
+def _jobs_text(jobs: Json) -> str:
     parts = ", ".join(f"{count} {word}" for word, count in jobs.items())
     count = sum(jobs.values())
     return f"{count} job{'' if count == 1 else 's'}" + (f": {parts}" if parts else "")

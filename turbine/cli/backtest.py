@@ -35,7 +35,7 @@ from turbine.lab.sides import picture_of as sides_of
 from turbine.lab.span import stretch
 from turbine.lab.whatif import what_if
 from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 
@@ -128,7 +128,7 @@ def _draw(played: PlayedCase, title: str, path: Path) -> None:
 # --- what is told
 
 
-def _text(row: JsonObject) -> str:
+def _text(row: Json) -> str:
     """The score and the last actions."""
     sides = {name.replace("_", " ").upper(): part for name, part in row["scores"].items()}
     parts = [beside("SCORE", sides, lambda value: number(float(value)))]
@@ -147,7 +147,7 @@ def _text(row: JsonObject) -> str:
     return "\n\n".join(parts)
 
 
-def sizes_of(action: JsonObject) -> str:
+def sizes_of(action: Json) -> str:
     """The size before an action and after it."""
     return size_text(JobSize(**action["before"]), JobSize(**action["after"]))
 
@@ -193,7 +193,7 @@ def whatif(
     return show(shown, output, lambda: "\n\n".join(map(text_of, rows)))
 
 
-def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, JsonObject]:
+def _asked(policy: str | None, set_: list[str] | None) -> tuple[str | None, Json]:
     settings = parse_assignments(set_ or ())
     if policy is None and not settings:
         raise BadRequest(
@@ -212,7 +212,7 @@ def _instant(text: str | None, what: str) -> int | None:
 def _answers(
     log: Log,
     jobs: list[str] | None,
-    asked: tuple[str | None, JsonObject],
+    asked: tuple[str | None, Json],
     span: tuple[int | None, int | None],
 ) -> list[WhatIf]:
     """One of each job; of all jobs those that have something to play."""
@@ -246,7 +246,7 @@ def _draw_sides(found: list[WhatIf], path: Path) -> None:
 # --- told
 
 
-def text_of(row: JsonObject) -> str:
+def text_of(row: Json) -> str:
     """All that people are told of one job."""
     played = stretch(row["intervals"], row["interval_ms"])
     if row["intervals"] != row["minutes"]:
@@ -263,12 +263,12 @@ def text_of(row: JsonObject) -> str:
     return "\n\n".join([*parts, *(f"note: {one}" for one in row["notes"])])
 
 
-def _policy(policy: JsonObject) -> str:
+def _policy(policy: Json) -> str:
     said = ", ".join(f"{name} {value}" for name, value in policy["settings"].items())
     return f"{policy['name']} with {said}" if said else str(policy["name"])
 
 
-def _honesty(found: JsonObject) -> str:
+def _honesty(found: Json) -> str:
     """How far the plant is off."""
     verdict = "yes" if found["within_tolerance"] else "no: its answers are worth as little"
     tolerance = found["tolerance"]
@@ -298,7 +298,7 @@ def _share(value: float | None) -> str:
     return "-" if value is None else f"{value:.0%}"
 
 
-def _nature(row: JsonObject) -> str:
+def _nature(row: Json) -> str:
     return listed(
         row["nature"],
         "THE JOB AS LEARNT=name, VALUE, FROM=source",
@@ -306,7 +306,7 @@ def _nature(row: JsonObject) -> str:
     )
 
 
-def _decisions(decisions: list[JsonObject]) -> str:
+def _decisions(decisions: list[Json]) -> str:
     return first(
         decisions,
         DECISIONS,

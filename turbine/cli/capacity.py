@@ -24,7 +24,7 @@ from turbine.read.answers.moves import move_line
 from turbine.read.answers.placing import judged
 from turbine.read.answers.tiers import Tier, Use
 from turbine.read.moments import show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Standing
 from turbine_client.errors import BadRequest
 
@@ -150,25 +150,25 @@ def why_shard(
     return show(found, output, lambda: _shard_text(found, every=every))
 
 
-def _last_move(row: TierFleet, chain: list[Standing], shard: int) -> JsonObject | None:
+def _last_move(row: TierFleet, chain: list[Standing], shard: int) -> Json | None:
     moves = [move for move in moves_of(chain) if move.shard == shard]
     # How long it took is for `get moves`: whether it came about is in the row.
     last = timed(moves[-1:], row, ())
     return plain(move_line(row.tier, last[0])) if last else None
 
 
-def _last_decision(chain: list[Standing], shard: int) -> JsonObject | None:
+def _last_decision(chain: list[Standing], shard: int) -> Json | None:
     about = [
         one for one in chain if one.stands and getattr(one.read.record.body, "shard", -1) == shard
     ]
     if not about:
         return None
     record = about[-1].read.record
-    line: JsonObject = plain(line_of(about[-1]))
+    line: Json = plain(line_of(about[-1]))
     return line | {"evidence": dict(sorted(record.evidence.items()))}
 
 
-def _shard_text(row: JsonObject, *, every: bool) -> str:
+def _shard_text(row: Json, *, every: bool) -> str:
     move, decision = row["move"], row["decision"]
     pairs: list[tuple[str, object]] = [
         ("shard", f"{row['shard']} of tier {row['tier']}"),
@@ -193,7 +193,7 @@ def _shard_text(row: JsonObject, *, every: bool) -> str:
     return facts(pairs) + "\n\n" + _judged_text(row, every=every)
 
 
-def _where(row: JsonObject) -> str:
+def _where(row: Json) -> str:
     if row["unplaced"]:
         return f"nowhere: {row['unplaced']}"
     if row["container"] is None:
@@ -202,7 +202,7 @@ def _where(row: JsonObject) -> str:
     return f"{row['container']}, {row['stage']}{to}"
 
 
-def _judged_text(row: JsonObject, *, every: bool) -> str:
+def _judged_text(row: Json, *, every: bool) -> str:
     judged = row["judged"]
     if not judged:
         return "no container lives"
@@ -217,8 +217,8 @@ def _judged_text(row: JsonObject, *, every: bool) -> str:
     return "\n".join(parts)
 
 
-def _judged_columns(judged: list[JsonObject]) -> list[Column]:
-    def ratio(resource: str) -> Callable[[JsonObject], str]:
+def _judged_columns(judged: list[Json]) -> list[Column]:
+    def ratio(resource: str) -> Callable[[Json], str]:
         return lambda one: f"{one['of_mean'][resource]:.2f}"
 
     return [
@@ -228,13 +228,13 @@ def _judged_columns(judged: list[JsonObject]) -> list[Column]:
     ]
 
 
-def _verdict(one: JsonObject) -> str:
+def _verdict(one: Json) -> str:
     if one["verdict"] == "ceiling":
         return f"not enough free {one['resource']}"
     return VERDICTS.get(one["verdict"], str(one["verdict"]))
 
 
-def _left_out(judged: list[JsonObject], more: int) -> list[str]:
+def _left_out(judged: list[Json], more: int) -> list[str]:
     told = [f"{more} more possible"] if more > 0 else []
     counts = Counter(
         (one["verdict"], one["resource"]) for one in judged if one["verdict"] in REFUSALS

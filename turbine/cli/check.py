@@ -16,7 +16,7 @@ from turbine.extras import require
 from turbine.failures import Code
 from turbine.ops.checked import ConfigMistake, FirstTask, trial_of, try_all
 from turbine.read.moments import parse_span
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 
@@ -50,12 +50,12 @@ def _rows(
     trials: Sequence[FirstTask | ConfigMistake],
     settings: Settings,
     patience_s: float,
-) -> Iterator[JsonObject]:
+) -> Iterator[Json]:
     due = [one for one in trials if isinstance(one, FirstTask)]
     with closing(try_all(due, settings.spark, patience_s)) as answers:
         for wish, trial in zip(wishes, trials, strict=True):
             found = trial if isinstance(trial, ConfigMistake) else next(answers)
-            row: JsonObject = {"job": wish.job, "place": wish.where}
+            row: Json = {"job": wish.job, "place": wish.where}
             if isinstance(found, ConfigMistake):
                 wrong = {"path": found.path, "explanation": found.explanation}
                 yield row | {"verdict": "wrong"} | wrong
@@ -64,12 +64,12 @@ def _rows(
                 yield row | {"verdict": "ok"} | known
 
 
-def _show(rows: Sequence[JsonObject], output: str) -> int:
+def _show(rows: Sequence[Json], output: str) -> int:
     show(list(rows), output, lambda: "\n".join(_sentence(row) for row in rows))
     return Code.OK if all(row["verdict"] == "ok" for row in rows) else Code.FAILED
 
 
-def _sentence(row: JsonObject) -> str:
+def _sentence(row: Json) -> str:
     if row["verdict"] == "wrong":
         return printable(f"{row['job']}: wrong, {row['place']}: {row['explanation']}")
     columns = ", ".join(f"{one['name']} {one['type']}" for one in row["columns"])

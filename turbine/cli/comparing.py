@@ -12,20 +12,21 @@ from typer import Argument, Context
 from events.topics import JOURNAL, LAYERS
 from turbine.cli.options import At, JobName, LayerName, Shown, check_jobs, open_log
 from turbine.cli.output import indented, show
-from turbine.cli.reading import existing_job, read_sync, running_config
+from turbine.cli.reading import all_existing, existing_job, jobs_view, read_sync, running_config
 from turbine.failures import Code, Failed
 from turbine.read.answers.blame import Hands, hands_of
 from turbine.read.answers.diff import (
-    Changed,
-    Subject,
+    ChangedField,
+    ChangedSubject,
     between_jobs,
     between_layers,
+    by,
     changed,
-    compare,
+    diff,
 )
 from turbine.read.differences import differences
 from turbine.read.moments import given_moment, now_ms, parse_moment
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.instants import log_at, position_at
 from turbine_client.errors import BadRequest
@@ -70,16 +71,15 @@ def diff_fleet(
     check_jobs(*job or ())
     first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     log = open_log(context)
-    found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
-    for name in job or ():
-        if not any(one.name == name for one in found):
-            existing_job(log, name)
+    before, after = jobs_view(log, first, "--from"), jobs_view(log, last, "--to")
+    found = diff(log, before, after, job or ())
+    all_existing(after, {*(job or ())}.difference(subject.name for subject in found), None)
     show(found, output, lambda: "\n".join(map(_text, found)) or "nothing differs")
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def _text(one: Subject) -> str:
-    return f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes)))
+def _text(one: ChangedSubject) -> str:
+    return f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.differences)))
 
 
 def diff_job(
@@ -131,31 +131,31 @@ def _check_ways(ways: list[bool], to: str | None, at: str | None) -> None:
         raise BadRequest("--from and --to say already of when; leave --at out")
 
 
-def _running(context: Context, job: str, at: str | None) -> list[Changed]:
+def _running(context: Context, job: str, at: str | None) -> list[ChangedField]:
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 
 
-def _instants(context: Context, job: str, from_: str, to: str) -> list[Changed]:
+def _instants(context: Context, job: str, from_: str, to: str) -> list[ChangedField]:
     log = open_log(context)
     before, decided = expected_at(log, job, from_, "--from")
     after, known = expected_at(log, job, to, "--to")
     first, last = hands_of(job, decided), hands_of(job, known)
     return [
-        Changed(one, last.of_expected(one.path) or first.of_expected(one.path))
+        by(one, last.of_expected(one.path) or first.of_expected(one.path))
         for one in differences(before, after)
     ]
 
 
-def _jobs(context: Context, job: str, other: str, at: str | None) -> list[Changed]:
+def _jobs(context: Context, job: str, other: str, at: str | None) -> list[ChangedField]:
     log = _log_then(context, at, job, other)
     return between_jobs(_hands(log, job), _hands(log, other))
 
 
 def _layers(
     context: Context, job: str, layer: str | None, with_: str | None, at: str | None
-) -> list[Changed]:
+) -> list[ChangedField]:
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
         raise BadRequest(
             f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both"
@@ -176,7 +176,7 @@ def _hands(log: Log, job: str) -> Hands:
     return hands_of(job, log.decisions(job=job))
 
 
-def expected_at(log: Log, job: str, when: str, what: str) -> tuple[JsonObject, Sequence[Standing]]:
+def expected_at(log: Log, job: str, when: str, what: str) -> tuple[Json, Sequence[Standing]]:
     """What the job's layers added up to at a version, a time or a position, and the decisions
     until then."""
     version = _VERSION.fullmatch(when.strip())

@@ -20,7 +20,7 @@ from turbine.read.answers.moves import move_line
 from turbine.read.answers.placing import compared
 from turbine.read.answers.tiers import Container, Shard, container, containers, shards
 from turbine.read.moments import show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log, Standing
 from turbine_client.creating import perhaps
 
@@ -261,7 +261,7 @@ def describe_container(
     row, chain = looked.row, looked.chain
     found, holds = known_container(row, name), shards(row, container=name)
     moves = moves_in(looked, chain, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
-    more: JsonObject = {
+    more: Json = {
         "balance": compared(row).get(name, []),
         "fail_overs": fail_overs_of(chain, row, name),
         "last_moves": [plain(move_line(tier, move)) for move in moves],
@@ -270,7 +270,7 @@ def describe_container(
     return show(document, output, lambda: _description(found, holds, more))
 
 
-def _description(found: Container, holds: list[Shard], more: JsonObject) -> str:
+def _description(found: Container, holds: list[Shard], more: Json) -> str:
     head = facts(
         [
             ("container", found.container),
@@ -290,7 +290,7 @@ def _description(found: Container, holds: list[Shard], more: JsonObject) -> str:
     return "\n\n".join(parts)
 
 
-def _resources(load: Mapping[str, JsonObject], balance: list[JsonObject]) -> list[JsonObject]:
+def _resources(load: Mapping[str, Json], balance: list[Json]) -> list[Json]:
     """What is used of what there is, and how that compares with the tier's mean."""
     compared = {one["resource"]: one for one in balance}
     names = [name for name in SHORT if name in load or name in compared]
@@ -298,7 +298,7 @@ def _resources(load: Mapping[str, JsonObject], balance: list[JsonObject]) -> lis
 
 
 def _resource_columns() -> list[Column]:
-    def judged(one: JsonObject) -> str:
+    def judged(one: Json) -> str:
         if "in_band" not in one:
             return ""
         if one["high"] <= 0:

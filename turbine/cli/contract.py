@@ -25,7 +25,7 @@ from turbine.exporter.board import board
 from turbine.exporter.rules import rules
 from turbine.failures import Code, Failed, named
 from turbine.read.moments import now_ms
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.records import BYTES_ONLY
 from turbine.read.sources.source import topic_of
 from turbine_client.errors import BadRequest
@@ -161,7 +161,7 @@ def _bytes(text: str, what: str) -> bytes:
     return bytes.fromhex(text[2:])
 
 
-def _row(examined: Examined) -> JsonObject:
+def _row(examined: Examined) -> Json:
     return {
         "taken": examined.taken,
         "kind": examined.kind,
@@ -171,7 +171,7 @@ def _row(examined: Examined) -> JsonObject:
     }
 
 
-def _text(examined: Examined, body: JsonObject | None) -> str:
+def _text(examined: Examined, body: Json | None) -> str:
     told = [
         ("kind", examined.kind),
         ("partition", examined.partition),

@@ -11,7 +11,7 @@ from events.job_config.strict_json import Malformed, parse_json, shorten, split_
 from turbine.cli.files import read_bytes
 from turbine.cli.yaml_reading import BYTES_MAX, Document, read_yaml
 from turbine.failures import named
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 from turbine_client.identity import is_job_id
 
@@ -22,7 +22,7 @@ class LayerWish:
 
     job: str
     where: str  # "job.yaml, line 3", for sentences
-    set: JsonObject
+    set: Json
     clear: tuple[str, ...] = ()
     whole: bool = False  # the layer shall become what `set` says, and nothing else
 
@@ -72,7 +72,7 @@ def _wish(document: Document, name: str) -> LayerWish:
     return LayerWish(job, where, _strict(set_, where), check_paths(clear, f"{where}: clear"))
 
 
-def _strict(value: JsonObject, where: str) -> JsonObject:
+def _strict(value: Json, where: str) -> Json:
     """The value as the components will read it, within the bounds of JSON in the log."""
     text = json.dumps(value)
     return parse_json(text, what=f"{where}: the config")  # type: ignore[return-value]  # an object came in
@@ -87,9 +87,9 @@ def check_paths(paths: Iterable[str], what: str) -> tuple[str, ...]:
     return given
 
 
-def parse_assignments(texts: Iterable[str]) -> JsonObject:
+def parse_assignments(texts: Iterable[str]) -> Json:
     """What `--set resources.memory_mb=512 --set tasks=4` sets; values are JSON."""
-    result: JsonObject = {}
+    result: Json = {}
     for text in texts:
         path, equals, value = text.partition("=")
         if not equals:

@@ -19,7 +19,7 @@ from turbine.ops.exporting import Export, ExportRequest, exported_topics, places
 from turbine.ops.incident import NoIncident, write_test
 from turbine.read.answers.ids import full_id
 from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import LogFileWriter, LogLineWriter
@@ -176,7 +176,7 @@ def open_file(
     return show(row, output, lambda: _opened_text(row))
 
 
-def _opened(found: LogFile, log: Log) -> JsonObject:
+def _opened(found: LogFile, log: Log) -> Json:
     head, tail = found.head, found.tail
     stands = Counter(one.stands for one in log.decisions(kinds=frozenset()))
     jobs = [job for job in log.jobs().values() if existed(job)]
@@ -210,7 +210,7 @@ def _missing(found: LogFile) -> Iterator[str]:
         )
 
 
-def _opened_text(row: JsonObject) -> str:
+def _opened_text(row: Json) -> str:
     pairs: list[tuple[str, object]] = [
         ("file", row["file"]),
         ("records", row["records"]),

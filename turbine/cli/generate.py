@@ -23,7 +23,7 @@ from turbine.ops.generate import GeneratorProgress, open_trace, prepare_topic
 from turbine.ops.generate import generate as play
 from turbine.ops.traffic import RateSchedule, RecordShape, played, steady
 from turbine.read.moments import parse_span
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 
@@ -220,7 +220,7 @@ def progress_text(run: GeneratorProgress, per_s: float) -> str:
     return f"{span(int(1000 * run.seconds))}: {run.sent:,} sent, {per_s:,.0f} a second{behind}"
 
 
-def to_plain(topic: str, run: GeneratorProgress) -> JsonObject:
+def to_plain(topic: str, run: GeneratorProgress) -> Json:
     """What came of a run, as JSON."""
     return {
         "topic": topic,

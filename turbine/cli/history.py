@@ -17,7 +17,7 @@ from turbine.cli.output import facts, show, show_rows, tell, to_line
 from turbine.cli.output import write as put
 from turbine.failures import Code, named
 from turbine.read.moments import now_ms, parse_moment, parse_span
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 from turbine_client.settings import Settings
 
@@ -154,7 +154,7 @@ def profile(
     return Code.OK if shown or not names else Code.NOT_FOUND
 
 
-def show_profiles(rows: Iterator[JsonObject], output: str, *, publish: bool) -> int:
+def show_profiles(rows: Iterator[Json], output: str, *, publish: bool) -> int:
     """Profiles in the form that was asked for; how many they are."""
     if output != "jsonl":
         held = list(rows)
@@ -205,7 +205,7 @@ def _rows(
     jobs: list[str],
     *,
     publish: bool,
-) -> Iterator[JsonObject]:
+) -> Iterator[Json]:
     from turbine.ops.history import profiles, to_record
     from turbine.ops.history import publish as say
 
@@ -218,22 +218,20 @@ def _rows(
             yield to_plain(one, to_record(one))
 
 
-def to_plain(
-    found: WorkloadProfiled, record: Record, *, published: bool | None = None
-) -> JsonObject:
+def to_plain(found: WorkloadProfiled, record: Record, *, published: bool | None = None) -> Json:
     """A profile as JSON; `published` is false where the topic had it already."""
     row = {"id": record.id, **found.to_plain()}
     return row if published is None else {**row, "published": published}
 
 
 def _columns(*, publish: bool) -> list[Any]:
-    def of(name: str, row: JsonObject) -> list[float]:
+    def of(name: str, row: Json) -> list[float]:
         return [one[name] for one in row["slots"] if one[name] is not None]
 
     def most(name: str) -> Any:
         return lambda row: f"{max(of(name, row)):,.1f}" if of(name, row) else None
 
-    def mean(row: JsonObject) -> str:
+    def mean(row: Json) -> str:
         means = of("records_in_per_s_mean", row)
         return f"{sum(means) / len(means):,.1f}"
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Annotated, Any
 
 from typer import Argument, Context
@@ -14,18 +13,18 @@ from events.topics import JOURNAL
 from turbine.cli.columns import columns, listed, part, running_of, span, versions_text
 from turbine.cli.options import At, Listed, Name, Names, Shown, check_job, check_jobs, open_log
 from turbine.cli.output import Column, facts, indented, show, show_rows
-from turbine.cli.reading import existing, existing_job, jobs_view, living, open_until
+from turbine.cli.reading import all_existing, existing_job, jobs_view, open_until
 from turbine.failures import Code, Failed, named
 from turbine.read.answers.alerts import open_alerts
 from turbine.read.answers.jobs import DECISIONS_SHOWN, ListedJob, jobs, layers_row
 from turbine.read.answers.journal import line_of
 from turbine.read.answers.lines import line_in, lines_of, some_of
-from turbine.read.answers.policies import rows_of
+from turbine.read.answers.policies import policy
 from turbine.read.answers.scaling import policy_of, scaling_of
 from turbine.read.answers.syncs import syncs
 from turbine.read.differences import Difference, differences
 from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 
 
 def get_jobs(
@@ -44,10 +43,7 @@ def get_jobs(
     """
     check_jobs(*names or ())
     view = jobs_view(open_log(context), given_moment(at))
-    for name in names or ():
-        found = view.jobs.get(name)
-        alive = partial(living, (seen.job for seen in view.jobs.values()))
-        existing(None if found is None else found.job, name, at, alive)
+    all_existing(view, names or (), at)
     with named("--filter"):
         lines = some_of(lines_of(view), filter_, deleted=deleted or bool(names))
     rows = jobs(view, [line for line in lines if not names or line.job in names])
@@ -119,7 +115,7 @@ def _overridden(job: ListedJob) -> str:
     return ", ".join(found)
 
 
-def _description(row: JsonObject) -> str:
+def _description(row: Json) -> str:
     layers = [{"layer": name} | layer for name, layer in row["layers"].items()]
     keys = [
         {"path": path, "value": _value_at(row["expected"], split_path(path)), "from": layer}
@@ -136,10 +132,10 @@ def _description(row: JsonObject) -> str:
     return "\n\n".join(parts)
 
 
-def _ends(layers: Iterable[JsonObject]) -> list[str]:
+def _ends(layers: Iterable[Json]) -> list[str]:
     """What is taken back, and when."""
 
-    def then(one: JsonObject) -> str:
+    def then(one: Json) -> str:
         return ", ".join(str(Difference.from_plain(other)) for other in one["differences"])
 
     rows = [{"layer": of["layer"]} | one for of in layers for one in of["ends"]]
@@ -154,7 +150,7 @@ def _value_at(value: Any, keys: tuple[str, ...]) -> Any:
     return value
 
 
-def section(row: JsonObject) -> str:
+def section(row: Json) -> str:
     """What `describe job` says of running, plan, quarantine and failures."""
     sync = row["sync"]
     pairs: list[tuple[str, object]] = [
@@ -183,7 +179,7 @@ def section(row: JsonObject) -> str:
     return "\n\n".join(parts)
 
 
-def _scaling_text(job: str, row: JsonObject) -> str:
+def _scaling_text(job: str, row: Json) -> str:
     """What `describe job` says of scaling."""
     last = row["last"]
     pairs: list[tuple[str, object]] = [("scaling", f"policy {row['policy']}, mode {row['mode']}")]
@@ -204,13 +200,7 @@ def describe_policy(
     if name not in SETTINGS:
         known = ", ".join(SETTINGS)
         raise Failed(Code.NOT_FOUND, f"there is no policy {shorten(name)}; use one of {known}")
-    rows = rows_of(name)
-    return show(
-        {"policy": name, "settings": rows},
-        output,
-        lambda: listed(
-            rows,
-            "SETTING, DEFAULT, VALUES, MEANING",
-            {"DEFAULT": lambda row: canonical_json(row["default"])},
-        ),
-    )
+    found = policy(name)
+    cells = {"DEFAULT": lambda row: canonical_json(row.default)}
+    titles = "SETTING, DEFAULT, VALUES, MEANING"
+    return show(found, output, lambda: listed(found.settings, titles, cells))

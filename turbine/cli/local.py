@@ -21,7 +21,7 @@ from turbine.failures import Code, Failed
 from turbine.ops.forgetting import forget as carry_out
 from turbine.ops.forgetting import kept_of
 from turbine.ops.generate import prepare_topic
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.serve import Shown as Figures
 from turbine.serve import check_names
 from turbine.serve import serve as run
@@ -104,7 +104,7 @@ def port_of(settings: Settings) -> int:
     return port
 
 
-def _show_broker(row: JsonObject, output: str) -> None:
+def _show_broker(row: Json, output: str) -> None:
     show(row, output, lambda: facts((name.replace("_", " "), value) for name, value in row.items()))
 
 
@@ -179,7 +179,7 @@ def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
     return Code.OK if partitions in (None, known) else Code.FAILED
 
 
-def _show_steps(steps: list[JsonObject], output: Any) -> None:
+def _show_steps(steps: list[Json], output: Any) -> None:
     show_rows(steps, output, columns("STEP=kind, TOPIC, WHAT, EXPECTED, FOUND"), name="topic")
 
 
@@ -224,7 +224,7 @@ def view_config(context: Context, *, show_origin: bool = False, output: Shown = 
     --show-origin: Where each value comes from.
     """
     settings = chosen(context).settings()
-    values: JsonObject = {name: getattr(settings, name) for name in NAMES}
+    values: Json = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
     values["api_token"] = settings.api_token and HIDDEN
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}

@@ -23,7 +23,7 @@ from turbine.cli.options import At, Listed, Streamed, check_jobs, chosen, open_l
 from turbine.cli.output import show_rows, to_line, write
 from turbine.failures import Code, Failed, named
 from turbine.read.moments import given_moment, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.records import key_of, read_or_letter, to_plain
 from turbine.read.sources.log import Log
 from turbine.read.sources.source import topic_of
@@ -78,8 +78,8 @@ def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
     return tallies
 
 
-def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[JsonObject]:
-    rows: list[JsonObject] = []
+def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[Json]:
+    rows: list[Json] = []
     for short, tally in tallies.items():
         decisions = {"standing": stands[True], "void": stands[False]} if short == JOURNAL else {}
         rows.append(
@@ -97,7 +97,7 @@ def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) 
 
 
 def _columns() -> list[Any]:
-    def kinds(row: JsonObject) -> str:
+    def kinds(row: Json) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())
 
     return columns(
@@ -239,7 +239,7 @@ def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
         follower.close()
 
 
-def show(row: JsonObject, output: str) -> None:
+def show(row: Json, output: str) -> None:
     """One record in a line, as a table has it or as JSON."""
     if output == "jsonl":
         write(to_line(row))

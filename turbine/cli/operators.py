@@ -52,7 +52,7 @@ from turbine.failures import Code, Failed, named
 from turbine.read.answers.trial import Request
 from turbine.read.differences import change_through, differences
 from turbine.read.moments import now_ms, parse_moment, parse_span, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log, Standing
 from turbine_client.errors import BadRequest
 from turbine_client.publish import Accepted, Publisher
@@ -239,13 +239,13 @@ def rollback(
     ends_ms, why = given_ms or held.ended_ms, reason or f"rollback to version {to} of {layer}"
     terms = ChangeTerms(layer, who, why, ends_ms, held.version, wait)
     plan = _plan(LayerWish(job, "the command line", set_, tuple(clear)), set_, clear, held.version)
-    shown = {"differences": [one.to_plain() for one in differences(layers[0], wanted)]}
+    shown = {"differences": plain(differences(layers[0], wanted))}
     return _send(log, terms, plan, shown, output, dry_run=dry_run)
 
 
 def layer_at(
     decisions: Iterable[Standing], job: str, layer: str, version: int, newest: int
-) -> JsonObject:
+) -> Json:
     """What the layer held at a version, by the decision that made it."""
     if version == 0 and layer != "base":
         return {}  # nobody had wanted anything yet
@@ -253,10 +253,10 @@ def layer_at(
         body = one.read.record.body if one.stands else None
         match body:
             case JobConfigChanged() if (body.layer, body.version) == (layer, version):
-                held: JsonObject = json.loads(body.layer_json)
+                held: Json = json.loads(body.layer_json)
                 return held
             case OverrideExpired() if (body.layer, body.version) == (layer, version):
-                left: JsonObject = json.loads(body.layer_json or "{}")
+                left: Json = json.loads(body.layer_json or "{}")
                 return left
             case JobDeleted() if body.versions.to_plain()[layer] == version:
                 raise BadRequest(
@@ -278,19 +278,13 @@ def layer_of(job: Job, layer: str) -> Held:
     return job.layers[LAYERS.index(layer)]
 
 
-def _plan(wish: Any, set_: JsonObject, clear: Iterable[str], version: int) -> PlannedChange:
+def _plan(wish: Any, set_: Json, clear: Iterable[str], version: int) -> PlannedChange:
     # What a deleted job was at a version is what it is made again by: whoever names it means it.
     return PlannedChange(wish, set_, tuple(clear), version, create=True)
 
 
 def _send(
-    log: Log,
-    terms: ChangeTerms,
-    plan: PlannedChange,
-    shown: JsonObject,
-    output: str,
-    *,
-    dry_run: bool,
+    log: Log, terms: ChangeTerms, plan: PlannedChange, shown: Json, output: str, *, dry_run: bool
 ) -> int:
     if dry_run:
         job = existing_job(log, plan.wish.job)

@@ -29,10 +29,10 @@ from turbine.failures import Code, Failed
 from turbine.ops.tiers import Answer, answer_to, ask, new_id
 from turbine.read.answers.ids import LEAST
 from turbine.read.answers.move_history import plans_of
-from turbine.read.answers.moves import plan_to_plain
+from turbine.read.answers.moves import plan_line
 from turbine.read.answers.placing import draft_of, draft_to_plain
 from turbine.read.moments import show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log
 from turbine_client.errors import BadRequest
 from turbine_client.publish import TooLarge
@@ -66,12 +66,12 @@ def plan_placement(
     """
     del dry_run
     row = look(context, tier, at).row
-    plain = draft_to_plain(row, draft_of(row, moves))
-    show(plain, output, lambda: _plan_text(plain, moves))
+    told = draft_to_plain(row, draft_of(row, moves))
+    show(told, output, lambda: _plan_text(told, moves))
     return tell_alerts(row, output)
 
 
-def _plan_text(row: JsonObject, most: int | None) -> str:
+def _plan_text(row: Json, most: int | None) -> str:
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -98,7 +98,7 @@ def _more(count: int) -> str:
 
 
 def _spread_columns() -> list[Column]:
-    def cell(when: str, which: str) -> Callable[[JsonObject], str]:
+    def cell(when: str, which: str) -> Callable[[Json], str]:
         return lambda one: f"{one[when][which] / 1000:.2f}"
 
     return [
@@ -119,7 +119,7 @@ CAUSES = {
 """Why a container stays out of band, in words."""
 
 
-def _out_parts(row: JsonObject) -> list[str]:
+def _out_parts(row: Json) -> list[str]:
     return part(
         row["out_of_band"],
         "OUT OF BAND=container, IN=resource, BY, AND STAYS SO BECAUSE",
@@ -130,7 +130,7 @@ def _out_parts(row: JsonObject) -> list[str]:
     )
 
 
-def _unplaced_parts(row: JsonObject) -> list[str]:
+def _unplaced_parts(row: Json) -> list[str]:
     counts = Counter(one["why"] for one in row["unplaced_shards"])
     firsts = {one["why"]: one["shard"] for one in reversed(row["unplaced_shards"])}
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
@@ -298,11 +298,11 @@ def show_placement(
         )
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
     moves = moves_in(looked, chain, lambda one: one.plan == plan)
-    plain = plan_to_plain(found, moves, looked.row)
-    return show(plain, output, lambda: _shown_text(plain))
+    row = plain(plan_line(found, moves, looked.row))
+    return show(row, output, lambda: _shown_text(row))
 
 
-def _shown_text(row: JsonObject) -> str:
+def _shown_text(row: Json) -> str:
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

@@ -23,7 +23,7 @@ from turbine.cli.output import show
 from turbine.cli.reading import names_in
 from turbine.failures import Code, code_of_rejection
 from turbine.ops.tiers import tiers_in
-from turbine.read.answers.costs import cost_of, sentences, steps_of, times_of
+from turbine.read.answers.costs import ChangeCost, cost_of, sentences, steps_of, times_of
 from turbine.read.answers.trial import (
     ChangeTrial,
     Request,
@@ -34,7 +34,7 @@ from turbine.read.answers.trial import (
 )
 from turbine.read.differences import Difference, change_through, differences
 from turbine.read.moments import now_ms
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.running import Sightings
 from turbine_client.creating import in_words, makes_a_job, no_such_tier, not_meant, tier_of
@@ -51,7 +51,7 @@ class PlannedChange:
     """What is sent for one job; None: the layer is what is wished already."""
 
     wish: LayerWish
-    set: JsonObject
+    set: Json
     clear: tuple[str, ...]
     expected_version: int | None
     unchanged: bool = False
@@ -119,9 +119,7 @@ def check_sizes(plans: Iterable[PlannedChange], terms: ChangeTerms) -> None:
         encoded(plan.wish.job, terms.asked(plan, now_ms()))
 
 
-def await_verdicts(
-    publisher: Publisher, pending: Iterable[Pending], wait_s: float
-) -> list[JsonObject]:
+def await_verdicts(publisher: Publisher, pending: Iterable[Pending], wait_s: float) -> list[Json]:
     """The verdict of each, all within one time."""
     limit_s = time.monotonic() + wait_s
     rows = []
@@ -150,7 +148,7 @@ WAITS = "its tasks are being started, which is brought to its end first"
 
 def trial_rows(
     plans: Iterable[PlannedChange], jobs: Mapping[str, Job], terms: ChangeTerms, log: Log
-) -> list[JsonObject]:
+) -> list[Json]:
     """The verdict on each change, what would differ, and what it would cost."""
     rows, verdicts = [], {}
     seen = seen_in(log) if (plans := list(plans)) else {}
@@ -175,20 +173,20 @@ def trial_rows(
     return [row | {"cost": found.get(row["job"])} for row in rows]
 
 
-def _rejected(row: JsonObject, reason: str, path: str, said: str) -> JsonObject:
+def _rejected(row: Json, reason: str, path: str, said: str) -> Json:
     """What is refused before it is sent."""
     told = {name: row[name] for name in ("job", "layer")}
     return told | {"verdict": "rejected", "reason": reason, "path": path, "explanation": said}
 
 
-def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> JsonObject:
+def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> Json:
     refused = isinstance(trial.verdict, JobConfigRejected)
-    plain = trial.verdict.to_plain()
+    told = trial.verdict.to_plain()
     wanted = ("job", "reason", "path", "explanation") if refused else ("job", "version")
     return (
-        {name: plain[name] for name in wanted}
+        {name: told[name] for name in wanted}
         | {"verdict": "rejected" if refused else "accepted", "layer": terms.layer}
-        | {"differences": [one.to_plain() for one in differences(trial.before, trial.after)]}
+        | {"differences": plain(differences(trial.before, trial.after))}
         | {"before": trial.before, "after": trial.after}
     )
 
@@ -199,7 +197,7 @@ def seen_in(log: Log) -> Seen:
     return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
 
 
-def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, JsonObject]:
+def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, ChangeCost]:
     """What each verdict would cost, where there is anything to do."""
     decisions = log.decisions(kinds=frozenset({"SyncPlanned", "SyncCommitted"}))
     fleet, found = times_of(decisions), {}
@@ -213,7 +211,7 @@ def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, Js
 # --- what operators ask of one job
 
 
-def try_asking(log: Log, asked: Request, verb: str, output: str) -> JsonObject:
+def try_asking(log: Log, asked: Request, verb: str, output: str) -> Json:
     """The row that the request would have, and what it would cost."""
     name, now = asked.job, now_ms()
     if isinstance(asked, JobDeleteRequested):
@@ -237,7 +235,7 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> JsonObject:
     return row
 
 
-def row_of(verdict: Verdict) -> JsonObject:
+def row_of(verdict: Verdict) -> Json:
     """A verdict as JSON."""
     row = {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
     if not row["change_id"]:
@@ -245,7 +243,7 @@ def row_of(verdict: Verdict) -> JsonObject:
     return row
 
 
-def asked_row(verdict: Verdict, verb: str, *, table: bool) -> JsonObject:
+def asked_row(verdict: Verdict, verb: str, *, table: bool) -> Json:
     """The verdict on what an operator asked; people read what is planned or in effect."""
     row = row_of(verdict)
     if not isinstance(verdict, Accepted):
@@ -258,27 +256,27 @@ def asked_row(verdict: Verdict, verb: str, *, table: bool) -> JsonObject:
     return row
 
 
-def show_verdicts(rows: Sequence[JsonObject], output: str, *, dry_run: bool = False) -> int:
+def show_verdicts(rows: Sequence[Json], output: str, *, dry_run: bool = False) -> int:
     """Each job's verdict; the exit code is that of the failures if they agree on one."""
     show(list(rows), output, lambda: "\n".join(_text(row, dry_run=dry_run) for row in rows))
     codes = {_code(row) for row in rows} - {Code.OK}
     return (codes.pop() if len(codes) == 1 else Code.FAILED) if codes else Code.OK
 
 
-def _code(row: JsonObject) -> Code:
+def _code(row: Json) -> Code:
     if row["verdict"] == "rejected":
         return code_of_rejection(row["reason"])
     return Code.TIMEOUT if row["verdict"] == "unknown" else Code.OK
 
 
-def _text(row: JsonObject, *, dry_run: bool) -> str:
+def _text(row: Json, *, dry_run: bool) -> str:
     text = _sentence(row, "would be " if dry_run else "")
     if "change_id" in row and row["verdict"] not in ("unknown", "unchanged"):
         text += f" (change {row['change_id']})"
     return "\n".join([printable(text), *(f"  {one}" for one in _below(row, dry_run=dry_run))])
 
 
-def _sentence(row: JsonObject, would: str) -> str:
+def _sentence(row: Json, would: str) -> str:
     job = row["job"]
     match row["verdict"]:
         case "accepted":
@@ -301,7 +299,7 @@ def _sentence(row: JsonObject, would: str) -> str:
             return f"{job}: {would}{verdict}"
 
 
-def _below(row: JsonObject, *, dry_run: bool) -> Iterator[str]:
+def _below(row: Json, *, dry_run: bool) -> Iterator[str]:
     """What is wrong, what differs, what it costs."""
     for one in row.get("findings", ()):
         yield printable(one["sentence"])

@@ -16,7 +16,7 @@ from turbine.cli.options import check_jobs, open_log
 from turbine.failures import Code, Failed
 from turbine.read.answers.lines import JobLine, lines_of
 from turbine.read.moments import Moment, given_moment
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.state.framed import FramedLog, jobs_before, view_before
@@ -73,13 +73,13 @@ def viewed(log: FramedLog, moment: Moment | None) -> Iterator[View]:
         cache.close()
 
 
-def jobs_view(log: FramedLog, moment: Moment | None) -> View:
+def jobs_view(log: FramedLog, moment: Moment | None, what: str = "--at") -> View:
     """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
     all of the log is read: whether a job's tasks run is for their containers' lives to say."""
     held = _held(log, moment)
     if held is not None:
         return held
-    end = _end(log, moment)
+    end = _end(log, moment, what)
     return view_before(log, end) or view_at(log, end)
 
 
@@ -93,9 +93,11 @@ def _held(log: FramedLog, moment: Moment | None) -> View | None:
     return log.held() if moment is None else None
 
 
-def _end(log: FramedLog, moment: Moment | None) -> dict[str, int]:
+def _end(log: FramedLog, moment: Moment | None, what: str = "--at") -> dict[str, int]:
     topics = topics_of(log)
-    return log.ends(log.places(topics)) if moment is None else position_at(log, moment, topics)
+    if moment is None:
+        return log.ends(log.places(topics))
+    return position_at(log, moment, topics, what)
 
 
 # --- jobs
@@ -118,6 +120,13 @@ def existing(
         remedy = f"`turbine log tail --job {name}` shows what was asked of it and refused"
     sentence = f"there is no job {name}{when}; {remedy}"
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, name, names()))
+
+
+def all_existing(view: View, names: Iterable[str], at: str | None) -> None:
+    """Failed where there never was a job of one of these names."""
+    jobs = {name: seen.job for name, seen in view.jobs.items()}
+    for name in names:
+        existing(jobs.get(name), name, at, lambda: living(jobs.values()))
 
 
 def living(jobs: Iterable[Job]) -> list[str]:
@@ -191,7 +200,7 @@ def jobs_then(log: FramedLog, moment: Moment, names: Iterable[str]) -> list[JobV
     return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
 
-def running_config(sync: Sync) -> JsonObject:
+def running_config(sync: Sync) -> Json:
     """The config that is in effect; none where the job does not run yet."""
     return {} if sync.running is None else dict(json.loads(sync.running.config_json))
 

@@ -19,9 +19,8 @@ from turbine.cli.scaled import text_of, why_job
 from turbine.failures import Code, Failed
 from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
 from turbine.read.answers.evidence import Node
-from turbine.read.differences import Difference
 from turbine.read.moments import given_moment, now_ms, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.log import Log
 from turbine.read.state.instants import log_at
 from turbine_client.creating import perhaps
@@ -166,7 +165,7 @@ def _standing(answer: Explanation) -> str:
 
 
 def _request_text(request: RequestLine) -> str:
-    body: JsonObject = request.body
+    body: Json = request.body
     set_json, expires_ms = body.get("set_json"), body.get("expires_ms")
     return facts(
         [
@@ -185,7 +184,7 @@ def _request_text(request: RequestLine) -> str:
 def _difference_text(answer: Explanation) -> str:
     if not answer.differences:
         return "difference: none in what is expected of the job"
-    lines = [f"  {Difference.from_plain(one)}" for one in answer.differences]
+    lines = [f"  {found}" for found in answer.differences]
     return "\n".join(["difference", *lines])
 
 

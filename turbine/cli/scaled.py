@@ -22,7 +22,7 @@ from turbine.read.answers.scaling import ACTIONS, SHOWN, flat, scaling_of, size_
 from turbine.read.answers.why_not import AskedAgain, WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.moments import show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 from turbine.read.state.framed import FramedLog
 from turbine_client.errors import BadRequest
 
@@ -35,7 +35,7 @@ EVIDENCE_ROWS = 60
 
 def text_of(word: DecisionDetail) -> str:
     """All that a record of the scaler says, and what became of it."""
-    body: JsonObject = word.body or {}
+    body: Json = word.body or {}
     assert word.scaling is not None, "it is a word of the scaler"
     match word.kind:
         case "ScalingDecided":
@@ -54,7 +54,7 @@ def text_of(word: DecisionDetail) -> str:
     return "\n\n".join(parts)
 
 
-def _decided(body: JsonObject, before: JsonObject) -> str:
+def _decided(body: Json, before: Json) -> str:
     return facts(
         [
             ("action", body["action"]),
@@ -72,14 +72,14 @@ def _decided(body: JsonObject, before: JsonObject) -> str:
     )
 
 
-def _tasks(body: JsonObject) -> str:
+def _tasks(body: Json) -> str:
     """Those of another size are not so many of the size before."""
     resized = "threads_per_task" in parsed(body["set_json"])
     more = " of the size before" if resized else ""
     return f"{body['raw_tasks']}{more} wanted, {body['final_tasks']} decided"
 
 
-def _expected(body: JsonObject) -> str:
+def _expected(body: Json) -> str:
     rate, by_ms = body["expected_records_per_s"], body["verify_ms"]
     if body["mode"] != "act":
         by_ms = None  # what is only shown is held against nothing
@@ -88,7 +88,7 @@ def _expected(body: JsonObject) -> str:
     return ", ".join(filter(None, (wanted, by))) or "nothing that is looked at later"
 
 
-def _declined(body: JsonObject) -> str:
+def _declined(body: Json) -> str:
     return facts(
         [
             *([("action", f"{body['action']}, not taken")] if body["action"] in ACTIONS else []),
@@ -103,12 +103,12 @@ def _declined(body: JsonObject) -> str:
     )
 
 
-def _closed(kind: str, body: JsonObject, decided: DecisionHead | None) -> str:
+def _closed(kind: str, body: Json, decided: DecisionHead | None) -> str:
     record = from_plain(RECORDS[kind], body)
     assert isinstance(record, ScalingVerified | ScalingReverted), "the others close nothing"
     decision: list[tuple[str, object]] = []
     if decided is not None:
-        was: JsonObject = decided.body or {}
+        was: Json = decided.body or {}
         decision = [
             ("of", f"{was['action']}, decided {show_time(decided.at_ms)} ({decided.id})"),
             ("which said", decided.summary),
@@ -126,7 +126,7 @@ def _closed(kind: str, body: JsonObject, decided: DecisionHead | None) -> str:
     )
 
 
-def _measured(measures: JsonObject) -> list[str]:
+def _measured(measures: Json) -> list[str]:
     """Before and after side by side, where it has both and they are objects."""
     before, after = measures.get("before"), measures.get("after")
     if not isinstance(before, dict) or not isinstance(after, dict):
@@ -137,13 +137,13 @@ def _measured(measures: JsonObject) -> list[str]:
     return [*both, *_values("MEASURED", rest)]
 
 
-def _values(title: str, values: JsonObject) -> list[str]:
+def _values(title: str, values: Json) -> list[str]:
     rows = [{"name": name, "value": value} for name, value in flat(values)]
     cells: dict[str, Cell] = {"VALUE": lambda one: known(one["name"], one["value"])}
     return [first(rows, EVIDENCE_ROWS, f"{title}=name, VALUE", cells)] if rows else []
 
 
-def _nothing_yet(body: JsonObject) -> str:
+def _nothing_yet(body: Json) -> str:
     if body["mode"] != "act":
         return f"nothing came of it: in mode {body['mode']} nothing is proposed"
     return "nothing came of it yet: its change has no verdict; is the job service running?"
@@ -178,7 +178,7 @@ def why_job(log: FramedLog, name: str, output: str) -> int | None:
     return show(row, output, lambda: _job_text(row, last))
 
 
-def _job_text(row: JsonObject, last: DecisionDetail | None) -> str:
+def _job_text(row: Json, last: DecisionDetail | None) -> str:
     parts = [
         facts([("job", row["job"]), *_standing(row["standing"])]),
         facts(
@@ -197,7 +197,7 @@ def _job_text(row: JsonObject, last: DecisionDetail | None) -> str:
     return "\n\n".join(parts)
 
 
-def _standing(row: JsonObject) -> list[tuple[str, object]]:
+def _standing(row: Json) -> list[tuple[str, object]]:
     """How it is and why, ahead of all that is about its size."""
     tasks = f"{row['running']} of {row['tasks']} tasks run"
     return [

@@ -35,7 +35,7 @@ from turbine.lab.scoreboard import (
 )
 from turbine.lab.scoreboard_made import command_of, made_of
 from turbine.read.moments import now_ms
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 
 PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
@@ -77,7 +77,7 @@ def scoreboard(
     --json: The same as -o json.
     """
     cased = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
-    typed: JsonObject = {**cased, "--days": days, "--part": part, "--no-optimum": no_optimum}
+    typed: Json = {**cased, "--days": days, "--part": part, "--no-optimum": no_optimum}
     policies = check_policies(policy or ())
     cases = _cases(trace or (), traces, scenario or (), days)
     asked = questions(cases, policies, bounds=not no_optimum)
@@ -149,7 +149,7 @@ def _tell(asked: Question, done: int, count: int) -> None:
 # --- what is told
 
 
-def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> int:
+def show(found: Sequence[Played], own: str, output: str, made: Json) -> int:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
     stands = list(standings(found, own))
     row = {
@@ -165,7 +165,7 @@ def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> in
     return Code.OK
 
 
-def _write(row: JsonObject, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
+def _write(row: Json, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
     cells = {"CASE": lambda one: "all traces" if one["kind"] == "all" else one["case"]}
     show_rows(sorted(row["rows"], key=_place), "wide" if wide else "table", columns(TITLES, cells))
     if not any(one.better_than or one.not_better_than for one in stands):
@@ -176,7 +176,7 @@ def _write(row: JsonObject, stands: Sequence[PolicyStanding], *, wide: bool) -> 
     write("\n" + facts((name, f"{value:.4g}") for name, value in row["figures"].items()))
 
 
-def _place(row: JsonObject) -> tuple[int, str, int]:
+def _place(row: Json) -> tuple[int, str, int]:
     """Traces, their sums, scenarios; of a case the parts one after the other."""
     kinds = ("trace", "all", "scenario")
     return kinds.index(row["kind"]), row["case"], list(PARTS.values()).index(row["part"])

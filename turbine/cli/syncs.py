@@ -23,8 +23,8 @@ from turbine.cli.options import (
 )
 from turbine.cli.output import Column, show, show_rows, show_value, tell, write
 from turbine.cli.reading import (
+    all_existing,
     existing_sync,
-    jobs_then,
     jobs_view,
     lines_by_job,
     looks,
@@ -34,12 +34,13 @@ from turbine.cli.reading import (
 )
 from turbine.failures import Code, Failed
 from turbine.read.answers.alerts import alerts
-from turbine.read.answers.lag import behind_then, look, look_back, to_plain
+from turbine.read.answers.lag import look
+from turbine.read.answers.lines import lines_of, some_of
 from turbine.read.answers.syncs import PlanLine, SyncLine, sync_line, syncs
 from turbine.read.answers.tasks import tasks
-from turbine.read.moments import given_moment, now_ms, parse_span, show_time
+from turbine.read.moments import given_moment, parse_span, show_time
+from turbine.read.plain import plain
 from turbine.read.state.headline import count_of, tasks_of
-from turbine.read.state.instants import log_at
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
 
@@ -179,23 +180,11 @@ def get_lag(
     check_jobs(*names or ())
     moment = given_moment(at)
     log = open_log(context)
-    # Of a position nobody knows at once which reports were fresh then.
-    if isinstance(moment, int) and (then := jobs_then(log, moment, names or ())) is not None:
-        syncs, found = behind_then(then, names or (), moment)
-    elif moment is None and not log.source.at_hand:
-        syncs, found = look(log, names or (), now_ms())
-    else:
-        now = now_ms() if moment is None else moment
-        past, end = log_at(log, moment), None if isinstance(moment, int) else moment
-        syncs, found = look_back(past, names or (), now if isinstance(now, int) else None, end)
-    for name in names or ():
-        existing_sync(syncs, name, at, lambda: names_in(log))
-    rows = [row for one in found for row in to_plain(one, by)]
-    if by == "job" and rows:
-        # As every list says it: what a list of task specs says is no word of what runs.
-        lines, said = lines_by_job(jobs_view(log, moment)), ("state", "tasks", "running")
-        words = [{one: getattr(lines[row["job"]], one) for one in said} for row in rows]
-        rows = [{"job": row["job"]} | word | row for row, word in zip(rows, words, strict=True)]
+    view = jobs_view(log, moment)
+    all_existing(view, names or (), at)
+    chosen = [line for line in lines_of(view) if not names or line.job in names]
+    found = some_of(chosen, "", deleted=bool(names))
+    rows = plain(look(log, view, found, by, past=moment is not None))
     none = "there are no jobs that read anything; `turbine apply` makes one"
     name = "job" if by == "job" else "name"
     return show_rows(rows, output, _columns(by), name=name, none=none)

@@ -27,7 +27,7 @@ from turbine.ops.lines_far import Far, started_of
 from turbine.ops.task_lines import TaskLineReader
 from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
 from turbine.read.moments import parse_span, show_time
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.state.headline import size_of
 from turbine.read.state.running import Sightings
@@ -108,7 +108,7 @@ def task_of(name: str) -> tuple[str, int | None]:
 
 
 def _show_what_is(
-    asked: LogQuery, lines: int, show: Callable[[list[JsonObject]], None]
+    asked: LogQuery, lines: int, show: Callable[[list[Json]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
     log, job, task = asked.log, asked.job, asked.task
@@ -142,7 +142,7 @@ def _show_what_is(
 
 
 def _elsewhere(
-    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[JsonObject]
+    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[Json]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
     if fleet is None:
@@ -174,7 +174,7 @@ def _no_task(sync: Sync, task: int) -> str:
 def _unheard(
     asked: LogQuery,
     fleet: TierFleet | None,
-    rows: Iterable[JsonObject],
+    rows: Iterable[Json],
     far: Far,
     lives: dict[str, ContainerStarted],
 ) -> dict[str, list[str]]:
@@ -194,7 +194,7 @@ def _unheard(
     return found
 
 
-def _not_yet(row: JsonObject, fleet: TierFleet | None) -> str:
+def _not_yet(row: Json, fleet: TierFleet | None) -> str:
     """Why a task has not run under its generation."""
     tier, shard = row["tier"], row["shard"]
     if fleet is None:
@@ -226,7 +226,7 @@ def _not_here(asked: LogQuery, container: str, started: ContainerStarted | None,
 
 def _follow(
     asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None
-) -> Iterator[JsonObject]:
+) -> Iterator[Json]:
     """New words and new lines, until the time is over."""
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
@@ -248,7 +248,7 @@ def _follow(
 # --- for people
 
 
-def _show(output: str, rows: list[JsonObject], *, many: bool) -> None:
+def _show(output: str, rows: list[Json], *, many: bool) -> None:
     tasks = [row for row in rows if row["kind"] == "task" and output == "table"]
     if tasks:
         write((listed(tasks, TITLES, {"LAST ERROR": _error}) if many else _facts(tasks[0])) + "\n")
@@ -261,7 +261,7 @@ def _show(output: str, rows: list[JsonObject], *, many: bool) -> None:
             write(_line(row, many=many))
 
 
-def _facts(row: JsonObject) -> str:
+def _facts(row: Json) -> str:
     attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
     since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
     generation, error = row["generation"], row["last_error"]
@@ -280,26 +280,26 @@ def _facts(row: JsonObject) -> str:
     )
 
 
-def _traceback(row: JsonObject) -> str:
+def _traceback(row: Json) -> str:
     """Of its last error, from the log: what it printed itself is not to be had."""
     trace = (row["last_error"] or {}).get("traceback", "")
     return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
 
 
-def _shard(row: JsonObject) -> str:
+def _shard(row: Json) -> str:
     if row["shard"] is None:
         return ""
     held = f" on {row['shard_container']}" if row["shard_container"] else ""
     return f"{row['shard']} of tier {row['tier']}, {row['shard_stage']}{held}"
 
 
-def _error(row: JsonObject) -> str | None:
+def _error(row: Json) -> str | None:
     """As much of it as a table has room for."""
     error = row["last_error"]
     return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
 
 
-def _line(row: JsonObject, *, many: bool) -> str:
+def _line(row: Json, *, many: bool) -> str:
     whose = f"{row['name']}  " if many else ""
     if row["kind"] == "line":
         word, text = row["stream"], row["text"].rstrip("\r").expandtabs(4)
@@ -308,7 +308,7 @@ def _line(row: JsonObject, *, many: bool) -> str:
     return f"{show_time(row['at_ms'])}  {whose}{word:<7} {printable(text)}".rstrip()
 
 
-def _words(row: JsonObject) -> Iterable[str]:
+def _words(row: Json) -> Iterable[str]:
     """What a word of the log says, in words."""
     attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
     yield f"in {row['container']}{attempt}"

@@ -23,7 +23,7 @@ from turbine.failures import Code, Failed
 from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
 from turbine.read.answers.tiers import Container
 from turbine.read.moments import parse_span, show_time
-from turbine.read.plain import JsonObject, plain
+from turbine.read.plain import Json, plain
 from turbine.read.sources.log import Log
 from turbine.read.state.shards import UNPLANNED, why_left
 from turbine_client.errors import BadRequest
@@ -70,13 +70,7 @@ def create_tier(
 
 
 def _defined(
-    log: Log,
-    name: str,
-    shards: int,
-    regions: tuple[str, ...],
-    settings: JsonObject,
-    *,
-    dry_run: bool,
+    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Json, *, dry_run: bool
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
     found = before = definition_of(log.chain(name))
@@ -112,7 +106,7 @@ def _regions(named: list[str]) -> tuple[str, ...]:
     return tuple(named)
 
 
-def _settings(settings: JsonObject) -> JsonObject:
+def _settings(settings: Json) -> Json:
     trouble = trouble_in(json.dumps(settings))
     if trouble:
         raise BadRequest(f"--set: {trouble}")

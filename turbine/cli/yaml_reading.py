@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 from events.job_config.strict_json import DEPTH_MAX, shorten
-from turbine.read.plain import JsonObject
+from turbine.read.plain import Json
 from turbine_client.errors import BadRequest
 
 BYTES_MAX = 1024 * 1024
@@ -37,7 +37,7 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Open:
     """A mapping or a list that is being read."""
 
-    value: JsonObject | list[Any]
+    value: Json | list[Any]
     key: str | None = None
     has_key: bool = False
     seen: set[str] = field(default_factory=set)
@@ -131,7 +131,7 @@ class _Reader:
         if event.tag is not None and event.tag != "!":
             self._refuse(event, f"the tag {event.tag} is not read; leave it out")
 
-    def _begin(self, event: Any, value: JsonObject | list[Any]) -> None:
+    def _begin(self, event: Any, value: Json | list[Any]) -> None:
         around = self.open[-1] if self.open else None
         if around is not None and isinstance(around.value, dict) and not around.has_key:
             self._refuse(event, "a key is text; this one is a mapping or a list")

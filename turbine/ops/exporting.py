@@ -19,10 +19,11 @@ from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.process.secrets import HIDDEN, is_secret
 from events.topics import BY_SHORT, CLOCK, CONTAINERS, JOURNAL, LOADS, OPERATOR, partition_of
 from events.wire.lock import read_lock
+from turbine.read.plain import Json
 from turbine.read.records import to_export
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import FileHead, Json, LogLineWriter, NotThere, Tail
+from turbine.read.sources.log_lines import FileHead, LogLineWriter, NotThere, Tail
 from turbine_client.settings import Settings
 
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})

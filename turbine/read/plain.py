@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 from pydantic import Field, TypeAdapter
 
 T = TypeVar("T")
-JsonObject = dict[str, Any]
-"""An object as JSON has it, where the document and no type of ours says what it holds."""
+Json = dict[str, Any]
+"""A JSON object whose fields somebody else decides, such as a config, a record or a schema."""
 
 
 def means(text: str, **more: Any) -> Any:
@@ -19,7 +19,7 @@ def means(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-def made(kind: Callable[..., T], source: Any, **more: Any) -> T:
+def made(kind: Callable[..., T], source: Any, /, **more: Any) -> T:
     """An answer with the fields of the source by their names, but for those that are given."""
     known: Any = kind
     names = {field.name for field in fields(known)} - more.keys()
@@ -43,6 +43,6 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def document(kind: Any) -> dict[str, Any]:
+def document(kind: Any) -> Json:
     """The JSON schema of a type, with what its fields mean."""
     return adapter(kind).json_schema(mode="serialization", by_alias=True)

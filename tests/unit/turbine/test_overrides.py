@@ -9,6 +9,7 @@ from tests.unit.turbine.decided import CLICKS, NOW
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.test_comparing import Story
 from turbine.read.answers.overrides import ends_of, until, until_by_path
+from turbine.read.plain import plain
 
 LAYER = LayerState(
     5,
@@ -22,7 +23,7 @@ LAYER = LayerState(
 
 
 def test_each_end_tells_what_it_changes() -> None:
-    first, second = ends_of(LAYER)
+    first, second = plain(ends_of(LAYER))
     tasks = {"path": "tasks", "before": 5, "after": 4}
     assert first == {
         "expires_ms": 7, "change_id": "1.a", "author": "ann", "other_ids": [],

@@ -35,7 +35,7 @@ from turbine.read.sources.log import Standing
 from turbine.read.state.headline import LOST, UNHEARD
 from turbine_client.creating import perhaps
 
-Row = dict[str, Any]
+Row = Mapping[str, object]
 Asked = Callable[[str], Read | None]
 """Finds what an operator asked for, by its id."""
 

@@ -5,30 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 from events.job_config.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.read.answers.lines import JobLine
-from turbine.read.answers.overrides import ends_of
-from turbine.read.plain import made, means, plain
+from turbine.read.answers.overrides import LayerEnd, ends_of
+from turbine.read.plain import Json, made, means, plain
 from turbine.read.state.view import View
 
-Json = dict[str, Any]
 DECISIONS_SHOWN = 10
 """The last ones about a job that is shown in full."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerEnd:
-    """An instant at which temporary changes end, and what that changes in their layer."""
-
-    expires_ms: int
-    change_id: Annotated[str, means("Of the change that ends, the newest of several.")]
-    author: str
-    other_ids: Annotated[tuple[str, ...], means("Of older changes that end with it.")]
-    differences: tuple[Json, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +67,12 @@ def layers_of(job: Job) -> Layers:
             name: made(
                 Layer,
                 layer,
-                ends=tuple(
-                    LayerEnd(**{key: _fixed(value) for key, value in end.items()})
-                    for end in ends_of(layer)
-                ),
+                ends=ends_of(layer),
                 config=config,
             )
             for name, layer, config in found
         },
     )
-
-
-def _fixed(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def jobs(view: View, lines: Iterable[JobLine]) -> list[ListedJob]:

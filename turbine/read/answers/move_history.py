@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from events.generated.records import (
     ContainerFailOverRequested,
@@ -19,7 +19,17 @@ from projections.fleet import ShardGenerations, TierFleet
 from projections.plans import Planned, read_moves
 from turbine.read.sources.log import Standing
 
-Row = dict[str, Any]
+
+class FailOverLine(TypedDict):
+    """One time that a container was asked to be failed over."""
+
+    at_ms: int
+    epoch: int
+    why: str
+    outcome: str
+    decision: str
+    position: str
+
 
 NEAR_MS = 600_000
 """Moves that are no further apart are looked at together: a look at the log has its price, too."""
@@ -194,9 +204,9 @@ def plans_of(chain: Iterable[Standing]) -> dict[str, MovePlan]:
 # --- fail-overs
 
 
-def fail_overs_of(chain: Iterable[Standing], row: TierFleet, name: str) -> list[Row]:
+def fail_overs_of(chain: Iterable[Standing], row: TierFleet, name: str) -> list[FailOverLine]:
     """When the container was asked to be failed over, why, and what came of it."""
-    found: list[Row] = []
+    found: list[FailOverLine] = []
     for one in chain:
         body = one.read.record.body
         if not one.stands or not isinstance(body, ContainerFailOverRequested):

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.strict_json import canonical_json
-
-Row = dict[str, Any]
+from turbine.read.plain import means
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
 HEAD = """# Settings of the scaling policies
@@ -31,17 +31,36 @@ default. [Scaling](scaling.md) says what the policies are, and how to write
 ARTICLES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def rows_of(name: str) -> list[Row]:
-    """The settings of one policy; KeyError where there is none of that name."""
-    return [
-        {
-            "setting": setting,
-            "default": _plain(field.get_default(call_default_factory=True)),
-            "values": values_of(field),
-            "meaning": field.description or "",
-        }
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a policy."""
+
+    setting: str
+    default: Any
+    values: Annotated[str, means("What it may be, in a few words.")]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLine:
+    """A scaling policy."""
+
+    policy: str
+    settings: tuple[Setting, ...]
+
+
+def policy(name: str) -> PolicyLine:
+    """One policy with its settings; KeyError where there is none of that name."""
+    settings = (
+        Setting(
+            setting,
+            _plain(field.get_default(call_default_factory=True)),
+            values_of(field),
+            field.description or "",
+        )
         for setting, field in SETTINGS[name].model_fields.items()
-    ]
+    )
+    return PolicyLine(name, tuple(settings))
 
 
 def values_of(field: FieldInfo) -> str:
@@ -93,8 +112,8 @@ def document() -> str:
 
 def _chapter(name: str) -> str:
     lines = [
-        f"| `{row['setting']}` | `{_cell(row['default'])}` | {row['values']} | {row['meaning']} |"
-        for row in rows_of(name)
+        f"| `{row.setting}` | `{_cell(row.default)}` | {row.values} | {row.meaning} |"
+        for row in policy(name).settings
     ]
     head = ["| setting | default | values | meaning |", "| --- | --- | --- | --- |"]
     return "\n".join(["", f"## `{name}`", "", *head, *lines, ""])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from events.generated.records import (
     Body,
@@ -215,7 +215,15 @@ def scaling_of(job: Job, decisions: Iterable[Standing]) -> Sizing:
     )
 
 
-def policy_of(expected: Json) -> dict[str, Any]:
+class PolicyInForce(TypedDict):
+    """The policy of a config, as it is in force."""
+
+    policy: str
+    mode: str
+    settings: Json
+
+
+def policy_of(expected: Mapping[str, Any]) -> PolicyInForce:
     """The policy that a config names and its mode, as they are in force."""
     usual, said = Policy(), expected.get("policy")
     given = said if isinstance(said, dict) else {}

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from events.generated.records import SyncFailed
 from projections.syncs import Sync, SyncPlan
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine
-from turbine.read.plain import means
+from turbine.read.plain import Json, means
 from turbine.read.state.running import condition, state_of
 from turbine.read.state.view import View
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from components.job_service.decide import decide
 from components.state_syncer.decide import decide as decide_sync
@@ -28,6 +27,7 @@ from events.wire.codec import Read, Record, encode
 from projections.jobs import Job, apply, fold
 from projections.syncs import Sync
 from projections.syncs import fold as fold_sync
+from turbine.read.plain import Json
 from turbine_client.subscribe import Outcome
 from turbine_client.verdicts import Verdict, verdict_of
 
@@ -41,8 +41,8 @@ class ChangeTrial:
     """The verdict, and the expected config before and after it."""
 
     verdict: JobConfigChanged | JobConfigRejected
-    before: dict[str, Any]
-    after: dict[str, Any]
+    before: Json
+    after: Json
 
 
 def try_change(

@@ -27,10 +27,10 @@ from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, CLOCK, JOURNAL
 from events.wire.lock import read_lock
 from turbine.read.moments import BadMoment, show_time
+from turbine.read.plain import Json
 from turbine.read.sources.log_lines import (
     BadFile,
     FileHead,
-    Json,
     Tail,
     head_of,
     message_of,

@@ -18,11 +18,12 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
+from turbine.read.plain import Json
 from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-log/2"
@@ -40,8 +41,6 @@ OFFSET_MOST = 1 << 62
 _MAGIC = b"\x1f\x8b"
 _HEAD_WORDS = ("topics", "begins", "ends")
 ABOUT = "the log of a Turbine installation: `turbine open FILE` says what is in it"
-
-Json = dict[str, Any]
 
 
 class BadFile(Corrupt):

@@ -34,6 +34,7 @@ from turbine.read.state.start import (
     OWNED,
     Fetched,
     FoldStart,
+    KeptRows,
     pack_held,
     unpack_held,
 )
@@ -270,7 +271,7 @@ class Framed(FoldStart):
         self._cache, self._frame, self._whole = cache, frame, whole
         self.seen, self.rest, self.tiers = frame.seen, frame.rest, frame.tiers
 
-    def rows(self, name: str) -> dict[str, Any]:
+    def rows(self, name: str) -> KeptRows:
         """Each is fetched when it is asked for; what holds something back is looked at anyway."""
         number = self._frame.number
         if self._whole:  # for who stays: the cache may be gone tomorrow

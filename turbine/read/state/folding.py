@@ -318,7 +318,7 @@ class Folding:
             records=rest.records,
         )
 
-    def _rows(self, at: int, what: str) -> dict[str, Any]:
+    def _rows(self, at: int, what: str) -> Mapping[str, Any]:
         """Of each tier there is one."""
         found = {tier: pair[at].held.get(f"{tier}/{what}") for tier, pair in self.tiers.items()}
         return {tier: one.row for tier, one in sorted(found.items()) if one and one.row}

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import components
 import events
@@ -42,7 +41,7 @@ def open_cache(log: Log, directory: Path | None = None) -> Cache:
     return found
 
 
-def identity_of(log: Log) -> dict[str, Any]:
+def identity_of(log: Log) -> Mapping[str, object]:
     """What a cache is made of: with another log or another build, it is another cache."""
     return {
         "format": FORMAT,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from projections.fleet import ADD, DROP, ShardGenerations, TierFleet
 from projections.lives import Life
 from projections.shards import mask_of_shard, whole_mask
 
-Row = dict[str, Any]
-
-UNDER_WAY = ("adding", "dropping", "killing", "dropped", "waiting")
-"""Stages of a shard about which something is still to come."""
 UNPLANNED = "no plan moves it yet"
+
+
+class LeftShards(TypedDict):
+    """What a container still holds."""
+
+    left: int
+    because: dict[str, list[int]]
 
 
 def now_of(row: TierFleet) -> int:
@@ -67,7 +70,7 @@ def regions_of(row: TierFleet, shard: int) -> list[str]:
 # --- emptying
 
 
-def why_left(row: TierFleet, name: str) -> Row:
+def why_left(row: TierFleet, name: str) -> LeftShards:
     """What a container still holds, by what it waits for."""
     shards = sorted(row.holdings.get(name, ()))
     planned = {move.shard for move in row.course.left()} if row.course is not None else set()

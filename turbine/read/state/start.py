@@ -39,6 +39,10 @@ class Fetched(dict[str, V]):
         return self[key]
 
 
+KeptRows = dict[str, Any]
+"""Rows by their keys, of the kind that lies under one name."""
+
+
 class FoldStart:
     """Where a fold begins: at the first record, with no rows."""
 
@@ -46,7 +50,7 @@ class FoldStart:
     rest = Rest()
     tiers: tuple[str, ...] = ()
 
-    def rows(self, name: str) -> dict[str, Any]:
+    def rows(self, name: str) -> KeptRows:
         """The rows that are kept under that name."""
         assert name, "each row lies under one"
         return {}

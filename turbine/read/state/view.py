@@ -122,6 +122,11 @@ class View:
     records: int = 0
 
     @property
+    def last_ms(self) -> int:
+        """The log's own time then; 1 of a log in which nothing is."""
+        return max(self.now_ms, self.at_ms, 1)
+
+    @property
     def dead_letters(self) -> int:
         """How many there are."""
         return sum(self.letters.values())

@@ -26,9 +26,7 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
     ("/tiers/default/balance", shapes_more.BalanceAnswer),
-    ("/policies", shapes_more.PoliciesAnswer),
     ("/fleet/series", shapes_overview.FleetSeriesAnswer),
-    ("/digest", shapes_overview.DigestAnswer),
 ]
 
 

@@ -8,12 +8,15 @@ import pytest
 
 from tests.unit.turbine.api.test_answers import get
 from tests.unit.turbine.api.world import World
-from turbine.api.documents import Topics
+from turbine.api.documents import Policies, Topics
 from turbine.api.paging import JobPage, Page, TierPage
 from turbine.api.tiers import Containers, Tiers
 from turbine.read.answers.alerts import Alerts
+from turbine.read.answers.diff import ChangedSubject
+from turbine.read.answers.digest import Digest
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind
 from turbine.read.answers.lines import JobLine
 from turbine.read.answers.platform import Platform
 from turbine.read.answers.syncs import SyncLine
@@ -29,6 +32,12 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/jobs/clicks/tasks", JobPage[TaskLine]),
     ("/jobs/clicks/tasks/1", Task),
     ("/syncs", Page[SyncLine]),
+    ("/digest", Digest),
+    ("/lag", Page[JobBehind]),
+    ("/lag?by=task", Page[TaskBehind]),
+    ("/lag?by=partition", Page[PartitionBehind]),
+    ("/diff?from=1970-01-01T00:00:01Z", Page[ChangedSubject]),
+    ("/policies", Policies),
     ("/topics", Topics),
     ("/platform", Platform),
     ("/tiers", Tiers),

@@ -103,7 +103,7 @@ def test_every_operation_is_told(served: World, tmp_path: Path) -> None:
     names = [one["operationId"] for one in operations]
     assert len(names) == len(set(names))
     gets = [some["get"] for some in document["paths"].values() if "get" in some]
-    atless = {"policies", "topics", "contract", "scoreboard", "stream", "task_log"}
+    atless = {"policies", "policy", "topics", "contract", "scoreboard", "stream", "task_log"}
     for one in gets:
         has_at = any(each["name"] == "at" for each in one.get("parameters", ()))
         assert has_at == (one["operationId"] not in atless), one["operationId"]

@@ -28,6 +28,7 @@ BAD = [
     ("/jobs/nope/why-not?action=scale-up", 404, "no-such-job", "path.job", "GET jobs"),
     ("/jobs/clicks/why-not", 422, "invalid-request", "query.action", "required"),
     ("/jobs/clicks/why-not?action=fly", 422, "invalid-request", "query.action", "use one of scale"),
+    ("/policies/nope", 404, "no-such-policy", "path.policy", "; use one of "),
     ("/decisions/nope", 404, "no-such-decision", "path.id", "GET journal lists all"),
     ("/tiers/nope/containers", 404, "no-such-tier", "path.tier", "turbine tier create"),
     ("/tiers/nope/shards", 404, "no-such-tier", "path.tier", "turbine tier create"),
@@ -119,7 +120,7 @@ def test_a_bug_is_told_as_one_and_its_words_are_not(
 def test_a_broker_that_is_away_is_told_in_its_own_sentence(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(_: object) -> None:
+    def away(*_: object) -> None:
         raise BrokerUnreachable("no broker answers at b:1; start it")
 
     monkeypatch.setattr(world.desk.reading, "view", away)
