@@ -72,10 +72,10 @@ class Recorded:
         held = self._owner(journal_view, name, None, end).held.get(name)
         return None if held is None else held.row
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """As the log's."""
         names = sorted({one.record.key for one in self.reads if one.topic == JOURNAL})
-        return {name: job for name in names if (job := self.job(name)) is not None}
+        return {name: job for name in names if (job := self.job(name, end=end)) is not None}
 
     def decisions(
         self,

@@ -70,7 +70,7 @@ ANSWERS = (
     ),
     edit(
         "markers count as the last records",
-        "turbine/cli/following.py",
+        "turbine/cli/logs.py",
         "end - MARKERS * lines",
         "end - lines",
         test="turbine/test_log_file.py",
@@ -175,7 +175,7 @@ ANSWERS = (
     ),
     edit(
         "decisions stand before their requests",
-        "turbine/cli/following.py",
+        "turbine/cli/logs.py",
         "key=lambda one: (one.at_ms, order[one.topic], one.partition, one.offset),",
         "key=lambda one: (one.at_ms, one.topic, one.partition, one.offset),",
         test="turbine/test_log_file.py",

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from turbine.api.asking import AtDesk, Desk
 from turbine.api.problems import RequestRefused, invalid
 from turbine.cli.here import invoke
-from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
+from turbine.cli.table import reading
 from turbine.cli.terminal import Terminal, writing_to
 from turbine.read.moments import set_now
 from turbine.read.sources.source import NoInstallation

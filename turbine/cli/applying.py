@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - a person's patience is real time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from components.state_syncer.core.plan import wanted_state
@@ -16,30 +16,30 @@ from projections.jobs import Job
 from projections.keeping import STATE_STAYS
 from projections.syncs import Sync
 from turbine.cli.documents import LayerWish
-from turbine.cli.job_rows import reached, told
 from turbine.cli.output import tell
-from turbine.cli.partitions import fill, named_topics, notes
-from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, check_sizes, plan_of
+from turbine.cli.plans import (
+    ChangeTerms,
+    PlannedChange,
+    await_verdicts,
+    check_sizes,
+    plan_of,
+    show_verdicts,
+    trial_rows,
+)
+from turbine.cli.reading import jobs_view, looks, reached, told
 from turbine.cli.terminal import terminal
-from turbine.cli.trials import trial_rows
-from turbine.cli.verdicts import show_verdicts
-from turbine.cli.viewing import jobs_view
 from turbine.failures import Code, Failed
 from turbine.ops.generate import prepare_topic
 from turbine.read.answers.config_findings import ConfigFinding, findings_in
 from turbine.read.answers.costs import sentences
 from turbine.read.answers.lines import line_in
 from turbine.read.answers.tasks import TaskState, states_of
+from turbine.read.plain import JsonObject
 from turbine.read.state.framed import FramedLog
 from turbine.read.state.running import Sightings, condition
 from turbine_client.clients import counts_of
 from turbine_client.publish import Publisher
 from turbine_client.settings import Settings
-
-Row = dict[str, Any]
-
-LOOK_S = 1.0
-"""Between two looks at the jobs: each reads a job's partition anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def run(log: FramedLog, wishes: list[LayerWish], terms: ChangeTerms, how: How) -
     return code
 
 
-def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[Row]:
+def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[JsonObject]:
     if not due:
         return []
     with Publisher(log.settings, author=terms.author) as publisher:
@@ -106,22 +106,22 @@ def known_jobs(log: FramedLog, wishes: Sequence[LayerWish]) -> Mapping[str, Job]
 
 def wrong_rows(
     wishes: Iterable[LayerWish], jobs: Mapping[str, Job], terms: ChangeTerms
-) -> list[Row]:
+) -> list[JsonObject]:
     """A row with all that is the matter of each job of the file whose config cannot be."""
-    rows: list[Row] = []
+    rows: list[JsonObject] = []
     for wish in wishes:
         job = jobs.get(wish.job)
         if not wish.whole and (job is None or not job.alive):
             continue  # what is the matter is that there is no such job, and the verdict says so
         found = findings_of(wish, job, terms.layer)
         if found:
-            row: Row = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
+            row: JsonObject = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
             row |= {"reason": "invalid", "path": found[0].path, "explanation": found[0].sentence}
             rows.append(row | {"findings": [one.to_plain() for one in found]})
     return rows
 
 
-def held_back(wishes: Iterable[LayerWish], wrong: Iterable[Row]) -> list[Row]:
+def held_back(wishes: Iterable[LayerWish], wrong: Iterable[JsonObject]) -> list[JsonObject]:
     """A row of each other job of a file of which nothing is sent."""
     names = [row["job"] for row in wrong]
     others = [wish.job for wish in wishes if wish.job not in names]
@@ -181,7 +181,7 @@ class FileTopics:
 # --- costs
 
 
-def unchanged(plan: PlannedChange, terms: ChangeTerms) -> Row:
+def unchanged(plan: PlannedChange, terms: ChangeTerms) -> JsonObject:
     """The row of a job that is what its file says already."""
     return {
         "job": plan.wish.job,
@@ -191,20 +191,20 @@ def unchanged(plan: PlannedChange, terms: ChangeTerms) -> Row:
     }
 
 
-def in_order(rows: Iterable[Row], wishes: Iterable[LayerWish]) -> list[Row]:
+def in_order(rows: Iterable[JsonObject], wishes: Iterable[LayerWish]) -> list[JsonObject]:
     """As the jobs stand in the file."""
     order = {wish.job: at for at, wish in enumerate(wishes)}
     return sorted(rows, key=lambda row: order[row["job"]])
 
 
-def tell_costs(rows: Iterable[Row]) -> None:
+def tell_costs(rows: Iterable[JsonObject]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
             tell(printable(f"{row['job']}: {sentence}"))
 
 
-def tell_next(rows: Iterable[Row]) -> None:
+def tell_next(rows: Iterable[JsonObject]) -> None:
     """Says to a person, and to no program, where to look at what was accepted."""
     accepted = [row["job"] for row in rows if row["verdict"] == "accepted"]
     if accepted and terminal().tty:
@@ -224,23 +224,17 @@ def await_all(log: FramedLog, jobs: Iterable[str], limit_s: float, output: str) 
 
 
 def _await(log: FramedLog, job: str, limit_s: float) -> None:
-    while True:
+    for last in looks(limit_s):
         sync = log.syncs(job=job)[job]
         # Whether containers live takes a longer look, once tasks have said that they run.
-        if arrived(sync) and _lives(log, job):
+        if arrived(sync) and not line_in(jobs_view(log, None), job).not_running:
             return
-        if time.monotonic() >= limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT,
                 f"{job} was accepted and does not run yet: {lacking(sync)}; `turbine logs {job}`"
                 " shows what its tasks say",
             )
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
-
-
-def _lives(log: FramedLog, job: str) -> bool:
-    """Do all tasks that should run do so, in containers that live?"""
-    return not line_in(jobs_view(log, None), job).not_running
 
 
 def arrived(sync: Sync) -> bool:
@@ -270,3 +264,76 @@ def lacking(sync: Sync) -> str:
 
 def _tasks(sync: Sync) -> list[TaskState]:
     return list(states_of(sync, Sightings(), {}))
+
+
+NAMED = 3
+"""Jobs that a note names; more of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPartitions:
+    """An input of a job that does not say how many partitions its topic has."""
+
+    job: str
+    at: int
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A topic that a job reads or writes, and where its config says so."""
+
+    job: str
+    path: str
+    topic: str
+    partitions: int | None = None
+
+
+def named_topics(wish: LayerWish) -> Iterator[Named]:
+    """What the job names. The file may hold anything: what is no input names no topic."""
+    inputs, output = wish.set.get("inputs"), wish.set.get("output")
+    for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
+        if isinstance(one, dict) and isinstance(one.get("topic"), str):
+            count = one.get("partitions")
+            said = count if isinstance(count, int) and count > 0 else None
+            yield Named(wish.job, f"inputs.{at}", one["topic"], said)
+    if isinstance(output, dict) and isinstance(output.get("topic"), str):
+        yield Named(wish.job, "output", output["topic"])
+
+
+def gaps(wish: LayerWish) -> Iterator[UnknownPartitions]:
+    """Inputs that do not say how many partitions they have, which could be filled in."""
+    inputs = wish.set.get("inputs")
+    for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
+        if isinstance(one, dict) and "partitions" not in one:
+            topic = one.get("topic")
+            if isinstance(topic, str):
+                yield UnknownPartitions(wish.job, at, topic)
+
+
+def fill(wish: LayerWish, counts: Mapping[str, int]) -> LayerWish:
+    """The wish with the partitions of each topic that is there."""
+    found = {gap.at: counts[gap.topic] for gap in gaps(wish) if gap.topic in counts}
+    if not found:
+        return wish
+    inputs: list[Any] = [
+        {**one, "partitions": found[at]} if at in found else one
+        for at, one in enumerate(wish.set["inputs"])
+    ]
+    return replace(wish, set={**wish.set, "inputs": inputs})
+
+
+def notes(wishes: Iterable[LayerWish], counts: Mapping[str, int], bootstrap: str) -> Iterator[str]:
+    """A sentence for each topic that is not there."""
+    missing: dict[str, list[Named]] = {}
+    for wish in wishes:
+        for one in named_topics(wish):
+            if one.topic not in counts:
+                missing.setdefault(one.topic, []).append(one)
+    for topic, found in missing.items():
+        named = ", ".join(f"{one.path} of {one.job}" for one in found[:NAMED])
+        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        yield printable(
+            f"the broker at {bootstrap} shows no topic {topic}, named by {named}{more};"
+            " make it with --create-topics, or apply again when it is there"
+        )

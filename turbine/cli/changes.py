@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
 from events.generated.records import JobDeleteRequested
 from turbine.cli.applying import How, run
@@ -15,7 +15,9 @@ from turbine.cli.options import (
     DryRun,
     Expected,
     Expires,
+    JobName,
     Layer,
+    Name,
     Reason,
     Shown,
     Wait,
@@ -28,77 +30,49 @@ from turbine.cli.options import (
     open_log,
     patience,
 )
-from turbine.cli.plans import ChangeTerms, PlannedChange, await_verdicts, dry_id
-from turbine.cli.trials import trial_rows, try_asking
-from turbine.cli.verdicts import row_of, show_verdicts
-from turbine.failures import Code, Failed
+from turbine.cli.plans import (
+    ChangeTerms,
+    PlannedChange,
+    await_verdicts,
+    dry_id,
+    row_of,
+    show_verdicts,
+    trial_rows,
+    try_asking,
+)
 from turbine.read.answers.decision import verdict_on
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.moments import now_ms, parse_span
-from turbine.read.sources.log import Log
-from turbine_client.publish import (
-    Accepted,
-    Publisher,
-    verdict_of,
-)
-
-Row = dict[str, Any]
-
-File = Annotated[
-    str, typer.Option("-f", "--file", metavar="FILE", help="YAML; - is standard input.")
-]
-Sets = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="KEY=JSON", help="Dotted key and JSON value; repeatable."),
-]
-Clears = Annotated[
-    list[str] | None,
-    typer.Option("--clear", metavar="KEY", help="Dotted key to remove; repeatable."),
-]
-ChangeId = Annotated[
-    str | None,
-    typer.Option("--change-id", help="Of a change that was sent before: it counts once."),
-]
-Create = Annotated[bool, typer.Option("--create", help="A job that is not there is to be made.")]
-CreateTopics = Annotated[
-    bool, typer.Option("--create-topics", help="Make the topics that jobs name and are not there.")
-]
-Until = Annotated[
-    bool, typer.Option("--wait", help="Until each job runs as the file says; see --timeout.")
-]
-Patience = Annotated[
-    float | None,
-    typer.Option(
-        "--timeout",
-        metavar="SPAN",
-        parser=patience,
-        help="For the verdicts, by default 30s; with --wait for it all, by default 5m.",
-    ),
-]
-NoWait = Annotated[bool, typer.Option("--no-wait", help="Only print the change's id.")]
+from turbine_client.errors import BadRequest
+from turbine_client.publish import Accepted, Publisher, verdict_of
 
 VERDICT_S, RUNS_S = 30.0, 300.0
 
 
 def apply(
-    context: typer.Context,
+    context: Context,
     *,
-    file: File,
+    file: str,
     layer: Layer = "base",
     dry_run: DryRun = False,
-    create_topics: CreateTopics = False,
+    create_topics: bool = False,
     reason: Reason = "",
     expected_version: Expected = None,
     expires: Expires = None,
     author: Author = None,
-    wait: Until = False,
-    timeout: Patience = None,
+    wait: bool = False,
+    timeout: Annotated[float | None, Option(parser=patience)] = None,
     output: Shown = "table",
 ) -> int:
     """Make jobs what a file says.
 
     A document is `job: NAME` with all that the layer shall hold, or `job:`, `set:` and `clear:`
     to change a part of it. All that is wrong with the configs is told at once, and nothing is sent.
+
+    -f, --file FILE: YAML; - is standard input.
+    --create-topics: Make the topics that jobs name and are not there.
+    --wait: Until each job runs as the file says; see --timeout.
+    --timeout SPAN: For the verdicts, by default 30s; with --wait for it all, by default 5m.
     """
     patience_s = timeout or (RUNS_S if wait else VERDICT_S)
     verdict_s = timeout or VERDICT_S
@@ -110,26 +84,32 @@ def apply(
 
 
 def change(
-    context: typer.Context,
+    context: Context,
     *,
-    job: Annotated[str, typer.Argument(metavar="JOB")],
-    set_: Sets = None,
-    clear: Clears = None,
-    create: Create = False,
+    job: JobName,
+    set_: list[str] | None = None,
+    clear: list[str] | None = None,
+    create: bool = False,
     layer: Layer = "base",
     dry_run: DryRun = False,
     reason: Reason = "",
     expires: Expires = None,
     expected_version: Expected = None,
-    change_id: ChangeId = None,
+    change_id: str | None = None,
     author: Author = None,
     wait: Wait = VERDICT_S,
-    no_wait: NoWait = False,
+    no_wait: bool = False,
     output: Shown = "table",
 ) -> int:
     """Ask for a change of one layer of a job, and wait for the verdict.
 
     A job that is not there is made with --create alone; `turbine apply` makes one from a file.
+
+    --set KEY=JSON: Dotted key and JSON value; repeatable.
+    --clear KEY: Dotted key to remove; repeatable.
+    --create: A job that is not there is to be made.
+    --change-id: Of a change that was sent before: it counts once.
+    --no-wait: Only print the change's id.
     """
     wish = _wish_of(job, set_ or (), clear or ())
     if change_id is not None:
@@ -137,18 +117,15 @@ def change(
     terms = _terms(layer, author, reason, expires, expected=expected_version, wait_s=wait)
     plan = PlannedChange(wish, wish.set, wish.clear, expected_version, create=create)
     if dry_run:
-        return _try_change(open_log(context), plan, terms, output)
+        log = open_log(context)
+        known = log.job(job)
+        rows = trial_rows([plan], {} if known is None else {job: known}, terms, log)
+        return show_verdicts(rows, output, dry_run=True)
     return _send_change(context, plan, terms, change_id, no_wait=no_wait, output=output)
 
 
-def _try_change(log: Log, plan: PlannedChange, terms: ChangeTerms, output: str) -> int:
-    known = log.job(plan.wish.job)
-    rows = trial_rows([plan], {} if known is None else {known.name: known}, terms, log)
-    return show_verdicts(rows, output, dry_run=True)
-
-
 def _send_change(
-    context: typer.Context,
+    context: Context,
     plan: PlannedChange,
     terms: ChangeTerms,
     change_id: str | None,
@@ -157,9 +134,9 @@ def _send_change(
     output: str,
 ) -> int:
     settings, job = chosen(context).connected(), plan.wish.job
-    told = None if change_id is None else _known_verdict(context, job, change_id)
+    told = None if change_id is None else verdict_on(open_log(context), job, change_id)
     if told is not None:
-        return show_verdicts([told], output)
+        return show_verdicts([row_of(verdict_of(outcome_of(told.read)))], output)
 
     with Publisher(settings, author=terms.author) as publisher:
         pending = terms.propose(publisher, plan, change_id)
@@ -171,10 +148,10 @@ def _send_change(
 
 
 def delete(
-    context: typer.Context,
+    context: Context,
     *,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    reason: Annotated[str, typer.Option("--reason", help="Why it is deleted.")],
+    name: Name,
+    reason: str,
     yes: Yes = False,
     dry_run: DryRun = False,
     author: Author = None,
@@ -184,11 +161,13 @@ def delete(
     """Delete a job. At a terminal it is asked whether that is meant; elsewhere --yes says so.
 
     Its versions are kept: a job that is created anew under its name goes on from them.
+
+    --reason: Why it is deleted.
     """
     check_job(name)
     who = author_or_user(author)
     if dry_run:
-        asked = JobDeleteRequested(dry_id(), name, author=who, reason=reason)
+        asked = JobDeleteRequested(dry_id(now_ms()), name, author=who, reason=reason)
         row = try_asking(open_log(context), asked, "deletion", output)
         return show_verdicts([row], output, dry_run=True)
     check_meant(f"delete the job {name} and end its tasks", yes)
@@ -205,7 +184,7 @@ def delete(
 def _wish_of(job: str, assignments: Iterable[str], clear: Iterable[str]) -> LayerWish:
     sets, clears = parse_assignments(assignments), check_paths(clear, "--clear")
     if not sets and not clears:
-        raise Failed(Code.USAGE, "the change is empty; say what with --set KEY=JSON or --clear KEY")
+        raise BadRequest("the change is empty; say what with --set KEY=JSON or --clear KEY")
     return LayerWish(check_job(job), "the command line", sets, clears)
 
 
@@ -220,11 +199,3 @@ def _terms(
 ) -> ChangeTerms:
     expires_ms = None if expires is None else now_ms() + parse_span(expires, "--expires")
     return ChangeTerms(layer, author_or_user(author), reason, expires_ms, expected, wait_s)
-
-
-# --- what a file asks
-
-
-def _known_verdict(context: typer.Context, job: str, change_id: str) -> Row | None:
-    found = verdict_on(open_log(context), job, change_id)
-    return None if found is None else row_of(verdict_of(outcome_of(found.read)))

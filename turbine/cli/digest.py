@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated
 
-import typer
+from typer import Context
 
 from events.job_config.strict_json import printable
 from events.sentences.words import count_text
-from turbine.cli.options import At, Shown, check_job, open_log
+from turbine.cli.columns import cut
+from turbine.cli.options import At, Shown, check_jobs, open_log
 from turbine.cli.output import show
-from turbine.cli.viewing import viewed
-from turbine.failures import Code, Failed
-from turbine.read.answers.digest import (
-    FINE,
-    LOOK,
-    NEEDS,
-    Digest,
-    JobDigest,
-    look,
-)
+from turbine.cli.reading import viewed
+from turbine.read.answers.digest import FINE, LOOK, NEEDS, Digest, JobDigest, look
 from turbine.read.answers.digest_events import ConfigStep, DigestEvent, OpenAlert, ScalingStep
 from turbine.read.answers.digest_tiers import TierDigest
 from turbine.read.answers.fleet import Totals
 from turbine.read.answers.lines import lines_of
 from turbine.read.moments import given_moment, now_ms, parse_moment, show_time
-from turbine.read.plain import plain
+from turbine_client.errors import BadRequest
 
 SHOWN = 5
 """Of one sort of one job: the newest, with how many there are beside them."""
@@ -35,14 +27,10 @@ TEXT_MAX = 240
 
 
 def digest(
-    context: typer.Context,
+    context: Context,
     *,
-    since: Annotated[
-        str, typer.Option("--since", metavar="SPAN|TIME", help="When the shift began.")
-    ] = "8h",
-    job: Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")] = (
-        None
-    ),
+    since: str = "8h",
+    job: str | None = None,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -50,26 +38,27 @@ def digest(
 
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
     A span such as 8h is that long before the shift's end, which is now or --at.
+
+    --since SPAN|TIME: When the shift began.
+    --job JOB: Of this job only.
     """
-    if job is not None:
-        check_job(job)
+    check_jobs(job)
     end = given_moment(at)
     _begin(since, end if isinstance(end, int) else now_ms())
     log = open_log(context)
     with viewed(log, end) as view:
         begin_ms = _begin(since, view.last_ms)
-        row = look(log, view, lines_of(view), begin_ms, job)
-    show(plain(row), output, lambda: "\n".join(text_of(row)))
-    return Code.OK
+        found = look(log, view, lines_of(view), begin_ms, job)
+    return show(found, output, lambda: "\n".join(text_of(found)))
 
 
 def _begin(since: str, until_ms: int) -> int:
     """When the shift began: a span is that long before its end."""
     begin = parse_moment(since, now_ms() if since.endswith("ago") else until_ms, "--since")
     if not isinstance(begin, int):
-        raise Failed(Code.USAGE, "--since: a shift begins at a time; write 8h or an RFC 3339 time")
+        raise BadRequest("--since: a shift begins at a time; write 8h or an RFC 3339 time")
     if begin >= until_ms:
-        raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
+        raise BadRequest(f"--since: {since} is not before the end; name an earlier time")
     return begin
 
 
@@ -81,7 +70,8 @@ def text_of(row: Digest) -> Iterator[str]:
     stands = [one.stands for one in row.jobs]
     needing = stands.count(NEEDS)
     yield (
-        f"since {show_time(row.since_ms)}: {_jobs(needing)} {_verb(needing)} you,"
+        f"since {show_time(row.since_ms)}: {count_text(needing, 'job')}"
+        f" need{'s' if needing == 1 else ''} you,"
         f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row.quiet} quiet"
     )
     yield _headline(row.totals)
@@ -103,19 +93,9 @@ def _headline(totals: Totals) -> str:
     return f"{totals.tasks_running} of {totals.tasks_wanted} tasks run: {parts}"
 
 
-def _jobs(count: int) -> str:
-    return count_text(count, "job")
-
-
-def _verb(count: int) -> str:
-    return "needs" if count == 1 else "need"
-
-
 def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
     for name, text in told:
-        plain = printable(text)
-        short = plain if len(plain) <= TEXT_MAX else plain[: TEXT_MAX - 1] + "…"
-        yield f"  {name:<10}{short}"
+        yield f"  {name:<10}{cut(printable(text), TEXT_MAX)}"
 
 
 def _about_job(row: JobDigest) -> Iterator[tuple[str, str]]:

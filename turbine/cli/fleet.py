@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
 from components.runtime.process.local import (
     Flags,
@@ -16,10 +16,10 @@ from components.runtime.process.local import (
     broker_directory,
 )
 from components.runtime.process.loop import StopSignal
+from components.webhooks.config import hooks_of
 from turbine.cli.local import port_of
 from turbine.cli.options import chosen
 from turbine.cli.output import tell, write
-from turbine.cli.webhooks import hooks_in
 from turbine.extras import require
 from turbine.failures import Code, Failed
 from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, run_fleet
@@ -36,26 +36,20 @@ LOCAL_SETTINGS = {"load_max": 1000, "moves_max": 1000}
 would let nobody empty one in an afternoon."""
 
 
-Engine = Annotated[
-    Literal["spark", "process"],
-    typer.Option("--engine", help="What runs tasks: Spark, or processes that only count."),
-]
-
-
 def up(
-    context: typer.Context,
+    context: Context,
     *,
-    detach: Annotated[
-        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
-    ] = False,
-    containers: Annotated[
-        int, typer.Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
-    ] = 2,
-    engine: Engine = "spark",
+    detach: bool = False,
+    containers: Annotated[int, Option(min=0, max=64)] = 2,
+    engine: Literal["spark", "process"] = "spark",
 ) -> int:
     """Run a whole fleet on this machine: all components, a tier and containers.
 
     Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
+
+    -d, --detach: Leave it running; `turbine down` ends it.
+    --containers N: That run tasks.
+    --engine: What runs tasks: Spark, or processes that only count.
     """
     settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.
@@ -64,7 +58,9 @@ def up(
     try:
         settings, ours = _prepare_broker(settings)
         flags = replace(chosen(context).flags(), bootstrap=settings.bootstrap)
-        _prepare(settings, flags, hosts)
+        _prepare_topics(flags)
+        _prepare_tier(settings)
+        _prepare_engine(settings, hosts)
         if detach:
             return _detach(settings, flags, hosts)
         _supervise(settings, flags, hosts, stop)
@@ -79,16 +75,10 @@ def up(
     return Code.OK
 
 
-def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
-    _prepare_topics(flags)
-    _prepare_tier(settings)
-    _prepare_engine(settings, hosts)
-
-
-def _alone(context: typer.Context, hosts: Hosts) -> Settings:
+def _alone(context: Context, hosts: Hosts) -> Settings:
     require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
-    hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
+    hooks_of(settings)  # a mistake in them is told here, and not by a process that starts and ends
     if lives(settings.directory):
         raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
     return settings
@@ -120,18 +110,16 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
         kept = ask_broker("status", directory)
         if kept["answers"]:
             return replace(settings, bootstrap=kept["bootstrap"]), False
-        anew = kept["data_bytes"] > 0 or _is_anothers(settings)
+        # Or does a local broker of another directory listen where ours usually does?
+        anew = kept["data_bytes"] > 0 or (
+            not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
+        )
     if not anew and not knock(settings):
         return settings, False
     # None: the port that it had, or a free one.
     row = ask_broker("start", directory, None if anew else port_of(settings))
     tell(f"a broker runs at {row['bootstrap']}")
     return replace(settings, bootstrap=row["bootstrap"]), bool(row["started"])
-
-
-def _is_anothers(settings: Settings) -> bool:
-    """Does a local broker of another directory listen where ours usually does?"""
-    return not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
 
 
 def _prepare_topics(flags: Flags) -> None:
@@ -164,7 +152,7 @@ def _prepare_engine(settings: Settings, hosts: Hosts) -> None:
         ask_spark(at_once=False)
 
 
-def down(context: typer.Context) -> int:
+def down(context: Context) -> int:
     """End what `up` runs, and the broker.
 
     The log stays.

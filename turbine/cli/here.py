@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from difflib import get_close_matches
 
 import typer
+from typer import Context
 
 from turbine.cli.commands import app
 from turbine.cli.options import Chosen
@@ -53,7 +54,7 @@ def invoke(line: Sequence[str], chosen: Chosen | None = None) -> int:
         return _failed(failure)
 
 
-def _meant(option: str, context: typer.Context | None) -> str:
+def _meant(option: str, context: Context | None) -> str:
     """The option that somebody may have meant, those of every line with them: a parser of one
     command knows its own alone."""
     own = [] if context is None else [one for found in context.command.params for one in found.opts]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
 from events.generated.records import PlacementApplyRequested, PlacementRejected
 from events.job_config.strict_json import printable
@@ -13,11 +14,17 @@ from events.topics import TIERS
 from events.wire.codec import Read
 from projections.fleet import TierFleet
 from projections.plans import read_request, write_moves
-from turbine.cli.columns import listed
-from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
-from turbine.cli.hosted import list_text, move_columns
+from turbine.cli.columns import listed, part
+from turbine.cli.containers import (
+    existing_tier,
+    list_text,
+    look,
+    move_columns,
+    moves_in,
+    tell_alerts,
+)
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
-from turbine.cli.output import Column, facts, show, show_value, table_text, write
+from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
 from turbine.ops.tiers import Answer, answer_to, ask, new_id
 from turbine.read.answers.ids import LEAST
@@ -25,21 +32,13 @@ from turbine.read.answers.move_history import plans_of
 from turbine.read.answers.moves import plan_line
 from turbine.read.answers.placing import draft_of, draft_to_plain
 from turbine.read.moments import show_time
-from turbine.read.plain import plain
+from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
 from turbine_client.publish import TooLarge
 
-Row = dict[str, Any]
-PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
-Most = Annotated[
-    int | None,
-    typer.Option(
-        "--moves",
-        min=1,
-        metavar="N",
-        help="At most about so many; what nobody holds is not counted.",
-    ),
-]
+PlanId = Annotated[str, Argument(metavar="PLAN")]
+
 
 STALE = ("world-moved", "unknown-plan")
 MOVES_SHOWN = 40
@@ -50,32 +49,29 @@ REASONS_SHOWN = 12
 
 
 def plan_placement(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
-    moves: Most = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="As always: nothing is sent by this command.")
-    ] = True,
+    moves: Annotated[int | None, Option(min=1)] = None,
+    dry_run: bool = True,
     at: At = None,
     output: Shown = "table",
 ) -> int:
     """Show what the shard manager would move now, and why.
 
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
+
+    --moves N: At most about so many; what nobody holds is not counted.
+    --dry-run: As always: nothing is sent by this command.
     """
     del dry_run
-    _, row, _ = read_fleet(context, tier, at)
+    row = look(context, tier, at).row
     told = draft_to_plain(row, draft_of(row, moves))
-    if output == "table":
-        write(_plan_text(told, moves))
-        tell_alerts(row, output)
-    else:
-        show_value(told, output)
-    return Code.OK
+    show(told, output, lambda: _plan_text(told, moves))
+    return tell_alerts(row, output)
 
 
-def _plan_text(row: Row, most: int | None) -> str:
+def _plan_text(row: JsonObject, most: int | None) -> str:
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -85,9 +81,9 @@ def _plan_text(row: Row, most: int | None) -> str:
     if row["unplaced"]:
         head.append(("unplaced", f"{row['unplaced']} shards fit nowhere"))
     parts = [facts(head)]
-    if row["spread"]:
-        parts.append(table_text(_spread(row), _spread_columns()))
-    parts += [text for text in (_out_text(row), _unplaced_text(row)) if text]
+    spread = [{"resource": name} | both for name, both in row["spread"].items()]
+    parts += [table_text(spread, _spread_columns())] if spread else []
+    parts += [*_out_parts(row), *_unplaced_parts(row)]
     if count:
         parts.append(listed(row["moves"][:MOVES_SHOWN], "SHARD, FROM, TO, REASON") + _more(count))
         further = f" --moves {most}" if most is not None else ""
@@ -101,12 +97,8 @@ def _more(count: int) -> str:
     return f"\n… and {count - MOVES_SHOWN} more; -o json has all" if count > MOVES_SHOWN else ""
 
 
-def _spread(row: Row) -> list[Row]:
-    return [{"resource": name} | both for name, both in row["spread"].items()]
-
-
-def _spread_columns() -> list[Any]:
-    def cell(when: str, which: str) -> Any:
+def _spread_columns() -> list[Column]:
+    def cell(when: str, which: str) -> Callable[[JsonObject], str]:
         return lambda one: f"{one[when][which] / 1000:.2f}"
 
     return [
@@ -127,10 +119,8 @@ CAUSES = {
 """Why a container stays out of band, in words."""
 
 
-def _out_text(row: Row) -> str:
-    if not row["out_of_band"]:
-        return ""
-    return listed(
+def _out_parts(row: JsonObject) -> list[str]:
+    return part(
         row["out_of_band"],
         "OUT OF BAND=container, IN=resource, BY, AND STAYS SO BECAUSE",
         {
@@ -140,24 +130,22 @@ def _out_text(row: Row) -> str:
     )
 
 
-def _unplaced_text(row: Row) -> str:
+def _unplaced_parts(row: JsonObject) -> list[str]:
     counts = Counter(one["why"] for one in row["unplaced_shards"])
-    firsts: Row = {}
-    for one in row["unplaced_shards"]:
-        firsts.setdefault(one["why"], one["shard"])
+    firsts = {one["why"]: one["shard"] for one in reversed(row["unplaced_shards"])}
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
-    return listed(rows[:REASONS_SHOWN], "UNPLACED=count, FIRST, BECAUSE=why") if rows else ""
+    return part(rows[:REASONS_SHOWN], "UNPLACED=count, FIRST, BECAUSE=why")
 
 
 # --- apply
 
 
 def apply_placement(
-    context: typer.Context,
+    context: Context,
     plan: PlanId,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it stands beside the plan.")],
-    moves: Most = None,
+    reason: str,
+    moves: Annotated[int | None, Option(min=1)] = None,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -166,6 +154,9 @@ def apply_placement(
     """Have a plan carried out: one that was shown, or one that waits to be confirmed.
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
+
+    --reason: Why; it stands beside the plan.
+    --moves N: At most about so many; what nobody holds is not counted.
     """
     tier, shown = _tier_of(plan)
     who = author_or_user(author)
@@ -194,10 +185,9 @@ def _tier_of(plan: str) -> tuple[str, bool]:
         tier, found, rest = plan.rpartition(mark)
         if found and tier and rest:
             return tier, mark == "!"
-    raise Failed(
-        Code.USAGE,
+    raise BadRequest(
         f"{plan} is no plan's id; `turbine placement plan` shows one such as default!1f3a0c9e2b7d,"
-        " and an alert that waits for you names one such as default#12",
+        " and an alert that waits for you names one such as default#12"
     )
 
 
@@ -210,12 +200,9 @@ def _whole_id(row: TierFleet, plan: str, most: int | None) -> str:
 
 def _show_trial(plan: str, moves_json: str, output: str) -> int:
     count = len(read_request(moves_json))
-    if output == "table":
-        moves = f"with its {count} moves" if count else "which says that what is silent is gone"
-        write(f"{plan}: would be asked for, {moves}")
-    else:
-        show_value({"verdict": "would be asked for", "plan": plan, "moves": count}, output)
-    return Code.OK
+    moves = f"with its {count} moves" if count else "which says that what is silent is gone"
+    row = {"verdict": "would be asked for", "plan": plan, "moves": count}
+    return show(row, output, lambda: f"{plan}: would be asked for, {moves}")
 
 
 def _moves_again(row: TierFleet, plan: str, most: int | None) -> str:
@@ -253,30 +240,22 @@ def _send(log: Log, body: PlacementApplyRequested) -> None:
     try:
         ask(log, body.tier, body)
     except TooLarge:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"plan {body.plan_id} has more moves than one request can hold; make it smaller with"
-            " `turbine placement plan --moves N`, and apply that",
+            " `turbine placement plan --moves N`, and apply that"
         ) from None
 
 
 def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
-    rejected = isinstance(answer, PlacementRejected)
-    if output == "table":
-        write(answer_text(answer, asked.plan_id))
-    else:
-        row = {
-            "verdict": "rejected" if rejected else "planned",
-            "plan": asked.plan_id,
-            "change_id": asked.change_id,
-            "id": read.record.id,
-            "position": f"{read.place}:{read.offset}",
-        }
-        show_value(row | {"body": answer.to_plain()}, output)
-    return _code_of(answer)
-
-
-def _code_of(answer: Answer) -> Code:
+    row = {
+        "verdict": "rejected" if isinstance(answer, PlacementRejected) else "planned",
+        "plan": asked.plan_id,
+        "change_id": asked.change_id,
+        "id": read.record.id,
+        "position": f"{read.place}:{read.offset}",
+        "body": answer.to_plain(),
+    }
+    show(row, output, lambda: answer_text(answer, asked.plan_id))
     if not isinstance(answer, PlacementRejected):
         return Code.OK
     return Code.CONFLICT if answer.reason in STALE else Code.FAILED
@@ -301,12 +280,13 @@ def answer_text(body: Answer, plan: str) -> str:
 
 
 def show_placement(
-    context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
+    context: Context, plan: PlanId, *, at: At = None, output: Shown = "table"
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)
-    plans = plans_of(looked.chain)
+    chain = looked.chain
+    plans = plans_of(chain)
     begin = [name for name in plans if shown and name.startswith(plan)]
     plan = begin[0] if len(begin) == 1 and len(plan.rpartition("!")[2]) >= LEAST else plan
     found = plans.get(plan)
@@ -317,13 +297,12 @@ def show_placement(
             else "`turbine get moves` names the plans of the last moves"
         )
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
-    moves = moves_in(looked, lambda one: one.plan == plan)
+    moves = moves_in(looked, chain, lambda one: one.plan == plan)
     row = plain(plan_line(found, moves, looked.row))
-    show(row, output, lambda: _shown_text(row))
-    return Code.OK
+    return show(row, output, lambda: _shown_text(row))
 
 
-def _shown_text(row: Row) -> str:
+def _shown_text(row: JsonObject) -> str:
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

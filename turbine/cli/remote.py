@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.naming import reading
+from turbine.cli.table import reading
 
 if TYPE_CHECKING:
     from turbine_client.settings import Settings

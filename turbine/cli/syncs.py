@@ -1,20 +1,42 @@
-"""`get syncs`, `get tasks` and `wait job`: how running follows expected."""
+"""`get syncs|tasks|alerts|lag` and `wait job`: how running follows what is expected."""
 
 from __future__ import annotations
 
 import time  # noqa: TID251 - a person's patience is real time
-from typing import Annotated, Any, Literal
+from collections.abc import Callable
+from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
 from projections.syncs import Sync
-from turbine.cli.columns import columns
-from turbine.cli.job_rows import existing_sync, names_in, reached, told, versions_text
-from turbine.cli.options import At, Listed, Names, Shown, check_job, open_log
-from turbine.cli.output import show_rows, show_value, write
-from turbine.cli.viewing import jobs_view, lines_of
+from turbine.cli.columns import Cell, amount, columns, listed
+from turbine.cli.options import (
+    At,
+    JobName,
+    JobNames,
+    Listed,
+    Names,
+    Shown,
+    check_job,
+    check_jobs,
+    open_log,
+)
+from turbine.cli.output import Column, show, show_rows, show_value, tell, write
+from turbine.cli.reading import (
+    all_existing,
+    existing_sync,
+    jobs_view,
+    lines_by_job,
+    looks,
+    names_in,
+    reached,
+    told,
+)
 from turbine.failures import Code, Failed
-from turbine.read.answers.syncs import sync_line, syncs
+from turbine.read.answers.alerts import alerts
+from turbine.read.answers.lag import look
+from turbine.read.answers.lines import lines_of, some_of
+from turbine.read.answers.syncs import PlanLine, SyncLine, sync_line, syncs
 from turbine.read.answers.tasks import tasks
 from turbine.read.moments import given_moment, parse_span, show_time
 from turbine.read.plain import plain
@@ -22,47 +44,47 @@ from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.running import Sightings
 from turbine.read.state.view import View
 
-Row = dict[str, Any]
-Of = Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")]
-Name = Annotated[str, typer.Argument(metavar="JOB")]
-
-LOOK_S = 1.0
-"""Between two looks of `wait`: each reads the job's partition anew."""
-
 
 def get_syncs(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
-    job: Of = None,
+    job: str | None = None,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List how far each job's running config has followed its expected one, or those named."""
+    """List how far each job's running config has followed its expected one, or those named.
+
+    --job JOB: Of this job only.
+    """
     view, found = _named(context, names, job, at)
-    lines = lines_of(view)
-    rows = plain(syncs(view, [lines[name] for name in found]))
-    show_rows(rows, output, _sync_columns(), name="job")
-    return Code.OK
+    lines = lines_by_job(view)
+    rows = syncs(view, [lines[name] for name in found])
+    return show_rows(rows, output, _sync_columns(), name="job")
 
 
 def get_tasks(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
-    job: Of = None,
+    job: str | None = None,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the tasks that should run, and those that run although they should not."""
+    """List the tasks that should run, and those that run although they should not.
+
+    --job JOB: Of this job only.
+    """
     view, syncs = _named(context, names, job, at)
-    rows = [row for name in syncs for row in plain(tasks(view, name))]
-    show_rows(rows, output, _task_columns())
-    return Code.OK
+    titles = (
+        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, GENERATION, ATTEMPT, CAUSE,"
+        " *SHARD GENERATION, *EXPLANATION"
+    )
+    return show_rows([row for name in syncs for row in tasks(view, name)], output, columns(titles))
 
 
 def _named(
-    context: typer.Context, names: list[str] | None, job: str | None, at: str | None
+    context: Context, names: list[str] | None, job: str | None, at: str | None
 ) -> tuple[View, dict[str, Sync]]:
     """What the log says, and the rows of the jobs that are named, by --job too; of all where none
     is."""
@@ -79,60 +101,108 @@ def _named(
 
 
 def wait_job(
-    context: typer.Context,
+    context: Context,
     *,
-    job: Name,
-    for_: Annotated[
-        Literal["running", "paused", "deleted", "quarantined"],
-        typer.Option("--for", help="What to wait for."),
-    ],
-    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "60s",
+    job: JobName,
+    for_: Literal["running", "paused", "deleted", "quarantined"],
+    timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "60s",
     output: Shown = "table",
 ) -> int:
     """Wait until a job is what is expected of it, or in quarantine.
 
     Running means that the newest config is in effect, and that all its tasks run.
+
+    --for: What to wait for.
     """
     check_job(job)
     limit_s = time.monotonic() + parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
-    while True:
+    for last in looks(limit_s):
         sync = existing_sync(log.syncs(job=job), job, None, lambda: names_in(log))
         if reached(sync, for_):
             break
-        if time.monotonic() >= limit_s:
+        if last:
             raise Failed(Code.TIMEOUT, f"{job} is not {for_} after {timeout}: {told(sync)}")
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
-    if output == "table":
-        write(f"{job}: {for_}")
-    else:
-        count = count_of(sync, tasks_of(sync, Sightings(), {}))
-        show_value(plain(sync_line(sync, for_, count.wanted, count.running)), output)
-    return Code.OK
+    count = count_of(sync, tasks_of(sync, Sightings(), {}))
+    found = sync_line(sync, for_, count.wanted, count.running)
+    return show(found, output, lambda: f"{job}: {for_}")
 
 
-def _sync_columns() -> list[Any]:
-    def of_plan(name: str) -> Any:
-        return lambda row: row["plan"][name] if row["plan"] else None
+def _sync_columns() -> list[Column]:
+    def of_plan(cell: Callable[[PlanLine], object]) -> Callable[[SyncLine], object]:
+        return lambda sync: None if sync.plan is None else cell(sync.plan)
 
     return columns(
-        "JOB, STATE, TASKS, CONFIG=condition, EXPECTED, IN EFFECT, PLAN, STEP, MISSING,"
-        " DEADLINE, FAILURES, *CAUSE",
+        "JOB, STATE, TASKS, CONFIG=condition, EXPECTED=expected_versions:versions,"
+        " IN EFFECT=running_versions:versions, PLAN, STEP, MISSING, DEADLINE, FAILURES, *CAUSE",
         {
-            "TASKS": lambda row: f"{row['tasks_running']}/{row['tasks']}",
-            "EXPECTED": lambda row: versions_text(row["expected_versions"]),
-            "IN EFFECT": lambda row: versions_text(row["running_versions"]),
-            "PLAN": of_plan("intent"),
-            "STEP": of_plan("step"),
-            "MISSING": lambda row: len(row["plan"]["missing"]) if row["plan"] else None,
-            "DEADLINE": lambda row: show_time(row["plan"]["deadline_ms"] if row["plan"] else 0),
-            "CAUSE": lambda row: (row["quarantine"] or {}).get("explanation"),
+            "TASKS": lambda sync: f"{sync.tasks_running}/{sync.tasks}",
+            "PLAN": of_plan(lambda plan: plan.intent),
+            "STEP": of_plan(lambda plan: plan.step),
+            "MISSING": of_plan(lambda plan: len(plan.missing)),
+            "DEADLINE": of_plan(lambda plan: show_time(plan.deadline_ms)),
+            "CAUSE": lambda sync: sync.quarantine and sync.quarantine.explanation,
         },
     )
 
 
-def _task_columns() -> list[Any]:
+TITLES = "SINCE=since_ms:time, SEVERITY, ALERT, ABOUT=subject"
+
+
+def get_alerts(context: Context, *, at: At = None, output: Shown = "table") -> int:
+    """List the alerts that stand, and the last that were cleared, the newest first."""
+    found = alerts(jobs_view(open_log(context), given_moment(at)))
+    if output != "table":
+        return show_value(found, output)
+    if found.open:
+        write(listed(found.open, f"{TITLES}, CAUSE, ID"))
+    else:
+        tell("no alert is open")
+    if found.cleared:
+        write(listed(found.cleared, f"{TITLES}, CLEARED=cleared_ms:time, WHY=explanation, ID"))
+    return Code.OK
+
+
+def get_lag(
+    context: Context,
+    names: JobNames = None,
+    by: Literal["job", "task", "partition"] = "job",
+    at: At = None,
+    output: Listed = "table",
+) -> int:
+    """List how far the jobs are behind their input, or those that are named, the worst first.
+
+    What nobody knows is "-": where nothing is committed, and what tasks have not reported. Of the
+    past, and in a file, lag is what tasks reported then: the broker keeps what is committed now.
+
+    --by: A line for each of these.
+    """
+    check_jobs(*names or ())
+    moment = given_moment(at)
+    log = open_log(context)
+    view = jobs_view(log, moment)
+    all_existing(view, names or (), at)
+    chosen = [line for line in lines_of(view) if not names or line.job in names]
+    found = some_of(chosen, "", deleted=bool(names))
+    rows = plain(look(log, view, found, by, past=moment is not None))
+    none = "there are no jobs that read anything; `turbine apply` makes one"
+    name = "job" if by == "job" else "name"
+    return show_rows(rows, output, _columns(by), name=name, none=none)
+
+
+def _columns(by: str) -> list[Column]:
+    cells: dict[str, Cell] = {
+        "PARTITION": lambda row: f"{row['topic']}/{row['partition']}",
+        "BYTES": lambda row: amount("lag_bytes", row["lag_bytes"]),
+        "TASKS": lambda row: f"{row['running']}/{row['tasks']}",
+    }
+    lag = "LAG=lag_records, BYTES, TIME=lag_ms:span, IN=records_in_per_s:rate"
+    if by == "partition":
+        return columns(f"JOB, PARTITION, TASK, COMMITTED, END, {lag}", cells)
+    ahead = "JOB, STATE, TASKS" if by == "job" else "TASK=name"
     return columns(
-        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, GENERATION, ATTEMPT, CAUSE,"
-        " *SHARD GENERATION, *EXPLANATION"
+        f"{ahead}, {lag}, BUSY=busy_share:percent, PARTITIONS,"
+        " UNKNOWN=unknown_partitions:some, *AT LEAST=lag_records_min,"
+        " *CHECKPOINT=checkpoint_age_ms:span, *REPORTED=reported_ms:time",
+        cells,
     )

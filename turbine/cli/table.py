@@ -1,12 +1,10 @@
-"""Which commands there are, where each lies, and what the help above them says of it. Pure.
-
-Nothing is imported here: a line loads its own command's module and no other.
-"""
+"""Which commands there are, where each lies, and which of them the words of a line name. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,7 @@ apply: changes:apply
     Make jobs what a file says.
 check: check:check
     See whether the jobs of a file could run: their configs, operators, columns and queries.
-scale: scaling:scale
+scale: operators:scale
     Run a job with so many tasks for a while, whatever the auto scaler thinks.
 pause: operators:pause
     Stop all tasks of a job and keep it so.
@@ -39,9 +37,9 @@ release: operators:release
     Let a quarantined job be tried again.
 why: reasons:why reads
     Say why something was decided, why a job has its size, or why a shard is where it is.
-why-not: why_not:why_not reads
+why-not: scaled:why_not reads
     Say why the auto scaler did not do something about a job, and what would have made it.
-whatif: whatif:whatif
+whatif: backtest:whatif
     Say what another scaling policy would have done with the input that a job really had.
 top: top:top reads needs=--once,--at
     Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
@@ -51,7 +49,7 @@ logs: task_logs:logs
     Show what is wrong with a task: where it is, how it failed, what it printed.
 audit: audit:audit
     Make every decision again, and compare.
-replay: replaying:replay
+replay: audit:replay
     Play the log's history through the folds, and say what was decided as it was decided.
 at: exporting:at
     Run a command that reads as of then: the same as its --at.
@@ -83,9 +81,9 @@ get tasks: syncs:get_tasks reads
     List the tasks that should run, and those that run although they should not.
 get syncs: syncs:get_syncs reads
     List how far each job's running config has followed its expected one, or those named.
-get lag: lag:get_lag reads
+get lag: syncs:get_lag reads
     List how far the jobs are behind their input, or those that are named, the worst first.
-get alerts: alerts:get_alerts reads
+get alerts: syncs:get_alerts reads
     List the alerts that stand, and the last that were cleared, the newest first.
 get tiers: capacity:get_tiers reads
     List the tiers: how they stand, what is left in them, what is lent, who waits.
@@ -105,7 +103,7 @@ wait job: syncs:wait_job
     Wait until a job is what is expected of it, or in quarantine.
 rollback: usual=job
     Make a layer what it was.
-rollback job: scaling:rollback
+rollback job: operators:rollback
     Make a layer what it was at a version, by a new change.
 describe: usual=job
     Show one job, one container or one scaling policy in full.
@@ -113,7 +111,7 @@ describe job: jobs:describe_job reads
     Show one job: its layers, who wants what of it and why, what runs of it, what was decided.
 describe container: containers:describe_container reads
     Show one container: its state, loads and windows, shards, last moves and fail-overs.
-describe policy: policies:describe_policy
+describe policy: jobs:describe_policy
     Show the settings of a scaling policy: defaults, what they may be, what they mean.
 tier:
     Containers and shards that are balanced together.
@@ -155,7 +153,7 @@ subscribe alerts: subscribing:alerts
     Follow what needs a person, and what does not any more.
 contract: contract:contract
     Print the contract: every topic with its records, as AsyncAPI 3.
-contract check: examining:check_message
+contract check: contract:check_message
     Say what is the matter with a message: framing, schema, key, partition, headers.
 history:
     Keep what tasks report, and tell each job's usual day by it.
@@ -177,7 +175,7 @@ webhooks rewind: webhooks:rewind
     Have a webhook told once more of all since then, or of nothing before it.
 log:
     Look into the log.
-log tail: following:tail reads unless=-f,--follow
+log tail: logs:tail reads unless=-f,--follow
     Show the last records of the log.
 log stats: logs:stats reads
     Count the records of each topic.
@@ -185,7 +183,7 @@ log export: exporting:export
     Write the log to one file, which `turbine open` opens anywhere.
 monitoring:
     Watch the fleet with Prometheus and Grafana.
-monitoring export: monitoring:export
+monitoring export: contract:export
     Print Grafana's dashboard as JSON and Prometheus' alert rules as YAML.
 topics:
     Compare the topics with the table, and create what is missing.
@@ -197,7 +195,7 @@ topics create: local:create_one
     Create a topic that jobs read or write.
 rows:
     What components keep of the log, to start from.
-rows forget: rows:forget
+rows forget: local:forget
     Have components forget what they kept of a log that was replaced.
 schema:
     Look at the schemas of the records.
@@ -248,3 +246,52 @@ def _entries(text: str) -> Iterator[CommandEntry]:
 TABLE = tuple(_entries(_COMMANDS))
 """In the order of the help."""
 ENTRIES = {one.name: one for one in TABLE}
+
+
+def below(group: str) -> dict[str, CommandEntry]:
+    """The commands and groups right below a group, by the word that names each there."""
+    prefix = f"{group} " if group else ""
+    found = ((one.name.removeprefix(prefix), one) for one in TABLE if one.name.startswith(prefix))
+    return {word: one for word, one in found if " " not in word}
+
+
+def is_group(name: str) -> bool:
+    """Has it commands below it?"""
+    return any(one.name.startswith(f"{name} ") for one in TABLE)
+
+
+def spelled(group: CommandEntry, words: Sequence[str]) -> list[str]:
+    """What stands behind a group's name, with the usual command where none is named: `delete NAME`
+    is `delete job NAME`, and `delete` alone lacks a name."""
+    first = words[0] if words else ""
+    if group.usual and not group.where and not words:
+        return [group.usual]
+    if not (group.usual and first) or first == "--help" or first in below(group.name):
+        return list(words)
+    if first.startswith("-") and not group.options:
+        return list(words)
+    # Two words, of which the first is nearly a command, are no name of anything.
+    near = get_close_matches(first, list(below(group.name)), 1)
+    if near and len(words) > 1 and not words[1].startswith("-"):
+        return list(words)
+    return [group.usual, *words]
+
+
+def reading(words: Sequence[str]) -> CommandEntry | None:
+    """The command of a line without its global options, where it does nothing but read the log."""
+    group = ENTRIES.get(words[0]) if words else None
+    if group is not None:
+        words = [words[0], *spelled(group, words[1:])]
+    found = ENTRIES.get(" ".join(words[:2])) or ENTRIES.get(" ".join(words[:1]))
+    if found is None or not found.reads or "--help" in words:
+        return None
+    if any(_has(words, one) for one in found.unless):
+        return None
+    return found if not found.needs or any(_has(words, one) for one in found.needs) else None
+
+
+def _has(words: Sequence[str], option: str) -> bool:
+    """Short ones may stand together, as in `-fn5`."""
+    if option.startswith("--"):
+        return any(one == option or one.startswith(f"{option}=") for one in words)
+    return any(one[:1] == "-" and one[:2] != "--" and option[1] in one for one in words)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import time  # noqa: TID251 - a person's patience is real time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context, Option
 
 from components.runtime.kafka.intake import DeadLetter, take_in
 from components.shard_manager.decide import component
@@ -17,47 +18,27 @@ from events.job_config.strict_json import printable
 from events.topics import JOURNAL, TASKS
 from projections.fleet import TierFleet
 from projections.syncs import Sync
-from turbine.cli.columns import columns
-from turbine.cli.job_rows import existing_sync, names_in
+from turbine.cli.columns import listed
 from turbine.cli.options import check_job, chosen, open_log
-from turbine.cli.output import Column, facts, table_text, tell, to_line, write
+from turbine.cli.output import facts, tell, to_line, write
+from turbine.cli.reading import existing_sync, names_in
 from turbine.failures import Code, Failed
 from turbine.ops.lines_asked import Far, started_of
 from turbine.ops.task_lines import TaskLineReader
 from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
 from turbine.read.moments import parse_span, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.state.headline import size_of
 from turbine.read.state.running import Sightings
+from turbine_client.errors import BadRequest
 from turbine_client.reading import Follower
-
-Row = dict[str, Any]
-Form = Annotated[
-    Literal["table", "json", "jsonl"],
-    typer.Option("-o", "--output", help="json and jsonl are one JSON object a line."),
-]
-Lines = Annotated[
-    int | None,
-    typer.Option(
-        "-n",
-        "--lines",
-        min=0,
-        max=100_000,
-        help="So many of what each task printed; by default 20, or 5 where there are several.",
-    ),
-]
-Timeout = Annotated[
-    str | None, typer.Option("--timeout", metavar="SPAN", help="Follow for so long.")
-]
-Directory = Annotated[
-    Path | None,
-    typer.Option("--directory", help="Of the fleet, or of one container; by default ours."),
-]
 
 WORDS_OF_ONE, WORDS_OF_MANY = 10, 2
 """Starts, stops and failures of a task that are shown: of one that is named, of each of a job's."""
 LINES_OF_ONE, LINES_OF_MANY = 20, 5
 """Of what it printed, the same."""
+TITLES = "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR"
 LOOK_S = 0.5
 TASK_DIGITS = 9
 """Of a task's index; no job has so many tasks."""
@@ -76,31 +57,35 @@ class LogQuery:
 
 
 def logs(
-    context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")
-    ],
+    context: Context,
+    name: Annotated[str, Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")],
     *,
-    lines: Lines = None,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
-    timeout: Timeout = None,
-    directory: Directory = None,
-    output: Form = "table",
+    lines: Annotated[int | None, Option(min=0, max=100_000)] = None,
+    follow: bool = False,
+    timeout: str | None = None,
+    directory: Path | None = None,
+    output: Literal["table", "json", "jsonl"] = "table",
 ) -> int:
     """Show what is wrong with a task: where it is, how it failed, what it printed.
 
     The newest last. What it printed is read from files of containers on this machine, and asked of
     containers that are elsewhere.
+
+    -n, --lines: So many of what each task printed; by default 20, or 5 where there are several.
+    -f, --follow: Go on until Ctrl-C.
+    --timeout SPAN: Follow for so long.
+    --directory: Of the fleet, or of one container; by default ours.
+    -o, --output: json and jsonl are one JSON object a line.
     """
     job, task = task_of(name)
     if timeout is not None and not follow:
-        raise Failed(Code.USAGE, "--timeout is how long to follow; add --follow")
+        raise BadRequest("--timeout is how long to follow; add --follow")
     wait_s = None if timeout is None else parse_span(timeout, "--timeout") / 1000
     where = directory or chosen(context).settings().directory
     if directory is not None and not directory.is_dir():
-        raise Failed(Code.USAGE, f"--directory: there is no {directory}; name a fleet's directory")
+        raise BadRequest(f"--directory: there is no {directory}; name a fleet's directory")
     asked = LogQuery(job, task, open_log(context), TaskLineReader(where, job, task), where)
-    show = _shower(output, many=task is None)
+    show = partial(_show, output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
     ends, far = _show_what_is(asked, usual if lines is None else lines, show)
     for row in _follow(asked, far, ends, wait_s) if follow else ():
@@ -115,10 +100,7 @@ def task_of(name: str) -> tuple[str, int | None]:
     if not slash:
         return job, None
     if not (index.isascii() and index.isdigit() and len(index) <= TASK_DIGITS):
-        raise Failed(
-            Code.USAGE,
-            f"{name!r} is no task; after the slash stands its index, such as {job}/0",
-        )
+        raise BadRequest(f"{name!r} is no task; after the slash stands its index, such as {job}/0")
     return job, int(index)
 
 
@@ -126,7 +108,7 @@ def task_of(name: str) -> tuple[str, int | None]:
 
 
 def _show_what_is(
-    asked: LogQuery, lines: int, show: Callable[[list[Row]], None]
+    asked: LogQuery, lines: int, show: Callable[[list[JsonObject]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
     log, job, task = asked.log, asked.job, asked.task
@@ -160,7 +142,7 @@ def _show_what_is(
 
 
 def _elsewhere(
-    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[Row]
+    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[JsonObject]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
     if fleet is None:
@@ -192,7 +174,7 @@ def _no_task(sync: Sync, task: int) -> str:
 def _unheard(
     asked: LogQuery,
     fleet: TierFleet | None,
-    rows: Iterable[Row],
+    rows: Iterable[JsonObject],
     far: Far,
     lives: dict[str, ContainerStarted],
 ) -> dict[str, list[str]]:
@@ -212,7 +194,7 @@ def _unheard(
     return found
 
 
-def _not_yet(row: Row, fleet: TierFleet | None) -> str:
+def _not_yet(row: JsonObject, fleet: TierFleet | None) -> str:
     """Why a task has not run under its generation."""
     tier, shard = row["tier"], row["shard"]
     if fleet is None:
@@ -242,7 +224,9 @@ def _not_here(asked: LogQuery, container: str, started: ContainerStarted | None,
 # --- what comes
 
 
-def _follow(asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+def _follow(
+    asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None
+) -> Iterator[JsonObject]:
     """New words and new lines, until the time is over."""
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
@@ -264,29 +248,20 @@ def _follow(asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | Non
 # --- for people
 
 
-def _shower(output: str, *, many: bool) -> Callable[[list[Row]], None]:
-    def show(rows: list[Row]) -> None:
-        if output == "table":
-            _show_text(rows, many=many)
-            return
-        for row in rows:
-            write(to_line(row))
-
-    return show
-
-
-def _show_text(rows: list[Row], *, many: bool) -> None:
-    tasks = [row for row in rows if row["kind"] == "task"]
+def _show(output: str, rows: list[JsonObject], *, many: bool) -> None:
+    tasks = [row for row in rows if row["kind"] == "task" and output == "table"]
     if tasks:
-        write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
+        write((listed(tasks, TITLES, {"LAST ERROR": _error}) if many else _facts(tasks[0])) + "\n")
     if tasks and not many and not any(row["kind"] == "line" for row in rows):
         write(_traceback(tasks[0]))
     for row in rows:
-        if row["kind"] != "task":
+        if output != "table":
+            write(to_line(row))
+        elif row["kind"] != "task":
             write(_line(row, many=many))
 
 
-def _facts(row: Row) -> str:
+def _facts(row: JsonObject) -> str:
     attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
     since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
     generation, error = row["generation"], row["last_error"]
@@ -305,33 +280,26 @@ def _facts(row: Row) -> str:
     )
 
 
-def _traceback(row: Row) -> str:
+def _traceback(row: JsonObject) -> str:
     """Of its last error, from the log: what it printed itself is not to be had."""
     trace = (row["last_error"] or {}).get("traceback", "")
     return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
 
 
-def _shard(row: Row) -> str:
+def _shard(row: JsonObject) -> str:
     if row["shard"] is None:
         return ""
     held = f" on {row['shard_container']}" if row["shard_container"] else ""
     return f"{row['shard']} of tier {row['tier']}, {row['shard_stage']}{held}"
 
 
-def _columns() -> list[Column]:
-    return columns(
-        "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR",
-        {"LAST ERROR": _error},
-    )
-
-
-def _error(row: Row) -> str | None:
+def _error(row: JsonObject) -> str | None:
     """As much of it as a table has room for."""
     error = row["last_error"]
     return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
 
 
-def _line(row: Row, *, many: bool) -> str:
+def _line(row: JsonObject, *, many: bool) -> str:
     whose = f"{row['name']}  " if many else ""
     if row["kind"] == "line":
         word, text = row["stream"], row["text"].rstrip("\r").expandtabs(4)
@@ -340,7 +308,7 @@ def _line(row: Row, *, many: bool) -> str:
     return f"{show_time(row['at_ms'])}  {whose}{word:<7} {printable(text)}".rstrip()
 
 
-def _words(row: Row) -> Iterable[str]:
+def _words(row: JsonObject) -> Iterable[str]:
     """What a word of the log says, in words."""
     attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
     yield f"in {row['container']}{attempt}"
@@ -349,11 +317,7 @@ def _words(row: Row) -> Iterable[str]:
         known = "" if error in row.get("explanation", "") else f" ({error})"
         yield f"by {row['cause']}{known}"
     if row.get("explanation"):
-        yield f"- {_flat(row['explanation'])}"
+        yield f"- {' '.join(row['explanation'].split())}"
     if "retry_ms" in row:
         again = row["retry_ms"]
         yield "- " + ("not tried again" if again is None else f"again at {show_time(again)}")
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

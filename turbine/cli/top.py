@@ -9,27 +9,26 @@ import termios
 import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Literal
+from typing import Literal
 
-import typer
 from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
+from typer import Context
 
 from turbine.cli.options import At, chosen, open_log
 from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
+from turbine.cli.reading import viewed
 from turbine.cli.terminal import terminal
-from turbine.cli.top_keys import TopChoices, pressed
-from turbine.cli.top_lines import Line, ago, layout
-from turbine.cli.viewing import viewed
+from turbine.cli.top_lines import Line, TopChoices, ago, layout, pressed
 from turbine.failures import Code, Failed, named
 from turbine.read.answers.fleet import Fleet, fleet
 from turbine.read.answers.lines import lines_of
 from turbine.read.filters import filter_of
-from turbine.read.moments import Moment, given_moment, now_ms
-from turbine.read.plain import plain
+from turbine.read.moments import given_moment, now_ms
 from turbine.read.state.live import LiveLog as Views
 from turbine.read.state.view import View
+from turbine_client.errors import BadRequest
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -53,47 +52,35 @@ KEYS = {
 
 
 def top(
-    context: typer.Context,
+    context: Context,
     *,
-    once: Annotated[bool, typer.Option("--once", help="One frame, for pipes.")] = False,
-    filter_: Annotated[
-        str,
-        typer.Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X."),
-    ] = "",
-    sort: Annotated[
-        Literal["worst", "lag", "rate", "tasks", "changed", "name"],
-        typer.Option("--sort", help="What stands first."),
-    ] = "worst",
+    once: bool = False,
+    filter_: str = "",
+    sort: Literal["worst", "lag", "rate", "tasks", "changed", "name"] = "worst",
     at: At = None,
-    output: Annotated[
-        Literal["table", "json", "yaml"],
-        typer.Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
-    ] = "table",
+    output: Literal["table", "json", "yaml"] = "table",
 ) -> int:
     """Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
 
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
+
+    --once: One frame, for pipes.
+    --filter WORDS: As typed after /: words, !words, state=X.
+    --sort: What stands first.
+    -o, --output: Form of one frame; json and yaml need --once.
     """
     with named("--filter"):
         filter_of(filter_)
     moment = given_moment(at)
     look = TopChoices(sort=sort, query=filter_.strip())
     if once or at is not None:
-        _print_view(context, moment, look, output)
-        return Code.OK
+        with viewed(open_log(context), moment) as view:
+            return _print(_fleet(view, look), look, output)
     if output != "table":
-        raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
+        raise BadRequest(f"-o {output} is of one frame; add --once")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Failed(Code.USAGE, "top needs a terminal; --once prints one frame")
+        raise BadRequest("top needs a terminal; --once prints one frame")
     return _watch(context, look)
-
-
-def _print_view(
-    context: typer.Context, moment: Moment | None, look: TopChoices, output: str
-) -> None:
-    """One frame of what the log says now, or then."""
-    with viewed(open_log(context), moment) as view:
-        _print(_fleet(view, look), look, output)
 
 
 def _fleet(view: View, look: TopChoices) -> Fleet:
@@ -101,17 +88,17 @@ def _fleet(view: View, look: TopChoices) -> Fleet:
     return fleet(view, lines_of(view), look.query, look.sort)
 
 
-def _print(frame: Fleet, look: TopChoices, output: str) -> None:
+def _print(frame: Fleet, look: TopChoices, output: str) -> int:
     """One frame: all of it in a pipe, as wide as it is."""
     if output != "table":
-        show_value(plain(frame), output)
-        return
+        return show_value(frame, output)
     if terminal().tty:
         console = console_here()
         console.print(_styled(layout(frame, look, console.width, None, keys=False)))
-        return
+        return Code.OK
     for line in layout(frame, look, TABLE_WIDTH, None, keys=False):
         write("".join(piece.text for piece in line).rstrip())
+    return Code.OK
 
 
 def _styled(lines: list[Line]) -> Group:
@@ -127,7 +114,7 @@ def _styled(lines: list[Line]) -> Group:
 # --- live
 
 
-def _watch(context: typer.Context, look: TopChoices) -> int:
+def _watch(context: Context, look: TopChoices) -> int:
     views = Views(chosen(context).connected())
     try:
         if not views.ready(0.5):
@@ -139,7 +126,9 @@ def _watch(context: typer.Context, look: TopChoices) -> int:
         with _keys() as next_key, screen as live:
             while not look.over:
                 frame = _fleet(views.view(), look)
-                live.update(_framed(console, frame, look, _status(views)), refresh=True)
+                status = freshness(views.progress().trouble, views.view().now_ms, now_ms())
+                lines = layout(frame, look, console.width, console.height, status=status)
+                live.update(_styled(lines), refresh=True)
                 for key in next_key(LOOK_S):
                     look = pressed(look, key, len(frame.jobs))
     finally:
@@ -147,18 +136,9 @@ def _watch(context: typer.Context, look: TopChoices) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Fleet, look: TopChoices, status: str) -> Group:
-    assert isinstance(console, Console)
-    return _styled(layout(frame, look, console.width, console.height, status=status))
-
-
-def _status(views: Views) -> str:
-    """How fresh it is: what a person who stares at figures that do not move wants to know."""
-    return freshness(views.progress().trouble, views.view().now_ms, now_ms())
-
-
 def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
-    """Live, or why not. A machine's own clock may be a little off, so a minute says nothing."""
+    """Live, or why not: what a person who stares at figures that do not move wants to know. A
+    machine's own clock may be a little off, so a minute says nothing."""
     if trouble:
         return f"no news: {trouble}"
     if tick_ms and wall_ms - tick_ms > STALE_MS:

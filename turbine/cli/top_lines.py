@@ -1,7 +1,4 @@
-"""How a frame of `turbine top` is laid out: lines of styled pieces that fit a terminal. Pure.
-
-Calm: colour only where somebody has to look, columns that stay where they are, nothing that blinks.
-"""
+"""How a frame of `turbine top` is laid out, and what its keys do. Pure."""
 
 from __future__ import annotations
 
@@ -10,13 +7,13 @@ from typing import NamedTuple
 
 from events.job_config.strict_json import printable
 from events.sentences.words import count_text
+from turbine.cli.columns import cut as shortened
 from turbine.cli.columns import percent, span
-from turbine.cli.top_keys import TopChoices
 from turbine.read.answers.alerts import Alert
-from turbine.read.answers.fleet import Fleet
+from turbine.read.answers.fleet import SORTS, Fleet
 from turbine.read.answers.lines import JobLine
 from turbine.read.answers.tiers import Container
-from turbine.read.filters import GRAMMAR
+from turbine.read.filters import GRAMMAR, BadFilter, filter_of
 from turbine.read.moments import show_time
 
 BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"
@@ -146,7 +143,7 @@ def _columns(jobs: Sequence[JobLine], width: int) -> list[JobColumn]:
     longest = max((len(one.job) for one in jobs), default=3)
     name = max(3, min(longest, max(16, width // 3)))
     found = [
-        JobColumn("JOB", name, lambda one: StyledText(short(one.job, name))),
+        JobColumn("JOB", name, lambda one: StyledText(shortened(one.job, name))),
         JobColumn("STATE", 11, lambda one: StyledText(one.state, STATE_STYLES.get(one.state, ""))),
         JobColumn("TASKS", 7, _tasks, right=True),
         JobColumn("LAG", 10, _lag, right=True),
@@ -158,7 +155,7 @@ def _columns(jobs: Sequence[JobLine], width: int) -> list[JobColumn]:
         found += [
             JobColumn("RECORDS LEFT", 12, _left, right=True),
             JobColumn("POLICY", 18, lambda one: StyledText(f"{one.policy}, {one.mode}")),
-            JobColumn("TIER", 10, lambda one: StyledText(short(one.tier, 10))),
+            JobColumn("TIER", 10, lambda one: StyledText(shortened(one.tier, 10))),
         ]
     found.append(JobColumn("LAST", 0, _last))
     return found
@@ -202,11 +199,6 @@ def _last(one: JobLine) -> StyledText:
     count = sum(each.layer == "oncall" for each in one.overrides)
     held = f"oncall holds {count}" if count else ""
     return StyledText(", ".join(part for part in (held, one.last) if part), QUIET)
-
-
-def short(text: str, width: int) -> str:
-    """The text, or as much of it as fits."""
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def many(number: float | None) -> str:
@@ -308,3 +300,60 @@ def _foot(look: TopChoices) -> Line:
             StyledText(f"  {hint}", WARN if look.trouble else QUIET),
         )
     return (StyledText("q quit   s sort   / filter   Esc all   arrows, PgUp, PgDn, g, G", QUIET),)
+
+
+class TopChoices(NamedTuple):
+    """What the person at the keys wants to see."""
+
+    sort: str = SORTS[0]
+    query: str = ""
+    typing: str | None = None  # a filter that is being typed
+    first: int = 0  # of the jobs that are shown
+    over: bool = False
+    trouble: str = ""  # with what was typed
+
+
+STEPS = {"up": -1, "k": -1, "down": 1, "j": 1, "page-up": -10, "page-down": 10, " ": 10}
+LENGTH_MAX = 200
+
+
+def pressed(look: TopChoices, key: str, jobs: int) -> TopChoices:
+    """After a key; one that means nothing changes nothing. `jobs` is how many there are."""
+    if look.typing is not None:
+        return _typed(look, look.typing, key)
+    match key:
+        case "q":
+            return look._replace(over=True)
+        case "s":
+            sort = SORTS[(SORTS.index(look.sort) + 1) % len(SORTS)]
+            return look._replace(sort=sort, first=0)
+        case "/":
+            return look._replace(typing=look.query, trouble="")
+        case "escape":
+            return look._replace(query="", first=0, trouble="")
+        case "g" | "home":
+            return look._replace(first=0)
+        case "G" | "end":
+            return look._replace(first=max(0, jobs - 1))
+        case _ if key in STEPS:
+            return look._replace(first=min(max(0, look.first + STEPS[key]), max(0, jobs - 1)))
+        case _:
+            return look
+
+
+def _typed(look: TopChoices, text: str, key: str) -> TopChoices:
+    match key:
+        case "enter":
+            try:
+                filter_of(text)
+            except BadFilter as bad:
+                return look._replace(trouble=str(bad))
+            return look._replace(query=text.strip(), typing=None, first=0, trouble="")
+        case "escape":
+            return look._replace(typing=None, trouble="")
+        case "backspace":
+            return look._replace(typing=text[:-1], trouble="")
+        case _ if len(key) == 1 and key.isprintable() and len(text) < LENGTH_MAX:
+            return look._replace(typing=text + key, trouble="")
+        case _:
+            return look

@@ -56,7 +56,7 @@ def words(log: Recorded) -> Sequence[Standing]:
 
 def serve(monkeypatch: pytest.MonkeyPatch, log: Recorded) -> Recorded:
     """From now on the commands read it."""
-    for module in ("why_not", "whatif"):
+    for module in ("reading", "backtest"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(log.reads))
     return log

@@ -68,7 +68,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     """A journal with one job, which the commands take for the log."""
     one = Journal()
     one.propose(CLICKS)
-    for module in ("reasons", "why_not", "jobs"):
+    for module in ("reasons", "reading", "jobs"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: one.log())
     put_for(monkeypatch, "jobs_view", lambda *_: view_of(one), "jobs", "scaled")
     return one

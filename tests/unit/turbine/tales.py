@@ -29,7 +29,7 @@ class TaleLog:
         self.counts = {OPERATOR: 1, TIERS: 1, "containers.v1": 1}
         self.written: list[Record] = []
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, **_: Any) -> dict[str, Job]:
         return {}
 
     def fleet(self, tier: str, *, end: Any = None) -> TierFleet | None:
@@ -102,7 +102,7 @@ def chained(tale: Tale | None) -> Iterator[Read]:
 def serve(monkeypatch: pytest.MonkeyPatch, tale: Tale | None, *, deaf: bool = False) -> TaleLog:
     """From now on the commands read this tale, and write into it."""
     log = TaleLog(tale, deaf=deaf)
-    for module in ("containers", "placement", "tiers"):
+    for module in ("reading", "placement", "tiers"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(chained(log.tale)))
     monkeypatch.setattr("turbine.ops.tiers._write", log.take)

@@ -11,8 +11,7 @@ from events.generated.records import ConfigChangeProposed, JobConfigChanged, Job
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.cli.documents import LayerWish
-from turbine.cli.plans import ChangeTerms, PlannedChange, plan_of
-from turbine.cli.verdicts import show_verdicts
+from turbine.cli.plans import ChangeTerms, PlannedChange, plan_of, show_verdicts
 from turbine.failures import Code
 from turbine.read.answers.trial import ChangeTrial, try_change
 from turbine_client.identity import change_id

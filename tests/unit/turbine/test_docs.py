@@ -18,8 +18,7 @@ from projections.scaling.row import OWN_ALERTS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
-from turbine.cli.naming import spelled
-from turbine.cli.table import ENTRIES
+from turbine.cli.table import ENTRIES, spelled
 from turbine.failures import MEANINGS
 from turbine.read.answers.policies import document, policy
 from turbine.read.answers.scaling import KINDS

@@ -10,7 +10,7 @@ from events.generated.records import ScalingDecided, TaskLoadReported
 from events.wire.codec import Read, encode
 from projections.scaling import ring
 from tests.unit.turbine.recordings import JOB, recorded, words
-from turbine.cli.tree import lines_of
+from turbine.cli.reasons import lines_of
 from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of
 from turbine.read.answers.evidence import MINUTES, Node, tree_of
 from turbine.read.answers.journal import body_of

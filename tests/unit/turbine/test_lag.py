@@ -123,8 +123,8 @@ class FakeLog:
             self.asked = sorted(spots)
             return {at: end for at, end in self.ends.items() if at in spots}
 
-        monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.lag.jobs_view", self.view)
+        monkeypatch.setattr("turbine.cli.syncs.open_log", lambda _: self)
+        monkeypatch.setattr("turbine.cli.syncs.jobs_view", self.view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)

@@ -80,7 +80,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     one, fleet = Journal(), Fleet().runs()
     one.propose(CLICKS)
     one.propose({"tasks": 4, "priority": 7})
-    for module in ("scaling", "syncs", "comparing", "job_rows"):
+    for module in ("operators", "syncs", "comparing", "reading"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
     seen = JobView(
@@ -89,9 +89,9 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     view = View({}, jobs={"orders": seen})
     put_for(monkeypatch, "viewed", lambda *_: nullcontext(view), "digest", "top")
     put_for(monkeypatch, "jobs_view", lambda *_: view, "jobs", "syncs")
-    put_for(monkeypatch, "Publisher", Desk, "scaling", "operators", "changes")
+    put_for(monkeypatch, "Publisher", Desk, "operators", "changes")
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    put_for(monkeypatch, "now_ms", lambda: NOW, "scaling", "operators")
+    put_for(monkeypatch, "now_ms", lambda: NOW, "operators")
     SENT.clear()
     ANSWERS[:] = [Accepted("9.x", "clicks", "base", 3, "d", "journal.v1/0:9")]
     return one

@@ -13,9 +13,8 @@ import pytest
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
 from turbine.cli import applying, changes
-from turbine.cli.applying import FileTopics
+from turbine.cli.applying import FileTopics, fill, gaps, notes
 from turbine.cli.documents import LayerWish
-from turbine.cli.partitions import fill, gaps, notes
 from turbine.failures import Code
 from turbine_client.settings import Settings
 

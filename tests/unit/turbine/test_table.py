@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 from turbine.cli.commands import Group, made
-from turbine.cli.naming import below, is_group
-from turbine.cli.table import TABLE
+from turbine.cli.table import TABLE, below, is_group
 
 
 def test_a_command_says_of_itself_what_the_table_says() -> None:

@@ -101,7 +101,7 @@ def test_a_drain_is_asked_under_the_containers_name(monkeypatch: pytest.MonkeyPa
 def test_a_drain_can_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     tale = calm(2, 4, BUDGET)
     serve(monkeypatch, tale)
-    monkeypatch.setattr("turbine.cli.tiers.time.sleep", lambda _: tale.wait(10))
+    monkeypatch.setattr("turbine.cli.reading.time.sleep", lambda _: tale.wait(10))
     ended = run("drain", "container", "c0", "--reason", "disk", "--wait")
     assert (ended.code, ended.err) == (Code.OK, "c0: 2 shards left\n")
     assert ended.out == "c0: is drained and holds nothing\n"

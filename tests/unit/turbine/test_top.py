@@ -13,8 +13,18 @@ import pytest
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.turbine.watched import NOW, Case, alert, bad, good, tier, view_of
 from turbine.cli import top as command
-from turbine.cli.top_keys import TopChoices, pressed
-from turbine.cli.top_lines import Line, StyledText, ago, cut, layout, many, rate, short
+from turbine.cli.columns import cut as shortened
+from turbine.cli.top_lines import (
+    Line,
+    StyledText,
+    TopChoices,
+    ago,
+    cut,
+    layout,
+    many,
+    pressed,
+    rate,
+)
 from turbine.failures import Code
 from turbine.read.answers.fleet import SORTS, Fleet, fleet
 from turbine.read.answers.lines import lines_of
@@ -106,7 +116,7 @@ def test_what_does_not_fit_is_marked() -> None:
     )
     assert cut((StyledText("abc"), StyledText("def")), 3) == (StyledText("abc"), StyledText(""))
     assert cut((StyledText("abc"),), 3) == (StyledText("abc"),)
-    assert short("abcdef", 4) == "abc…"
+    assert shortened("abcdef", 4) == "abc…"
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from projections.scaling.actions import (
     JobSize,
 )
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
-from turbine.cli.whatif import text_of
+from turbine.cli.backtest import text_of
 from turbine.lab.honesty import hold, matched, near
 from turbine.lab.plant.deeds import PlayedMinute, SizeChange
 from turbine.lab.plot import draw_beside

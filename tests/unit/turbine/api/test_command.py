@@ -25,9 +25,8 @@ from turbine.api.followed import Freshness
 from turbine.api.guard import RequestGuard
 from turbine.api.problems import RequestRefused
 from turbine.api.server import Serving, opened_file
-from turbine.cli.naming import reading
 from turbine.cli.stamp import stamp
-from turbine.cli.table import TABLE
+from turbine.cli.table import TABLE, reading
 from turbine.cli.terminal import terminal
 from turbine.failures import Code
 from turbine.read.moments import now_ms as now

@@ -1,29 +1,106 @@
-"""Rows of jobs and of their syncs as a line names them, or the nearest name that there is."""
+"""What a line reads of the log: the fleet at an instant, and the job that it names."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
-import typer
+from typer import Context
 
 from projections.jobs import Job
 from projections.syncs import Sync
 from projections.waits import missing
-from turbine.cli.options import check_job, open_log
+from turbine.cli.options import check_jobs, open_log
 from turbine.failures import Code, Failed
+from turbine.read.answers.lines import JobLine, lines_of
 from turbine.read.moments import Moment, given_moment
+from turbine.read.plain import JsonObject
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import SYNC_TOPICS, Log
-from turbine.read.state.framed import FramedLog, jobs_before
+from turbine.read.state.framed import FramedLog, jobs_before, view_before
 from turbine.read.state.headline import count_of, tasks_of
 from turbine.read.state.instants import position_at
+from turbine.read.state.opening import open_cache
+from turbine.read.state.past import view_at
 from turbine.read.state.running import Sightings, condition, state_of
 from turbine.read.state.view import JobView, View
 from turbine_client.creating import LISTS, with_nearest
 
-Row = dict[str, Any]
+LOOK_S = 1.0
+"""Between two looks at what is waited for: each reads a job's partition anew."""
+
+
+def open_until(
+    context: Context, at: str | None, topics: Iterable[str]
+) -> tuple[FramedLog, dict[str, int] | None]:
+    """The log, and the end over these topics that a line names; None is the end now."""
+    moment = given_moment(at)
+    log = open_log(context)
+    return log, end_at(log, moment, topics)
+
+
+def end_at(log: Log, moment: Moment | None, topics: Iterable[str]) -> dict[str, int] | None:
+    """The position vector of an instant over those of the topics that the log has."""
+    known = [topic for topic in topics if topic in log.counts]
+    return None if moment is None else position_at(log, moment, known)
+
+
+def looks(limit_s: float, every_s: float = LOOK_S) -> Iterator[bool]:
+    """Looks at the log until that time, each with whether it is the last one."""
+    while True:
+        yield time.monotonic() >= limit_s
+        time.sleep(min(every_s, max(0.0, limit_s - time.monotonic())))
+
+
+# --- the fleet
+
+
+@contextmanager
+def viewed(log: FramedLog, moment: Moment | None) -> Iterator[View]:
+    """Of now, or of then, with the whole of each job. Jobs are fetched as they are looked at, so
+    what it is begun from stays open for as long."""
+    held = _held(log, moment)
+    if held is not None:
+        yield held
+        return
+    end = _end(log, moment)
+    cache = open_cache(log)
+    try:
+        yield view_at(log, end, cache)
+    finally:
+        cache.close()
+
+
+def jobs_view(log: FramedLog, moment: Moment | None, what: str = "--at") -> View:
+    """What runs, and no more: from a frame, where somebody who follows the log has kept one; else
+    all of the log is read: whether a job's tasks run is for their containers' lives to say."""
+    held = _held(log, moment)
+    if held is not None:
+        return held
+    end = _end(log, moment, what)
+    return view_before(log, end) or view_at(log, end)
+
+
+def lines_by_job(view: View) -> dict[str, JobLine]:
+    """Each job's line, as the API and the page have it."""
+    return {line.job: line for line in lines_of(view)}
+
+
+def _held(log: FramedLog, moment: Moment | None) -> View | None:
+    """What a log that is followed shows already."""
+    return log.held() if moment is None else None
+
+
+def _end(log: FramedLog, moment: Moment | None, what: str = "--at") -> dict[str, int]:
+    topics = topics_of(log)
+    if moment is None:
+        return log.ends(log.places(topics))
+    return position_at(log, moment, topics, what)
+
+
+# --- jobs
 
 
 def existed(job: Job) -> bool:
@@ -57,9 +134,16 @@ def living(jobs: Iterable[Job]) -> list[str]:
     return [job.name for job in jobs if job.alive]
 
 
-def names_in(log: Log) -> list[str]:
+def names_in(log: Log, end: Mapping[str, int] | None = None) -> list[str]:
     """The same of a log, which is folded for it: only to tell whoever mistyped one."""
-    return living(log.jobs().values())
+    return living(log.jobs(end=end).values())
+
+
+def existing_job(
+    log: Log, name: str, at: str | None = None, end: Mapping[str, int] | None = None
+) -> Job:
+    """The job as the log has it up to there; Failed where there never was one."""
+    return existing(log.job(name, end=end), name, at, lambda: names_in(log, end))
 
 
 def existing_sync(
@@ -79,9 +163,9 @@ def existing_sync(
     raise Failed(Code.NOT_FOUND, with_nearest(sentence, job, known.union(others)))
 
 
-def read_sync(context: typer.Context, job: str, at: str | None) -> Sync:
+def read_sync(context: Context, job: str, at: str | None) -> Sync:
     """The same of a command line; Failed where there never was such a job."""
-    check_job(job)
+    check_jobs(job)
     moment = given_moment(at)
     log = open_log(context)
     found = sync_at(log, job, moment)
@@ -99,14 +183,8 @@ def sync_at(log: FramedLog, job: str, moment: Moment | None) -> tuple[Sync, Sigh
         found = ((one.sync, one.sightings) for one in then if one.sync is not None)
         return next(found, None)
     sightings = Sightings()
-    sync = log.syncs(job=job, end=end_of(log, moment), heed=sightings).get(job)
+    sync = log.syncs(job=job, end=end_at(log, moment, SYNC_TOPICS), heed=sightings).get(job)
     return None if sync is None else (sync, sightings)
-
-
-def end_of(log: Log, moment: Moment | None) -> dict[str, int] | None:
-    """The position vector over all that tells how jobs run."""
-    topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
-    return None if moment is None else position_at(log, moment, topics)
 
 
 def jobs_held(log: FramedLog, job: str) -> list[JobView] | None:
@@ -122,7 +200,7 @@ def jobs_then(log: FramedLog, moment: Moment, names: Iterable[str]) -> list[JobV
     return jobs_before(log, position_at(log, moment, topics_of(log)), names)
 
 
-def running_config(sync: Sync) -> Row:
+def running_config(sync: Sync) -> JsonObject:
     """The config that is in effect; none where the job does not run yet."""
     return {} if sync.running is None else dict(json.loads(sync.running.config_json))
 
@@ -164,7 +242,3 @@ def told(sync: Sync) -> str:
 def _lacking(sync: Sync) -> int:
     """Tasks that should run, and do not by their own last word."""
     return count_of(sync, tasks_of(sync, Sightings(), {})).lacking
-
-
-def versions_text(plain: Row | None) -> str:
-    return "" if plain is None else "/".join(map(str, plain.values()))
