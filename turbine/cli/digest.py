@@ -57,7 +57,7 @@ def digest(
     _begin(since, end if isinstance(end, int) else now_ms())
     log = open_log(context)
     with viewed(log, end) as view:
-        begin_ms = _begin(since, view.last_ms)
+        begin_ms = _begin(since, end if isinstance(end, int) else view.last_ms)
         row = look(log, view, lines_of(view), begin_ms, job)
     show(plain(row), output, lambda: "\n".join(text_of(row)))
     return Code.OK
