@@ -47,7 +47,7 @@ def digest(
     _begin(since, end if isinstance(end, int) else now_ms())
     log = open_log(context)
     with viewed(log, end) as view:
-        begin_ms = _begin(since, view.last_ms)
+        begin_ms = _begin(since, end if isinstance(end, int) else view.last_ms)
         found = look(log, view, lines_of(view), begin_ms, job)
     return show(found, output, lambda: "\n".join(text_of(found)))
 

@@ -21,9 +21,13 @@ def means(text: str, **more: Any) -> Any:
 
 def made(kind: Callable[..., T], source: Any, /, **more: Any) -> T:
     """An answer with the fields of the source by their names, but for those that are given."""
-    known: Any = kind
-    names = {field.name for field in fields(known)} - more.keys()
-    return kind(**{name: getattr(source, name) for name in names}, **more)
+    names = _names(kind)
+    return kind(**{name: getattr(source, name) for name in names if name not in more}, **more)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def plain(answer: Any) -> Any:
