@@ -59,7 +59,7 @@ def wake_ms(row: Row, now_ms: int) -> int | None:
 
 
 def load(plain: Any) -> Row:
-    """The inverse of `dump`."""
+    """The row that `dump` made plain."""
     job, changed_ms, raised = plain
     return Row(job, tuple(changed_ms), raised)
 

@@ -31,7 +31,7 @@ DOCSTRING_WORDS_MIN = 5
 """What needs fewer words has a good name already, and no docstring."""
 DOCUMENTED = (
     *("client/", "components/", "events/", "infra/"),
-    *("projections/", "spark_streaming/", "tasks/"),
+    *("projections/", "spark_streaming/", "tasks/", "turbine/", "examples/"),
 )
 """Rooms in which no docstring is shorter."""
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
@@ -305,10 +305,10 @@ def test_a_docstring_of_too_few_words_is_told(tmp_path: Path) -> None:
     remedy = "name the thing by its noun, or leave it out"
     told = [f"events/a.py:5: 'As it is.': {remedy}"]
     assert brief_docstrings(source, "events/a.py") == told
-    for name in ("events/a.py", "examples/a.py"):
+    for name in ("events/a.py", "simulation/a.py"):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(source)
-    assert about_modules(tmp_path, ["events/a.py", "examples/a.py"]) == told
+    assert about_modules(tmp_path, ["events/a.py", "simulation/a.py"]) == told
 
 
 @pytest.mark.parametrize("source", GREEN)

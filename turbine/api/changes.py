@@ -255,7 +255,7 @@ def drain(desk: AtDesk, container: ContainerName, asked: WishAsked) -> Any:
     "/containers/{container}/undrain", response_model=VerdictAnswer, summary="Undrain a container"
 )
 def undrain(desk: AtDesk, container: ContainerName, asked: WishAsked) -> Any:
-    """It gets shards again."""
+    """Has a drained container take shards again."""
     return _tell(desk, OperatorWish("undrain", container, asked.reason, asked.author), asked)
 
 

@@ -80,7 +80,7 @@ class _Shift:
 
 
 def _tiers(shift: _Shift) -> tuple[list[digest_tiers.TierDigest], bool]:
-    """What happened to tiers."""
+    """What happened to tiers in the shift, and whether that is all."""
     if TIERS not in shift.desk.log.counts:
         return [], True
     within, whole = shift.within(TIERS, digest_tiers.KINDS)

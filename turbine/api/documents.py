@@ -42,7 +42,7 @@ roots = APIRouter(include_in_schema=False)
 
 @dataclass(frozen=True, slots=True)
 class Policies:
-    """All scaling policies."""
+    """All scaling policies that there are."""
 
     items: tuple[of_policies.PolicyLine, ...]
 
@@ -138,7 +138,7 @@ def asyncapi(request: Request, desk: AtDesk) -> Response:
 
 @roots.get("/openapi.json")
 def openapi(request: Request) -> Response:
-    """This API."""
+    """The document of this API itself."""
     return JSONResponse(request.app.openapi())
 
 

@@ -31,7 +31,7 @@ class Feed:
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
     def start(self) -> Feed:
-        """Begins to wake."""
+        """Begins to wake those who follow."""
         self._thread.start()
         return self
 
@@ -44,7 +44,7 @@ class Feed:
                 self.wake()
 
     def wake(self) -> None:
-        """Something may have come."""
+        """Whoever follows looks, as something may have come."""
         with self._lock:
             wakes = list(self._wakes.values())
         for wake in wakes:
@@ -61,7 +61,7 @@ class Feed:
         return self._stop.is_set()
 
     def close(self) -> None:
-        """Wakes nobody any more."""
+        """Wakes nobody from now on."""
         self.end()
         if self._thread.is_alive():
             self._thread.join(10)
@@ -70,7 +70,7 @@ class Feed:
 
     @property
     def readers(self) -> int:
-        """How many follow."""
+        """How many follow the feed now."""
         return len(self._wakes)
 
     @contextmanager

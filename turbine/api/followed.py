@@ -38,7 +38,7 @@ class Followed(FramedLog):
         self.source, self.counts, self._view = log.source, log.counts, view
 
     def held(self) -> View:
-        """All of it."""
+        """The view of the whole log."""
         return self._view
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
@@ -120,7 +120,7 @@ class Freshness:
         return view
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Leaves the broker and stops following."""
         with self._lock:
             if self._asker is not None:
                 self._asker.client.close()

@@ -24,7 +24,7 @@ Next = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class Items(Generic[T]):
-    """All there are."""
+    """All items that there are, on one page."""
 
     items: tuple[T, ...]
 

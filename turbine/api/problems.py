@@ -53,7 +53,7 @@ def invalid(sentence: str, place: str) -> RequestRefused:
 def problem_of(
     status: int, kind: str, sentence: str, instance: str, place: str | None = None
 ) -> JsonObject:
-    """The document."""
+    """The problem document of one refusal."""
     found = Problem(
         type=f"urn:turbine:problem:{kind}",
         title=kind.replace("-", " ").capitalize(),

@@ -144,7 +144,7 @@ class _ApiServer(uvicorn.Server):
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
+        """Signals stay with who started the server."""
         yield
 
 

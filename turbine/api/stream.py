@@ -157,7 +157,7 @@ class SentPosition:
         self._early: dict[str, set[int]] = {}
 
     def add(self, place: str, offset: int) -> None:
-        """One was sent."""
+        """Notes an event that was sent."""
         low, early = self._low.get(place, 0), self._early.setdefault(place, set())
         early.add(offset)
         if len(early) > GAP_MOST:
@@ -168,7 +168,7 @@ class SentPosition:
         self._low[place] = low
 
     def position(self) -> str:
-        """As an id."""
+        """The position that the stream reached, as an event's id."""
         return format_vector({place: offset for place, offset in self._low.items() if offset})
 
 

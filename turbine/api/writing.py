@@ -115,7 +115,7 @@ class LogWriter:
             raise
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Leaves the broker with all its clients."""
         with self._lock:
             publisher, self._publisher = self._publisher, None
         if publisher is not None:

@@ -204,7 +204,7 @@ class _Shown:
             write(f"  {_jobs_text(jobs)}")
 
     def sum(self, found: Replay, seconds: float, first: Moment | None) -> None:
-        """What it came to."""
+        """The last line: what the audit came to."""
         row = _summary(found, seconds)
         if self.form == "jsonl":
             write(to_line({"summary": row}))

@@ -110,7 +110,7 @@ def figure(value: float | None) -> str | None:
 
 
 def percent(share: float | None) -> str:
-    """A share for people."""
+    """A share as people write it, in percent."""
     return "" if share is None else f"{share * 100:.0f} %"
 
 

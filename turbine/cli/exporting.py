@@ -105,7 +105,7 @@ class _Text:
     """Standard output where it takes text alone."""
 
     def write(self, line: bytes) -> int:
-        """Bytes that are UTF-8."""
+        """Takes bytes that are whole lines of UTF-8."""
         return sys.stdout.write(line.decode())
 
 

@@ -246,7 +246,7 @@ def _shown(key: str, value: str) -> str:
 
 
 def version(context: Context) -> int:
-    """Print the version."""
+    """Print the version of Turbine."""
     del context
     try:
         write(f"turbine {installed('turbine')}")

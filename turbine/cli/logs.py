@@ -43,7 +43,7 @@ class TopicTally:
     last_ms: int = 0
 
     def count(self, kind: str, at_ms: int) -> None:
-        """One record more."""
+        """Counts one record more of a kind."""
         self.kinds[kind] += 1
         self.first_ms = min(self.first_ms or at_ms, at_ms)
         self.last_ms = max(self.last_ms, at_ms)

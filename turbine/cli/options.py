@@ -94,7 +94,7 @@ class NotElsewhere(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The global options."""
+    """The global options as they were chosen."""
 
     bootstrap: str | None = None
     config: Path | None = None
@@ -235,7 +235,7 @@ def check_meant(question: str, yes: bool) -> None:
 
 
 def author_or_user(author: str | None) -> str:
-    """Who asks."""
+    """The author that was named, or else the user of this machine."""
     import getpass
 
     if author is not None:

@@ -111,7 +111,7 @@ def _document(value: Any) -> Any:
 
 
 def to_line(value: object) -> str:
-    """JSON in one line."""
+    """A value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -72,7 +72,7 @@ class ChangeTerms:
     def propose(
         self, publisher: Publisher, plan: PlannedChange, change_id: str | None = None
     ) -> Pending:
-        """Sends the change."""
+        """Sends the change; its verdict is awaited by others."""
         return publisher.propose(
             plan.wish.job,
             plan.set,
@@ -238,7 +238,7 @@ def try_asking(log: Log, asked: Request, verb: str, output: str) -> JsonObject:
 
 
 def row_of(verdict: Verdict) -> JsonObject:
-    """A verdict as JSON."""
+    """A verdict as a row of JSON."""
     row = {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
     if not row["change_id"]:
         del row["change_id"]  # nothing was sent

@@ -210,7 +210,7 @@ def _standing(row: JsonObject) -> list[tuple[str, object]]:
 
 
 def silence(*, alive: bool, mode: str) -> str:
-    """Why nothing was said."""
+    """Why the scaler said nothing of the job."""
     if not alive:
         return "nothing was said about its size"
     if mode == "off":

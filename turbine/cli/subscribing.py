@@ -94,7 +94,7 @@ class _Progress:
             self.kept = dict(self.done)
 
     def tell(self) -> None:
-        """How to go on."""
+        """Says how to go on from here."""
         if self.bookmark is None:
             tell(f"go on with --from {format_vector(self.done)}")
         else:

@@ -70,7 +70,7 @@ up: fleet:up
 down: fleet:down
     End what `up` runs, and the broker.
 version: local:version
-    Print the version.
+    Print the version of Turbine.
 get:
     List jobs, their tasks and lag, and the tiers, containers and shards that run them.
 get jobs: jobs:get_jobs reads

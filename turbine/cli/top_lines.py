@@ -213,7 +213,7 @@ def many(number: float | None) -> str:
 
 
 def rate(per_s: float | None) -> str:
-    """Records a second."""
+    """A rate in records a second, for people."""
     return "?" if per_s is None else f"{many(per_s)}/s"
 
 

@@ -96,7 +96,7 @@ def _is_plain(event: Any) -> bool:
 
 
 class _Reader:
-    """Builds values from events."""
+    """Builds values from the events of YAML's parser."""
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -44,7 +44,7 @@ class MessageFinding:
     sentence: str
 
     def to_plain(self) -> dict[str, str]:
-        """As JSON."""
+        """The finding as a JSON object."""
         return asdict(self)
 
 

@@ -276,7 +276,7 @@ class RegistryServer(ThreadingHTTPServer):
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """The address on which it listens."""
         return f"http://{HOST}:{self.server_address[1]}"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -292,11 +292,11 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = PATIENCE_S  # who opens a connection and says nothing does not keep it
 
     def do_GET(self) -> None:
-        """Reads."""
+        """Answers what is read of schemas."""
         self._answer()
 
     def do_POST(self) -> None:
-        """Looks a schema up."""
+        """Looks up the id of a schema."""
         self._answer()
 
     def do_PUT(self) -> None:

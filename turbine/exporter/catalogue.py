@@ -12,7 +12,7 @@ Sort = Literal["gauge", "counter", "histogram"]
 
 
 class Family(NamedTuple):
-    """One family."""
+    """One family of metrics, as the exporter declares it."""
 
     name: str  # as it is asked for; a counter's ends with _total
     sort: Sort

@@ -49,7 +49,7 @@ class _Quiet(WSGIRequestHandler):
     """A line for every scrape tells nobody anything."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the parent's
-        """Says nothing."""
+        """Keeps requests for metrics out of the log."""
 
 
 def app_of(

@@ -19,7 +19,7 @@ RUNBOOKS = "docs/runbooks"
 
 
 class Rule(NamedTuple):
-    """One alert of Prometheus."""
+    """One alert of Prometheus, as its file has it."""
 
     name: str
     expr: str

@@ -273,7 +273,7 @@ def _size(one: JobSize, *, memory: bool) -> str:
 
 
 def picture_of(played: PlayedCase, title: str) -> Picture:
-    """The run over time."""
+    """The picture of a run over time."""
     case, run = played.case, played.run
     carried = {size: _carries(case, size) for size in set(run.sizes)}
     return Picture(

@@ -148,7 +148,7 @@ def same(one: SizeChange, other: SizeChange) -> bool:
 
 
 def near(one: int, other: int) -> bool:
-    """Of threads."""
+    """Are two numbers of threads next to each other?"""
     return abs(one - other) <= max(1, ceil(SIZE_SHARE * max(one, other)) - 1)
 
 

@@ -37,7 +37,7 @@ LEAST = 1e-9
 
 
 class Mark(NamedTuple):
-    """An action."""
+    """An action, marked on the time axis."""
 
     minute: int
     lane: str  # one of LANES
@@ -89,7 +89,7 @@ Panel = tuple[str, Sequence[PlotSeries], Callable[[float], AxisScale], float | N
 
 
 def draw(picture: Picture) -> str:
-    """The whole file."""
+    """The picture as a whole SVG file."""
     minutes = len(picture.rates)
     if minutes == 0:
         raise ValueError("a run of no minutes has no picture")

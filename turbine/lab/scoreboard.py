@@ -84,7 +84,7 @@ def case_names(files: Sequence[Path]) -> list[str]:
 
 
 def scenarios_of(names: Iterable[str]) -> list[Question]:
-    """A case for each."""
+    """A case for each of the scenarios."""
     return [{"kind": SCENARIO, "case": name} for name in names]
 
 

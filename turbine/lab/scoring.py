@@ -42,7 +42,7 @@ def case(asked: Question) -> Case:
 
 
 def policy(name: str) -> ScalingPolicy[Any]:
-    """With its defaults."""
+    """The policy of that name, with its defaults."""
     return Still.made({}) if name == Still.name else policy_of(name, {})
 
 

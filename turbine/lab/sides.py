@@ -58,7 +58,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """The answer."""
+    """The answer to a what-if: both sides."""
 
     job: str
     begin_ms: int
@@ -71,7 +71,7 @@ class WhatIf:
     notes: tuple[str, ...]
 
     def to_plain(self, points: int = POINTS) -> Row:
-        """As JSON."""
+        """The answer as a JSON object."""
         return {
             "job": self.job,
             "from_ms": self.begin_ms,

@@ -78,7 +78,7 @@ class Reads(Hears, Protocol):
     def read(
         self, topics: Iterable[str], *, kinds: frozenset[str] | None = None, key: str | None = None
     ) -> Iterator[Read]:
-        """Records of these topics."""
+        """Records of these topics within the span."""
 
 
 @dataclass(slots=True)
@@ -98,7 +98,7 @@ class ReplaySpan:
     _rounds: Minutes = field(default_factory=Minutes)
 
     def heed(self, read: Read, stands: bool) -> None:
-        """One record more."""
+        """Takes one record more into the state."""
         if not stands or not concerns(read):
             return
         if self.end_ms is not None and read.at_ms > self.end_ms:

@@ -37,7 +37,7 @@ class Forgettable:
 
     @property
     def count(self) -> int:
-        """Of all keys."""
+        """The number of rows, of all keys."""
         return sum(map(len, self.keys.values()))
 
 

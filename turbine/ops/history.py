@@ -75,7 +75,7 @@ class Written:
     why: str = field(default="")  # of the last one that is unreadable
 
     def add(self, one: Wrote) -> None:
-        """One batch more."""
+        """Adds what one batch more wrote."""
         self.batches += 1
         self.reports += one.reports
         self.unreadable += one.unreadable

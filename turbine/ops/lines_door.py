@@ -56,14 +56,14 @@ class _Door(ThreadingHTTPServer):
         super().__init__(address, _Answers)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Where there is room."""
+        """Takes a request where there is room for it."""
         if self._room.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """And makes room again."""
+        """Answers a request, and makes room again."""
         try:
             super().process_request_thread(request, client_address)
         finally:

@@ -39,7 +39,7 @@ class AttributedLine(NamedTuple):
     task: int
 
     def to_plain(self) -> JsonObject:
-        """As JSON."""
+        """The line as a JSON object."""
         return {
             "kind": "line",
             "at_ms": self.line.at_ms,

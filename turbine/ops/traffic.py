@@ -91,7 +91,7 @@ class RateSchedule:
 
 
 def steady(per_s: float) -> RateSchedule:
-    """One rate for ever."""
+    """A schedule of one rate for ever."""
     return RateSchedule((0.0,), (per_s,), (0.0,))
 
 
@@ -169,7 +169,7 @@ def _numbered(lines: Iterable[str], name: str) -> Iterator[tuple[int, int, float
 
 @dataclass(frozen=True, slots=True)
 class RecordShape:
-    """What records look like."""
+    """What the records of generated traffic look like."""
 
     keys: int = 1000
     skew: float = 0.0  # of Zipf's law: the key of rank r is drawn r ** -skew as often as the first

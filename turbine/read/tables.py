@@ -81,7 +81,7 @@ def _kind(field: JsonObject) -> str:
 
 
 def main() -> int:
-    """Writes the page."""
+    """Writes the page of all answers."""
     PAGE.write_text(text(), encoding="utf-8")
     return 0
 

@@ -167,7 +167,7 @@ def audit(stage: StoryStage) -> None:
 
 
 def story_jobs(stage: StoryStage) -> list[str]:
-    """All of this telling."""
+    """All jobs of this telling of the story."""
     return [stage.name(plain) for plain in NAMES]
 
 

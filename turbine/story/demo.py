@@ -162,7 +162,7 @@ class StepTimer(NamedTuple):
     since_s: float
 
     def say(self, what: str) -> None:
-        """What comes next."""
+        """Says in a line what comes next."""
         say(f"  {time.monotonic() - self.since_s:4.0f} s  {what}")
 
 

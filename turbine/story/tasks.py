@@ -118,7 +118,7 @@ def runs(stage: StoryStage, job: str, tasks: int | None = None) -> bool:
 
 
 def synced(stage: StoryStage, job: str) -> Sync | None:
-    """How running follows expected."""
+    """How running follows what is expected of a job."""
     return stage.log.syncs(job=job).get(job)
 
 

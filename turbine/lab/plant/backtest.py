@@ -32,12 +32,12 @@ REGRET_MINUTES = 60
 
 
 def cost(core_hours: float, gb_hours: float) -> float:
-    """In core-hours."""
+    """The cost of cores and memory, in core-hours."""
     return core_hours + gb_hours / GB_OF_A_CORE
 
 
 class Action(NamedTuple):
-    """One that was taken."""
+    """One action that a policy took."""
 
     minute: int
     before: int  # tasks
@@ -75,7 +75,7 @@ class Score(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """In core-hours."""
+        """The cost of the run, in core-hours."""
         return cost(self.cpu_hours, self.gb_hours)
 
 

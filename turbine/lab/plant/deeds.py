@@ -53,7 +53,7 @@ class PlantLayers:
 
     @property
     def vector(self) -> LayerVersions:
-        """Of all four."""
+        """The versions of all four layers."""
         return LayerVersions(*self.versions)
 
 

@@ -55,7 +55,7 @@ class Fit(NamedTuple):
     minutes: int
 
     def reads(self, threads: int) -> float:
-        """Of so many together."""
+        """The rate at which so many threads read together."""
         together: float = float(max(1, threads)) ** self.power
         return self.per_thread * together
 

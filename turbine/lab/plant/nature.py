@@ -41,7 +41,7 @@ well: 60 s are what that may take."""
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """Of one job."""
+    """The nature of one job: what its work costs."""
 
     per_thread: float  # records a second that one thread reads at most, alone
     partitions: int = 64

@@ -110,7 +110,7 @@ class _Plans:
 
     @property
     def least(self) -> float:
-        """Of all plans."""
+        """The least cost of all plans."""
         return float(self._wide[:, -1].min())
 
     def pass_minute(self, came: float, limit: int, share: float, cap: float) -> None:

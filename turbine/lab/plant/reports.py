@@ -19,7 +19,7 @@ Place = tuple[str, int]
 
 
 class ReportShape(NamedTuple):
-    """Under which they report."""
+    """The shape under which tasks report."""
 
     job: str
     specs: int

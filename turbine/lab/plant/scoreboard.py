@@ -189,17 +189,17 @@ class Still(ScalingPolicy[None]):
     model: ClassVar[type[PolicySettings]] = PolicySettings  # there is nothing to set
 
     def begin(self, job: JobFacts) -> None:
-        """It knows nothing."""
+        """A policy that knows nothing of its job."""
 
     def learn(self, memory: None, job: JobFacts, minute: Minute) -> None:
-        """Nor does it learn."""
+        """Learns nothing from a minute either."""
 
     def detect(self, memory: None, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - it never looks
-        """Nothing is ever wrong."""
+        """No symptom, whatever is wrong."""
         return ""
 
     def diagnose(self, memory: None, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - it is never asked
-        """Nothing is ever wrong."""
+        """No cause, as there is no symptom."""
         return ""
 
     def resolve(
@@ -210,7 +210,7 @@ class Still(ScalingPolicy[None]):
         profile: Profile,  # noqa: ARG002 - it is never asked
         now_ms: int,  # noqa: ARG002 - it is never asked
     ) -> tuple[None, ScalingVerdict]:
-        """Nothing is ever done."""
+        """No action, and a verdict that says so."""
         return memory, stay("it is left as it is", *found)
 
 

@@ -57,7 +57,7 @@ class Weathered(NamedTuple):
 
 
 class Storm(NamedTuple):
-    """How all came through."""
+    """How all jobs came through a storm."""
 
     tasks_percent: float  # more than before
     cpu_percent: float

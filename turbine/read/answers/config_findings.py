@@ -35,7 +35,7 @@ class ConfigFinding:
     sentence: str
 
     def to_plain(self) -> dict[str, str]:
-        """As JSON."""
+        """The finding as a JSON object."""
         return {"path": self.path, "sentence": self.sentence}
 
 

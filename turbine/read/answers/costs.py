@@ -154,7 +154,7 @@ _OF_STATE = {
 
 
 def sentences(cost: ChangeCost) -> Iterator[str]:
-    """The same for people."""
+    """The cost of a change in sentences for people."""
     stops, starts = cost["stops"], cost["starts"]
     if not cost["steps"]:
         yield "no task stops: what differs is only copied"

@@ -112,7 +112,7 @@ def nearest(
 def _towards(
     varied: PolicyInput, values: Iterator[float], does: Callable[[Value], bool]
 ) -> float | None:
-    """Outwards on one side."""
+    """The first value outwards, on one side, that does it."""
     last = _start(varied)
     for value in values:
         if does(_given(varied, value)):

@@ -45,7 +45,7 @@ _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})
 
 @dataclass(frozen=True, slots=True)
 class RequestLine(Answer):
-    """What somebody asked for."""
+    """What somebody asked for, and when."""
 
     change_id: str
     kind: str

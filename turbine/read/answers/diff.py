@@ -27,7 +27,7 @@ CONFIG_KINDS = frozenset({"JobConfigChanged", "JobDeleted", "OverrideExpired"})
 
 @dataclass(frozen=True, slots=True)
 class ChangedField(Difference):
-    """One field that differs."""
+    """One field that differs between two moments."""
 
     by: Annotated[Hand | None, means("Whose decision made it so, where that is known.")] = None
 

@@ -89,7 +89,7 @@ def verdict_of(given: Evaluation) -> ScalingVerdict:
 
 
 def comes_to(given: Evaluation, action: str) -> bool:
-    """Is that the verdict?"""
+    """Is that action the verdict?"""
     if action == REVERT:
         closed = outcome(given.row, given.facts, given.now_ms)
         return closed is not None and closed.action == REVERT

@@ -57,7 +57,7 @@ class MoveHistory(NamedTuple):
 
     @property
     def stage(self) -> str:
-        """How far it came."""
+        """How far the move came, in a word."""
         if self.added:
             return "added"
         if self.over:

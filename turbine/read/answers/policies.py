@@ -43,7 +43,7 @@ class Setting:
 
 @dataclass(frozen=True, slots=True)
 class PolicyLine:
-    """A scaling policy."""
+    """A scaling policy with all its settings."""
 
     policy: str
     settings: tuple[Setting, ...]
@@ -91,7 +91,7 @@ def _many(kind: Any) -> str:
 
 
 def _bounds(field: FieldInfo) -> Iterator[str]:
-    """`from 1`, `below 5`."""
+    """The bounds in words: `from 1`, `below 5`."""
     words = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
     for one in field.metadata:
         for name, word in words.items():

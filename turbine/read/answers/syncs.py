@@ -50,7 +50,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class PlanFailure:
-    """A plan without effect."""
+    """A plan that had no effect, and why."""
 
     at_ms: int
     versions: dict[str, int]

@@ -47,7 +47,7 @@ class TaskWords:
         return set(self._kept)
 
     def of(self, task: int) -> list[Row]:
-        """The newest last."""
+        """What a task said, the newest last."""
         return list(self._kept.get(task, ()))
 
     def failure(self, task: int) -> Row | None:

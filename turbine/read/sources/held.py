@@ -66,7 +66,7 @@ def polls_of(log: Log, start: Mapping[str, int], end: Mapping[str, int]) -> Iter
 
 
 class HeldSource:
-    """A log in memory."""
+    """A log that lies in memory."""
 
     name = "the log in memory"
     since_ms = 0
@@ -81,7 +81,7 @@ class HeldSource:
         self.add(messages)
 
     def add(self, messages: Iterable[Message]) -> None:
-        """What was appended."""
+        """Appends messages to the log."""
         for message in messages:
             at = message.place
             high = self._times[at]
@@ -95,7 +95,7 @@ class HeldSource:
         raise NoInstallation("a log in memory belongs to no installation; name a broker")
 
     def counts(self) -> dict[str, int]:
-        """As it was made."""
+        """The numbers of partitions it was made with."""
         return dict(self._counts)
 
     def lacks(self, component: Component[R]) -> str:
@@ -104,7 +104,7 @@ class HeldSource:
         return ""
 
     def check(self, at_ms: int, what: str) -> None:
-        """Any instant will do."""
+        """Takes any instant, as nothing was ever deleted."""
 
     def lowest(self, places: Iterable[str]) -> dict[str, int]:
         """As it was given them."""
@@ -166,4 +166,4 @@ class HeldSource:
         return Restored()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing, as nothing is open."""

@@ -111,7 +111,7 @@ class Log:
         return USUAL_PREFIX if self.source.at_hand else self.settings.prefix
 
     def topic(self, short: str) -> str:
-        """A topic's full name."""
+        """The full name of a topic."""
         return full_name(self.prefix, short)
 
     def places(self, topics: Iterable[str], *, key: str | None = None) -> list[str]:

@@ -68,7 +68,7 @@ class FileHead:
     since_ms: int = 0  # the instant of the beginning, where one was named
 
     def to_plain(self) -> JsonObject:
-        """As JSON."""
+        """The head of the file as JSON."""
         return {
             "format": FORMAT,
             "about": ABOUT,
@@ -91,7 +91,7 @@ class Tail:
     sha256: str
 
     def to_plain(self) -> JsonObject:
-        """As JSON."""
+        """The tail of the file as JSON."""
         return {
             "end": {
                 "records": self.records,
@@ -109,7 +109,7 @@ class Out(Protocol):
     """What lines are written to."""
 
     def write(self, line: bytes, /) -> object:
-        """All of it."""
+        """Takes all of the bytes at once."""
 
 
 class LogLineWriter:
@@ -120,7 +120,7 @@ class LogLineWriter:
         self.records, self._first_ms, self._last_ms = 0, 0, 0
 
     def put(self, plain: JsonObject) -> None:
-        """One line."""
+        """Writes an object as one line."""
         line = json.dumps(plain, ensure_ascii=False).encode() + b"\n"
         self._digest.update(line)
         self._out.write(line)
@@ -133,7 +133,7 @@ class LogLineWriter:
         self.put(plain)
 
     def end(self) -> Tail:
-        """The last line."""
+        """Writes the last line, which says what came before."""
         tail = Tail(self.records, self._first_ms, self._last_ms, self._digest.hexdigest())
         self._out.write(json.dumps(tail.to_plain()).encode() + b"\n")
         return tail

@@ -107,7 +107,7 @@ class UpTo:
         return self._source.lowest(places)
 
     def ends(self, places: Iterable[str]) -> dict[str, int]:
-        """The position."""
+        """The ends of places at that position."""
         return {at: min(end, self._at(at)) for at, end in self._source.ends(places).items()}
 
     def times(self, places: Iterable[str], at_ms: int) -> dict[str, int]:

@@ -256,7 +256,7 @@ class Cache:
             yield unpack(file.read_bytes())["more"]
 
     def close(self) -> None:
-        """Others may write then."""
+        """Closes the files, so that others may write."""
         os.close(self._data)
         if self._lock >= 0:
             os.close(self._lock)

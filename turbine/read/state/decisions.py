@@ -55,7 +55,7 @@ def class_of(kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DecisionSpot:
-    """Where one decision lies."""
+    """Where one decision lies, and what it is about."""
 
     place: str
     offset: int
@@ -128,7 +128,7 @@ class Decisions:
         return self._count
 
     def add(self, read: Read, stands: bool) -> None:
-        """The next one."""
+        """Adds the next decision of its place."""
         if self._count == len(self._rows):
             self._grow()
         record, names = read.record, self._names

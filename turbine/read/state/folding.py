@@ -77,7 +77,7 @@ class TierHistory(Protocol):
     def read(
         self, topics: Iterable[str], start: Mapping[str, int], end: Mapping[str, int]
     ) -> Iterator[Message]:
-        """Messages between."""
+        """Messages between two positions, in the order of their places."""
 
 
 class FoldObserver(Protocol):
@@ -94,16 +94,16 @@ class FoldObserver(Protocol):
 
 
 class Unwatched:
-    """Nobody looks."""
+    """A watcher for folds at which nobody looks."""
 
     def decided(self, read: Read, stands: bool) -> None:
-        """Nothing."""
+        """Takes no notice of a decision."""
 
     def loaded(self, job: str, at_ms: int, loads: Loads) -> None:
-        """Nothing."""
+        """Takes no notice of a load report."""
 
     def started(self, at_ms: int) -> None:
-        """Nothing."""
+        """Takes no notice of a task that begins again."""
 
 
 class Folding:

@@ -40,7 +40,7 @@ WORDS = (ScalingDecided, ScalingDeclined, ScalingVerified, ScalingReverted)
 
 
 class Notes(NamedTuple):
-    """One job."""
+    """What is noted of one job."""
 
     lists: TaskLists | None = None
     words: Map[str, Read] = Map()  # the scaler's last standing word of each kind

@@ -114,7 +114,7 @@ class ViewReader:
                 self.folding.begin(tier)
 
     def take(self, messages: list[Message]) -> None:
-        """What was read next."""
+        """Takes the messages that were read next."""
         folding = self.folding
         folding.take(sorted_by_time(iter(messages)))
         self.watcher.series.settle(folding.loads)

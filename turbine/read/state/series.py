@@ -196,7 +196,7 @@ class Series:
 
     @property
     def bytes(self) -> int:
-        """Of all blocks."""
+        """The memory that all blocks take."""
         return sum(block.nbytes for block in self._blocks.values())
 
     # --- keeping

@@ -62,6 +62,6 @@ def pack_held(one: KeyState[Any]) -> tuple[Any, ...]:
 
 
 def unpack_held(found: tuple[Any, ...]) -> KeyState[Any]:
-    """What `pack_held` was given."""
+    """The state of a key that `pack_held` was given."""
     row, vector, last, early, tick_ms, frozen = found
     return KeyState(row, vector, last, early, tick_ms, frozen)

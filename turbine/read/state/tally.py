@@ -104,7 +104,7 @@ class Tally:
     pending: dict[str, PendingScaling] = field(default_factory=dict)  # by job
 
     def take(self, read: Read, stands: bool) -> None:
-        """One record."""
+        """Counts one record by what it is."""
         record, decision = read.record, read.topic in DECISIONS
         kind = record.kind if record.kind in RECORDS else OTHER
         result = READ if not decision else STANDS if stands else VOID
@@ -200,7 +200,7 @@ class Tally:
 
     @classmethod
     def of(cls, kept: tuple[Any, ...]) -> Tally:
-        """What `kept` gave."""
+        """A tally of what `kept` had given."""
         counted, (effects, effects_ms, drifting, pending) = kept[:5], kept[5:]
         events, decisions, actions, declined, moves = (Counter(one) for one in counted)
         return cls(
@@ -216,5 +216,5 @@ class Tally:
         )
 
     def copy(self) -> Tally:
-        """As it stands."""
+        """A copy of it as it stands."""
         return Tally.of(self.kept())

@@ -128,7 +128,7 @@ class View:
 
     @property
     def dead_letters(self) -> int:
-        """How many there are."""
+        """The number of messages that could not be read."""
         return sum(self.letters.values())
 
     @property
