@@ -58,10 +58,12 @@ class Containers:
     def __init__(self, settings: Settings, names: list[str], per_mille: int) -> None:
         self._count = partitions_of(settings)[CONTAINERS]
         self._beat_s = Timing().heartbeat_ms * per_mille / UNIT / 1000
-        self._writer, self._births = Writer(settings), AppendTimes(settings)
+        self._writer, self._append_times = Writer(settings), AppendTimes(settings)
         lives = [place(CONTAINERS, p) for p in range(self._count)]
         # The chain alone decides what stands; lives lie beside it.
-        self._chain = Stepper(shard_manager, [CHAIN], self._births.possible, heed=self._heed)
+        self._chain = Stepper(
+            shard_manager, [CHAIN], self._append_times.possible, observer=self._observe
+        )
         start = ends_now(settings, lives)
         self._follower = Follower(settings, start | {CHAIN: 0})
         self._held = {name: Held(ContainerHold(name, 1), {}) for name in names}
@@ -101,9 +103,9 @@ class Containers:
     def close(self) -> None:
         """Leaves the broker; who was silent for long is failed over."""
         self._follower.close()
-        self._births.close()
+        self._append_times.close()
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         """A decision that stands concerns who is given the shard, and who had it."""
         body = read.record.body
         if not stands or body is None:

@@ -67,7 +67,7 @@ class Run:
                 partitions=PARTITIONS,
                 every_ms=None,
                 stop=StopSignal(),
-                heed=lambda one: say(f"batch {one.number}: {one.reports:,} reports"),
+                progress=lambda one: say(f"batch {one.number}: {one.reports:,} reports"),
             )
         self.figures["missing"] += self.figures["rows"] - total.reports
 

@@ -27,23 +27,23 @@ class Recorded:
         self,
         component: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None],
+        observer: Callable[[Read, bool], None],
         *,
         end: Mapping[str, int] | None = None,
     ) -> None:
         """As the log's."""
         view = replace(component, fold=lambda row, read: row or read.record.key)
-        self._owner(view, job, heed, end)
+        self._owner(view, job, observer, end)
 
     def _owner(
         self,
         view: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None] | None,
+        observer: Callable[[Read, bool], None] | None,
         end: Mapping[str, int] | None,
     ) -> Stepper[Any]:
         places = [place(topic, 0) for topic in view.inputs]
-        owner: Stepper[Any] = Stepper(view, places, lambda *_: True, heed=heed)
+        owner: Stepper[Any] = Stepper(view, places, lambda *_: True, observer=observer)
         for read in self.read(view.inputs, end=end, key=job):
             owner.read(read)
         owner.flush()

@@ -50,10 +50,10 @@ def places(settings: Settings) -> list[str]:
 
 def fold(settings: Settings, folds: frozenset[str]) -> int:
     """Folds all of it; how many records that were. The log must call for nothing more."""
-    births, partitions = AppendTimes(settings), settings.partitions
+    append_times, partitions = AppendTimes(settings), settings.partitions
     ends = ends_now(settings, places(settings))
     owners: list[Stepper[Any]] = [
-        Stepper(component, places_of(component, [p]), births.possible, ends=ends)
+        Stepper(component, places_of(component, [p]), append_times.possible, ends=ends)
         for p in range(partitions)
     ]
     records = 0
@@ -69,7 +69,7 @@ def fold(settings: Settings, folds: frozenset[str]) -> int:
             owner.read(found)
         for owner in owners:
             owner.settle()
-    births.close()
+    append_times.close()
     for owner in owners:
         said = owner.flush()
         assert not said, f"the log calls for {said[0][1].kind} although it is whole"

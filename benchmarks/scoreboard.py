@@ -60,7 +60,7 @@ def measure(quick: bool, traces: Path | None = None, days: int | None = None) ->
     asked += [{"do": "weather", "policy": OWN, "job": number} for number in range(jobs)]
     say(f"{len(files)} traces and {len(SCENARIOS)} scenarios under {len(POLICIES)} policies")
     try:
-        answers = answered(asked, _heed)
+        answers = answered(asked, _progress)
     except LocalFailed as failed:
         raise ChildFailed(str(failed)) from None
     found = rows_of(asked, answers)
@@ -80,7 +80,7 @@ def _asked(files: Sequence[Path], days: int | None) -> list[Question]:
     return questions([*traces, *scenarios_of(SCENARIOS)], POLICIES)
 
 
-def _heed(asked: Question, done: int, count: int) -> None:
+def _progress(asked: Question, done: int, count: int) -> None:
     if asked["do"] != "weather":
         say(f"{what(asked)} ({done} of {count})")
 

@@ -27,7 +27,7 @@ KINDS = (
     "store lost",
     "compaction",
     "clock stopped",
-    "forged circle",
+    "forged cycle",
     "forged evidence",
     "forged tick",
     "forged parent",
@@ -128,7 +128,7 @@ class Faults:
             case "clock stopped":
                 stopped_ms = rng.choice([60_000, 200_000, 300_000, 600_000])
                 self.no_ticks_until_ms = world.clock.now_ms + stopped_ms
-            case "forged circle":
+            case "forged cycle":
                 self._forge_circle()
             case _:
                 self._forge(kind)

@@ -135,7 +135,7 @@ class CrashStage:
         at = place(JOURNAL, PARTITION)
         heard: list[tuple[Body | None, bool]] = []
         owner = reader(replace(lists_view, folds=frozenset(RECORDS)), self.log)
-        owner._heed = lambda read, stands: heard.append((read.record.body, stands))
+        owner._observer = lambda read, stands: heard.append((read.record.body, stands))
         read_on(owner, self.log, [TICKS, at])
         return (body for body, stands in heard if stands and body is not None)
 

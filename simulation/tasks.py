@@ -69,7 +69,7 @@ class SimulatedTasks:
         self.sites: dict[str, Site] = {}
         self._read_at = 0
         self._view: Stepper[Sync] = Stepper(
-            lists_view, [place(JOURNAL, PARTITION)], world.log.possible, heed=self._heed
+            lists_view, [place(JOURNAL, PARTITION)], world.log.possible, observer=self._observe
         )
         self._lists: dict[str, TaskLists] = {}
         self._said = 0
@@ -110,7 +110,7 @@ class SimulatedTasks:
         self.row(key)
         return self._lists.get(key, TaskLists(key))
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         if stands and read.record.kind in lists.FOLDED_KINDS:
             key = read.record.key
             self._lists[key] = lists.fold(self._lists.get(key), read)

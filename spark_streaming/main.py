@@ -148,7 +148,7 @@ def _is_inherited(file: int) -> bool:
         return False
 
 
-def _heed(engine: SparkEngine, logs: TaskLogs, order: Mapping[str, object]) -> None:
+def _handle(engine: SparkEngine, logs: TaskLogs, order: Mapping[str, object]) -> None:
     match order:
         case {"what": "start", "work": dict(plain)}:
             work = WorkOrder.from_plain(plain)
@@ -197,7 +197,7 @@ def main(arguments: list[str] | None = None) -> int:
     orders = Orders()
     mouth.say(line("ready"))
     while True:
-        orders.read(partial(_heed, engine, logs))
+        orders.read(partial(_handle, engine, logs))
 
 
 def _follow(wait: Callable[[], int]) -> None:

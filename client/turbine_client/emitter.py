@@ -120,7 +120,7 @@ class BytesEmitter:
             if error.code() in _NEVER:
                 raise WriteRefused(f"a write to {message.topic()} was refused: {error.str()}")
 
-    def heed(self) -> None:
+    def raise_failures(self) -> None:
         """Lets the client tell what is the matter with it, where nothing is said for long."""
         self._poll(0)
 

@@ -303,7 +303,7 @@ def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Me
     batch: list[Message] = []
     for message in heard:
         if message.error() is not None:
-            _heed(client, message, left)
+            _handle_error(client, message, left)
             continue
         one = of_confluent(message)
         wanted = left.get(one.place)
@@ -318,7 +318,7 @@ def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Me
     return batch
 
 
-def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
+def _handle_error(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
     """An error that came in the place of a message; the end of a place is one."""
     if _beside(message):
         return

@@ -194,7 +194,7 @@ class Alarms:
 
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._count = settings, partitions
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
         self.pending: dict[str, AuditFinding] = {}  # by key
         self._standing: set[str] = set()
@@ -220,7 +220,7 @@ class Alarms:
                 self._standing.add(key)
                 del self.pending[key]
                 continue
-            for topic, record in owner.would_say(key, max(now_ms, held.tick_ms)):
+            for topic, record in owner.would_emit(key, max(now_ms, held.tick_ms)):
                 self._emitter.say(topic, partition_of(key, self._count), record)
                 metrics.SAID.labels(owner.component.name, record.kind).inc()
         self._emitter.settle()
@@ -231,7 +231,7 @@ class Alarms:
         first, end = (ask(self._settings, [at])[at] for ask in (starts_now, ends_now))
         held = {key: KeyState(Alarm(key))}
         component = component_of(self.pending)
-        owner = Stepper(component, [at], self._births.possible, held=held)
+        owner = Stepper(component, [at], self._append_times.possible, held=held)
         for poll in read_span(self._settings, {at: (first, end)}):
             for message in poll:
                 if message.key != key.encode():
@@ -246,7 +246,7 @@ class Alarms:
 
     def close(self) -> None:
         """Ends all connections to the broker."""
-        self._births.close()
+        self._append_times.close()
 
 
 def serve(settings: Settings, stop: StopSignal, families: Families) -> int:

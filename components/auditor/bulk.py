@@ -53,9 +53,9 @@ class LogAudit:
     ) -> None:
         """`since`: decisions before that position get no verdict."""
         self._origin, kept = origin, kept or AuditStart()
-        self._births = origin.births()
+        self._append_times = origin.append_times()
         self.hearing = AuditProgress(
-            self._births.possible, self._ticked, seen=kept.seen, high_ms=kept.high_ms
+            self._append_times.possible, self._ticked, seen=kept.seen, high_ms=kept.high_ms
         )
         families = [tuple(family) for family in families]
         self._lacks = {family[0].name: origin.lacks(family[0]) for family in families}
@@ -155,7 +155,7 @@ class LogAudit:
 
     def close(self) -> None:
         """Ends the connection to whoever knows append times."""
-        self._births.close()
+        self._append_times.close()
 
 
 def _sealed(starts: Mapping[str, int], seen: Mapping[str, int]) -> dict[str, str]:

@@ -159,7 +159,7 @@ def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: JobRules, *, cro
     refusal = ChangeRefusal("overloaded", CROWDED) if crowded else _untimely(ask, now_ms, rules)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
-    refusal = _talkative(ask.body)
+    refusal = _too_long(ask.body)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
     if not isinstance(ask.body, ConfigChangeProposed):
@@ -178,7 +178,7 @@ def _untimely(ask: Ask, now_ms: int, rules: JobRules) -> ChangeRefusal | None:
     return ChangeRefusal("overloaded", rules.no_room) if ask.body is None else None
 
 
-def _talkative(body: Body | None) -> ChangeRefusal | None:
+def _too_long(body: Body | None) -> ChangeRefusal | None:
     for name, most in (("author", AUTHOR_CHARS), ("reason", REASON_CHARS)):
         length = len(getattr(body, name, ""))
         if length > most:
@@ -204,7 +204,7 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
 def _change(
     job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, rules: JobRules
 ) -> Body | ChangeRefusal:
-    refusal = _taken(job, at, rules) or _unwelcome(job, at, asked, now_ms)
+    refusal = _taken(job, at, rules) or _precheck(job, at, asked, now_ms)
     if refusal is not None:
         return refusal
     made = _made(job.layers[at], at, asked, rules)
@@ -268,7 +268,7 @@ def _made(
     return layer._replace(config_json=layer_json, ends=ends)
 
 
-def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> ChangeRefusal | None:
+def _precheck(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> ChangeRefusal | None:
     """What can be told without looking at the config that is asked for."""
     version = job.layers[at].version
     if not is_job_id(job.name):

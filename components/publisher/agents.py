@@ -83,7 +83,7 @@ class Chain:
             possible,
             seen=restored.seen,
             held=restored.held,
-            heed=self._note,
+            observer=self._note,
         )
         self.keeper = Keeper(self.owner, opened.claim, build, restored)
 
@@ -113,7 +113,7 @@ class OutcomePublisher:
         self._settings = settings
         needed = (JOURNAL, CLOCK, OUTCOMES, ALERTS, rows_topic(component.name).short)
         self._count = partitions_for(settings, needed)
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._producer = transactional(
             settings,
             settings.group(GROUP),
@@ -146,7 +146,7 @@ class OutcomePublisher:
         self._rows.stand(opened, self._ground, REMEDY)
         self._emitter.settle()
         self._step(self._producer.commit_transaction)
-        possible, build = self._births.possible, self._rows.build
+        possible, build = self._append_times.possible, self._rows.build
         return [Chain(p, possible, opened[p], build) for p in range(self._count)]
 
     def _catch_up(self) -> dict[str, int]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from components.runtime.core.component import Component
 from components.state_syncer.core.failing_tasks import steady_ms, tell
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from components.state_syncer.core.unheard import moves_on, passed_over, quiet_ms
 from components.state_syncer.core.words import (
     alerting,
@@ -107,7 +107,7 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
 
 def _requests(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
     for ask, crowded in in_turn(row.ingress):
-        refusal = ("overloaded", CROWDED) if crowded else _unwelcome(row, ask, now_ms, rules)
+        refusal = ("overloaded", CROWDED) if crowded else _precheck(row, ask, now_ms, rules)
         for body in _answer(row, ask, now_ms, rules, refusal):
             yield body
             row = apply(row, body)
@@ -139,7 +139,7 @@ def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
     return row._replace(held=not isinstance(ask.body, ResumeRequested))
 
 
-def _unwelcome(row: Sync, ask: Ask, now_ms: int, rules: SyncRules) -> tuple[str, str] | None:
+def _precheck(row: Sync, ask: Ask, now_ms: int, rules: SyncRules) -> tuple[str, str] | None:
     if ask.passed or valid_until_ms(ask.id) < now_ms:
         return "too-late", "its validity passed before it could be decided; ask again"
     if ask.body is None:
@@ -249,7 +249,7 @@ def _towards(
     row: Sync, now_ms: int, rules: SyncRules, change_id: str | None = None
 ) -> Iterator[Body]:
     """The plan that leads to what is wanted; without steps it is in effect at once."""
-    way, running = way_of(row, first=rules.first), row.running
+    way, running = plan_for(row, first=rules.first), row.running
     if way is None:
         if change_id is not None and running is not None:
             was = running.tasks, running.config_json, running.state

@@ -181,7 +181,7 @@ class TaskManager:
         fail(code, sentence)
 
     def _beat(self, now_ms: int) -> None:
-        self._pulse.heed()
+        self._pulse.drop_failures()
         hold, known = self._known.hold, self._known
         # Before the tier is known nobody can say how soon its shard manager takes us for silent.
         every_ms = hold.timing.heartbeat_ms if known.catalogue is not None else WAITING_BEAT_MS

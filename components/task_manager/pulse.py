@@ -166,7 +166,7 @@ class Pulse:
             )
         )
 
-    def heed(self) -> None:
+    def drop_failures(self) -> None:
         """Lets the client work. One that is too late is worth nothing, and is not missed."""
         self._emitter.forgive()
 

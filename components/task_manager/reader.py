@@ -40,7 +40,7 @@ class ContainerReader:
 
     def __init__(self, settings: Settings, partitions: int, tier: str) -> None:
         self._settings, self._count = settings, partitions
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._chains = Chains(partitions, tier, self._possible)
         self.owners = self._chains.owners
         self._read_all = False
@@ -135,7 +135,7 @@ class ContainerReader:
         """Asks until the broker answers: without it, nobody knows what stands."""
         while True:
             try:
-                return self._births.possible(at, offset, by_ms)
+                return self._append_times.possible(at, offset, by_ms)
             except LoginRefused:
                 raise
             except BrokerUnreachable as away:

@@ -178,8 +178,8 @@ SPEAKING = (
     left_out(
         "own decisions are folded when they are said",
         STEP,
-        "            out = self.would_say(key, now_ms)\n",
-        "            out = self.would_say(key, now_ms)\n"
+        "            out = self.would_emit(key, now_ms)\n",
+        "            out = self.would_emit(key, now_ms)\n"
         "            for topic, said in out:\n"
         "                if said.parent:\n"
         '                    read = Read("", topic, 0, now_ms, said)\n'

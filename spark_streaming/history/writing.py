@@ -44,7 +44,7 @@ class HistoryWriter:
     files: Files
     topic: str  # of the reports
     partitions: int  # of it
-    heed: Callable[[Wrote], None]
+    progress: Callable[[Wrote], None]
     attempt: str  # tells this run from all others
     _lineage: str = field(default="", init=False)
 
@@ -80,7 +80,7 @@ class HistoryWriter:
         draft = batch.draft(self.attempt)
         told = write_batch(read_reports(messages, self.partitions), self.files.place(draft))
         if self.files.adopt(draft, batch.path):
-            self.heed(Wrote(number, *told))
+            self.progress(Wrote(number, *told))
 
 
 def write_batch(reports: DataFrame, place: str) -> tuple[int, int, str]:

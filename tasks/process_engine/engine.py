@@ -65,7 +65,7 @@ class ProcessEngine:
         self._children: dict[int, Child] = {}  # by run
         self._selector = selectors.DefaultSelector()
 
-    def heed(self, order: Mapping[str, Any]) -> None:
+    def handle(self, order: Mapping[str, Any]) -> None:
         """One order; what is unknown to this build is left to one that knows it."""
         match order.get("what"):
             case "start":
@@ -239,7 +239,7 @@ def main(arguments: list[str] | None = None) -> None:
     logs = TaskLogs(given.deadline.parent)
     engine = ProcessEngine(settings, Deadline.open(given.deadline), logs)
     orders = Orders()
-    engine.watch(0, partial(orders.read, engine.heed))
+    engine.watch(0, partial(orders.read, engine.handle))
     tell(line("ready"))
     while True:
         engine.turn()

@@ -182,12 +182,12 @@ def test_no_two_that_stand_have_one_parent(drawn: list[Line], random: Any) -> No
     bench = write(drawn)
     standing: list[tuple[str, str]] = []
 
-    def heed(read: Any, stands: bool) -> None:
+    def observe(read: Any, stands: bool) -> None:
         if stands and read.record.parent:
             standing.append((read.record.key, read.record.parent))
 
     places = places_of(toy, [PARTITION])
-    bench.owner = Stepper(toy, places, bench.log.possible, heed=heed)
+    bench.owner = Stepper(toy, places, bench.log.possible, observer=observe)
     places_left = [at for at in places for _ in range(bench.log.end(at))]
     random.shuffle(places_left)
     at = dict.fromkeys(places, 0)
@@ -228,12 +228,12 @@ def test_nothing_is_folded_before_what_its_author_knew(drawn: list[Line], data: 
             assert not known or folded[key].get(at, -1) >= known[-1], (read.place, read.offset)
         return toy.fold(row, read)
 
-    def heed(read: Any, _: bool) -> None:
+    def observe(read: Any, _: bool) -> None:
         folded[read.record.key][read.place] = read.offset
 
     places = places_of(toy, [PARTITION])
     watched = replace(toy, fold=fold)
-    bench.owner = Stepper(watched, places, bench.log.possible, heed=heed)
+    bench.owner = Stepper(watched, places, bench.log.possible, observer=observe)
     at = dict.fromkeys(sorted(places), 0)
     while live := [one for one, offset in at.items() if offset < bench.log.end(one)]:
         one = data.draw(st.sampled_from(live))

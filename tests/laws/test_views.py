@@ -103,8 +103,8 @@ def messages_of_log(log: Log) -> list[Message]:
 
 def read_in_pieces(log: Log, end: Mapping[str, int], data: Any) -> View:
     """Topics in turns, so many records of each as chance wills."""
-    births = log.source.births()
-    folding = begun(log, births.possible, FoldStart())
+    append_times = log.source.append_times()
+    folding = begun(log, append_times.possible, FoldStart())
     seen = dict.fromkeys(end, 0)
     while left := sorted(at for at in end if seen[at] < end[at]):
         at = data.draw(st.sampled_from(left))
@@ -132,13 +132,13 @@ def test_a_view_says_what_the_commands_say(seed: int, data: Any) -> None:
     view = view_at(log, end)
     jobs, sightings, listings = log.jobs(end=end), Sightings(), dict[str, TaskLists]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         sightings(read, stands)
         record = read.record
         if stands and record.kind in lists.FOLDED_KINDS:
             listings[record.key] = lists.fold(listings.get(record.key), read)
 
-    syncs = log.syncs(end=end, heed=heed)
+    syncs = log.syncs(end=end, observer=observe)
     assert {name: one.job for name, one in view.jobs.items()} == jobs
     lives = lives_of(view.tiers.values())
     for name, one in view.jobs.items():

@@ -59,11 +59,11 @@ class Followed(FramedLog):
         *,
         job: str | None = None,
         end: Mapping[str, int] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> dict[str, Sync]:
         """As the view has them, where nobody wants to be told of records."""
-        if end is not None or heed is not None:
-            return super().syncs(job=job, end=end, heed=heed)
+        if end is not None or observer is not None:
+            return super().syncs(job=job, end=end, observer=observer)
         return {
             name: one.sync
             for name, one in sorted(self._view.jobs.items())

@@ -90,10 +90,17 @@ def generate(
     shape = _shape(keys, skew, bytes_, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
-    stop, heed = StopSignal().listen(), teller()
+    stop, progress = StopSignal().listen(), teller()
     try:
         run = play(
-            settings, topic, schedule, shape, seed=seed, records=records, stop=stop, heed=heed
+            settings,
+            topic,
+            schedule,
+            shape,
+            seed=seed,
+            records=records,
+            stop=stop,
+            progress=progress,
         )
     finally:
         clear_line()

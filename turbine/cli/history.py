@@ -68,7 +68,7 @@ def write(
             partitions=partitions,
             every_ms=None if once else every_ms,
             stop=stop,
-            heed=_told,
+            progress=_told,
         )
     show_written(place, found, output)
     return Code.INTERRUPTED if once and stop.wanted else Code.OK

@@ -196,7 +196,7 @@ def _row_of_change(trial: ChangeTrial, terms: ChangeTerms) -> JsonObject:
 def seen_in(log: Log) -> Seen:
     """What runs now of each job, and where."""
     sightings = Sightings()
-    return {name: (sync, sightings) for name, sync in log.syncs(heed=sightings).items()}
+    return {name: (sync, sightings) for name, sync in log.syncs(observer=sightings).items()}
 
 
 def costs_of(log: Log, seen: Seen, verdicts: Mapping[str, Body]) -> dict[str, ChangeCost]:

@@ -183,7 +183,7 @@ def sync_at(log: FramedLog, job: str, moment: Moment | None) -> tuple[Sync, Sigh
         found = ((one.sync, one.sightings) for one in then if one.sync is not None)
         return next(found, None)
     sightings = Sightings()
-    sync = log.syncs(job=job, end=end_at(log, moment, SYNC_TOPICS), heed=sightings).get(job)
+    sync = log.syncs(job=job, end=end_at(log, moment, SYNC_TOPICS), observer=sightings).get(job)
     return None if sync is None else (sync, sightings)
 
 

@@ -116,11 +116,13 @@ def _show_what_is(
     ends = log.ends(log.places(topics, key=job))
     sightings, words = Sightings(), TaskWords(task)
 
-    def heed(*told: Any) -> None:
+    def observe(*told: Any) -> None:
         sightings(*told)
         words(*told)
 
-    sync = existing_sync(log.syncs(job=job, end=ends, heed=heed), job, None, lambda: names_in(log))
+    sync = existing_sync(
+        log.syncs(job=job, end=ends, observer=observe), job, None, lambda: names_in(log)
+    )
     fleet = _fleet(log, tier_of(sync)[0])
     rows = list(tasks_now(sync, sightings, fleet, words, task))
     lives = _elsewhere(asked, fleet, rows)

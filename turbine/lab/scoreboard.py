@@ -136,7 +136,7 @@ def _nothing(asked: Question, done: int, count: int) -> None:
 
 
 def answered(
-    asked: Sequence[Question], heed: Heed = _nothing, command: Sequence[str] = COMMAND
+    asked: Sequence[Question], progress: Heed = _nothing, command: Sequence[str] = COMMAND
 ) -> list[Any]:
     """The answer to each question, in their order, by a process for each core."""
     found: list[Any] = [None] * len(asked)
@@ -150,7 +150,7 @@ def answered(
                 for key, _ in heard.select():
                     child, at = key.data, key.data.at[0]
                     found[at], done = _hear(child.process, asked[at]), done + 1
-                    heed(asked[at], done, len(asked))
+                    progress(asked[at], done, len(asked))
                     if not _hand(child, asked, left):
                         heard.unregister(key.fileobj)
     return found

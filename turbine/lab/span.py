@@ -83,7 +83,7 @@ class Reads(Hears, Protocol):
 
 @dataclass(slots=True)
 class ReplaySpan:
-    """What the log tells; `heed` is told of each record in causal order."""
+    """What the log tells; `observe` is told of each record in causal order."""
 
     name: str
     begin_ms: int
@@ -97,7 +97,7 @@ class ReplaySpan:
     gone_ms: int | None = None  # the job was deleted in it
     _rounds: Minutes = field(default_factory=Minutes)
 
-    def heed(self, read: Read, stands: bool) -> None:
+    def observe(self, read: Read, stands: bool) -> None:
         """Takes one record more into the state."""
         if not stands or not concerns(read):
             return
@@ -249,7 +249,7 @@ def span_of(log: Reads, name: str, begin_ms: int | None, end_ms: int | None) -> 
         )
     begin_ms = max(begin_ms or 0, first.at_ms)
     span = ReplaySpan(name, begin_ms, end_ms, ScalingRow(name), Job(name))
-    log.heard(component, name, span.heed)
+    log.heard(component, name, span.observe)
     return _begun(span, first.at_ms)
 
 

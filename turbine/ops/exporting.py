@@ -202,18 +202,18 @@ class Export:
 
     def _exceptions(self) -> Iterator[NotThere]:
         """What was claimed to be known and was not there, where the file does not show it."""
-        births = self.log.source.births()
+        append_times = self.log.source.append_times()
         try:
             for (at, offset), asked in sorted(self._questions.items()):
                 known = dict[bool | None, int]()
                 for by_ms in sorted(asked):
                     there = True if self._was_there(at, offset, by_ms) else None
-                    known[there or births.possible(at, offset, by_ms)] = by_ms
+                    known[there or append_times.possible(at, offset, by_ms)] = by_ms
                 for answer in (False, None):
                     if answer in known:
                         yield NotThere(at, offset, known[answer], answer is None)
         finally:
-            births.close()
+            append_times.close()
 
     def _was_there(self, at: str, offset: int, by_ms: int) -> bool:
         """Do the times of what was read say so? Else the log has to be asked, and so does a file,

@@ -61,7 +61,9 @@ class Generator:
         self._began_s = now()
         self._offered = 0
 
-    def run(self, stop: StopSignal, heed: Callable[[GeneratorProgress], None]) -> GeneratorProgress:
+    def run(
+        self, stop: StopSignal, progress: Callable[[GeneratorProgress], None]
+    ) -> GeneratorProgress:
         """Until the schedule ends, the records are sent or it is told to stop; what came of it.
 
         Heeded once a second.
@@ -73,7 +75,7 @@ class Generator:
             if self._done(elapsed_s):
                 break
             if elapsed_s >= told_s:
-                heed(self._progress())
+                progress(self._progress())
                 told_s = int(elapsed_s) + TOLD_S
             stop.wait(self._pause_s())
         self._settle(stop)
@@ -155,14 +157,14 @@ def generate(
     seed: int,
     records: int | None,
     stop: StopSignal,
-    heed: Callable[[GeneratorProgress], None],
+    progress: Callable[[GeneratorProgress], None],
 ) -> GeneratorProgress:
     """Plays a schedule into a topic that is there; what the broker has acknowledged in the end."""
     stream = random.Random(seed)  # noqa: S311 - the same seed has to make the same load
     draws, feed = Draws(stream, shape), TopicFeed(settings, topic)
     begin_ms = time.time_ns() // 1_000_000
     run = Generator(feed, schedule, draws, records=records, begin_ms=begin_ms)
-    return run.run(stop, heed)
+    return run.run(stop, progress)
 
 
 def prepare_topic(settings: Settings, topic: str, partitions: int | None) -> tuple[int, bool]:

@@ -162,14 +162,14 @@ def write(
     partitions: int,
     every_ms: int | None,
     stop: StopSignal,
-    heed: Callable[[Wrote], None],
+    progress: Callable[[Wrote], None],
 ) -> Written:
     """Carries reports into the history: what there is now, or until it is told to stop."""
     total = Written()
 
     def took(one: Wrote) -> None:
         total.add(one)
-        heed(one)
+        progress(one)
 
     writing = HistoryWriter(Files(spark, root), settings.topic(LOADS), partitions, took, _attempt())
     kafka = java_options(settings.bootstrap, settings.kafka)

@@ -98,7 +98,7 @@ def _component_of(record: Record) -> Component[Any]:
 
 
 def _decided(log: Log, component: Component[Any], incident: Incident) -> list[JsonObject]:
-    births = log.source.births()
+    append_times = log.source.append_times()
     try:
         reads = log.read(
             component.inputs,
@@ -107,13 +107,13 @@ def _decided(log: Log, component: Component[Any], incident: Incident) -> list[Js
             key=incident.job,
         )
         places = log.places(component.inputs, key=incident.job)
-        one = Alone(component, places, births.possible, incident.job, incident.evidence)
+        one = Alone(component, places, append_times.possible, incident.job, incident.evidence)
         for read in reads:
             one.read(read)
         one.end()
         said = one.say(incident.tick_ms)
     finally:
-        births.close()
+        append_times.close()
     return [_told(record) for topic, record in said if topic == component.output]
 
 

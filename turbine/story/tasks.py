@@ -125,7 +125,7 @@ def synced(stage: StoryStage, job: str) -> Sync | None:
 def homes(stage: StoryStage, job: str) -> dict[int, str]:
     """Each task that runs, and the container that said so last."""
     sightings = Sightings()
-    row = stage.log.syncs(job=job, heed=sightings).get(job)
+    row = stage.log.syncs(job=job, observer=sightings).get(job)
     if row is None:
         return {}
     tier = stage.log.fleet(tier_of(row)[0])

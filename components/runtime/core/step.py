@@ -14,7 +14,7 @@ from typing import Generic, TypeVar
 
 from components.runtime.core.component import Component, passed_by
 from components.runtime.core.counts import Counts
-from components.runtime.core.cycles import circle
+from components.runtime.core.cycles import cycle
 from components.runtime.core.following import MARKED, cause_of, mark, note, trace_of
 from components.runtime.core.progress import Possible, ReadProgress
 from events.generated.records import Body
@@ -70,7 +70,7 @@ class Stepper(Generic[R]):
         ends: dict[str, int] | None = None,
         seen: dict[str, int] | None = None,
         held: dict[str, KeyState[R]] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> None:
         self.component = component
         self._key_of = component.key_of
@@ -85,7 +85,7 @@ class Stepper(Generic[R]):
         self.changed: set[str] = set()  # keys to keep
         self.blocked = {key for key, one in self.held.items() if one.early}
         self._possible = possible
-        self._heed = heed  # is told of each record, and whether it stands, in causal order
+        self._observer = observer  # is told of each record, and whether it stands, in causal order
         self.ends = {place: ends.get(place, 0) for place in self.places} if ends else {}
         # Blocked key: positions of which one has to be read before it is worth another look, and
         # the instant from which what is not there yet can only be a forgery.
@@ -184,7 +184,7 @@ class Stepper(Generic[R]):
 
     def _forged_together(self, one: KeyState[R]) -> list[str]:
         """First records that are possible one by one, and cannot all have known each other."""
-        places = circle(one.early)
+        places = cycle(one.early)
         for place in places:
             read = one.early[place][0]
             for at, offset in read.record.evidence.items():
@@ -192,7 +192,7 @@ class Stepper(Generic[R]):
                 if possible is False:
                     return [place]  # by itself, which proves nothing about the others
                 if possible is None or (at in self.places and self.seen.get(at, 0) < offset):
-                    return []  # what is still to be read may belong to the circle
+                    return []  # what is still to be read may belong to the cycle
         return places
 
     def _take(self, one: KeyState[R], place: str, *, impossible: bool) -> None:
@@ -271,8 +271,8 @@ class Stepper(Generic[R]):
             note(one.marks, self.component, read)
         if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
-        if self._heed is not None:
-            self._heed(read, True)
+        if self._observer is not None:
+            self._observer(read, True)
 
     def _chain(self, read: Read) -> str:
         """Where the ids of the last standing decisions are kept: a tier's row may be moved by
@@ -283,8 +283,8 @@ class Stepper(Generic[R]):
 
     def _void(self, read: Read) -> None:
         self.counts.void += 1
-        if self._heed is not None:
-            self._heed(read, False)
+        if self._observer is not None:
+            self._observer(read, False)
 
     def settle(self) -> None:
         """Looks again at what is held back, where something was read or time has passed."""
@@ -325,7 +325,7 @@ class Stepper(Generic[R]):
             one.unread = {}
         out: list[tuple[str, Record]] = []
         if not one.unread:
-            out = self.would_say(key, now_ms)
+            out = self.would_emit(key, now_ms)
             one.unread = {record.id: topic for topic, record in out}
             one.since_ms, one.turn = now_ms, self._turn
         if one.unread:
@@ -345,7 +345,7 @@ class Stepper(Generic[R]):
             return passed_ms > LOST_MS
         return one.turn < self._turn_back
 
-    def would_say(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
+    def would_emit(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
         """All that the key's row calls for at that instant: what it owes, then what it decides."""
         component, one = self.component, self.held[key]
         if (row := one.row) is None:

@@ -94,7 +94,7 @@ class Shell:
         self.group = group_of(settings, (component.name for component in components))
         self.shares: dict[int, AssignedPartition] = {}
         self._folds = frozenset[str]().union(*(component.folds for component in components))
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
         self._keeping = Emitter(producer(settings, **PACKED), settings.prefix)
         self._rows = [KeptRows(settings, one, instance, self._keeping) for one in components]
@@ -184,7 +184,7 @@ class Shell:
         owner: Stepper[Any] = Stepper(
             component,
             places,
-            self._births.possible,
+            self._append_times.possible,
             ends={at: ends[at] for at in places},
             seen=restored.seen,
             held=restored.held,
@@ -280,8 +280,8 @@ class Shell:
         from it was said. Rows need not be kept so far: a restart begins at their own positions."""
         # Asked once a second, also where nothing is said for long: a client that nobody polls
         # cannot tell that its login is refused by now.
-        self._keeping.heed()
-        self._emitter.heed()
+        self._keeping.raise_failures()
+        self._emitter.raise_failures()
         self._emitter.settle()  # letters that were found while catching up
         return self.positions()
 
@@ -296,7 +296,7 @@ class Shell:
     def close(self) -> None:
         """Keeps what is left, and ends the connection to the broker."""
         self.hand_over()
-        self._births.close()
+        self._append_times.close()
 
 
 def group_of(settings: Settings, names: Iterable[str]) -> str:

@@ -45,7 +45,7 @@ def wanted_state(row: Sync) -> str:
     return PAUSED if row.held or _pauses(row.expected_json) else RUNNING
 
 
-def way_of(row: Sync, *, first: bool = False) -> Way | None:
+def plan_for(row: Sync, *, first: bool = False) -> Way | None:
     """How the job gets to where it should be; None when it is there. It runs what its commit says
     for as long as its tasks are told the same. `first` is as the first logic judged."""
     state, running = wanted_state(row), row.running

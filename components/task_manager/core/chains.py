@@ -75,7 +75,7 @@ class Chains:
             for key, one in kept.held.items()
         }
         owner: Stepper[None] = Stepper(
-            _VIEW, places, self._possible, seen=kept.seen, held=held, heed=self._heed
+            _VIEW, places, self._possible, seen=kept.seen, held=held, observer=self._observe
         )
         self.owners |= dict.fromkeys(places, owner)
 
@@ -102,7 +102,7 @@ class Chains:
         """How far the place was read."""
         return self.owners[at].seen.get(at, 0)
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         record = read.record
         if not stands or not isinstance(record.body, Body) or record.kind not in KINDS:
             return

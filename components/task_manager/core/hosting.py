@@ -51,13 +51,13 @@ class TaskSupervisor:
         self._hold, self._catalogue = hold, catalogue
         targets = self._targets(hold, catalogue)
         for name, run in sorted(self.runs.items()):
-            yield from self._steer(name, run, targets.get(name), now_ms)
+            yield from self._reconcile(name, run, targets.get(name), now_ms)
         if ready:
             for name, target in sorted(targets.items()):
                 yield from self._start(name, target, now_ms)
         for shard, wish in sorted(hold.wishes.items()):
             if wish.wanted:
-                yield from self._lay_ghosts(shard, wish, catalogue)
+                yield from self._end_retired(shard, wish, catalogue)
                 yield from self._tell_added(shard, wish, catalogue)
             else:
                 yield from self._tell_dropped(shard, wish)
@@ -71,7 +71,7 @@ class TaskSupervisor:
             for name, entry in catalogue.entries(shard).items()
         }
 
-    def _steer(
+    def _reconcile(
         self, name: str, run: TaskRun, target: Target | None, now_ms: int
     ) -> Iterator[Act | Body]:
         same = target is not None and target.generation == run.target.generation
@@ -82,7 +82,7 @@ class TaskSupervisor:
                 run.target, run.stage, run.next_ms = target, RunStage.RESTING, now_ms
             return
         if run.stage is RunStage.STOPPING:
-            yield from self._press(run, now_ms)
+            yield from self._kill_late(run, now_ms)
             return
         if same and target is not None and target.entry.program == run.target.entry.program:
             if target.entry.versions != run.target.entry.versions:
@@ -90,21 +90,21 @@ class TaskSupervisor:
                 if run.stage is RunStage.RUNNING:
                     yield self._started(run)
             if run.stage is RunStage.STARTING and not run.killed:
-                yield from self._hurry(run, now_ms)
+                yield from self._kill_slow(run, now_ms)
             return
         run.stage, run.kill_ms = RunStage.STOPPING, now_ms + self.periods.stop_ms
         if not self._at_once(run):
             yield StopRun(run.number)
-        yield from self._press(run, now_ms)
+        yield from self._kill_late(run, now_ms)
 
-    def _press(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
+    def _kill_late(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
         """Who does not stop in time, or has none, is killed."""
         late = run.kill_ms is not None and now_ms >= run.kill_ms
         if not run.killed and (late or self._at_once(run)):
             run.killed, run.kill_ms = True, now_ms + self.periods.stop_ms
             yield Kill(run.number)
 
-    def _hurry(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
+    def _kill_slow(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
         """Who does not start in time is killed, and started again like one who failed."""
         if now_ms >= run.since_ms + self.periods.start_ms:
             run.killed, run.kill_ms = True, now_ms + self.periods.stop_ms
@@ -131,7 +131,7 @@ class TaskSupervisor:
 
     # --- what is owed to the log
 
-    def _lay_ghosts(self, shard: int, wish: DesiredShard, catalogue: Catalogue) -> Iterator[Body]:
+    def _end_retired(self, shard: int, wish: DesiredShard, catalogue: Catalogue) -> Iterator[Body]:
         """Tasks of the list before are over once nothing of them lives, also where nobody had
         started them: nobody else will ever answer for them."""
         for name, ghost in sorted(catalogue.ghosts(shard).items()):

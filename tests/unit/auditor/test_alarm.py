@@ -40,7 +40,7 @@ def owner_of(found: dict[str, AuditFinding]) -> Stepper[Alarm]:
 
 
 def said() -> Record:
-    [(topic, record)] = owner_of({KEY: finding()}).would_say(KEY, 1_000)
+    [(topic, record)] = owner_of({KEY: finding()}).would_emit(KEY, 1_000)
     assert topic == JOURNAL
     return record
 
@@ -66,8 +66,8 @@ def test_it_is_said_once_and_two_auditors_say_it_under_one_id() -> None:
     assert first.id == said().id
     owner = owner_of({KEY: finding("another difference")})
     owner.read(through_the_log(first))
-    assert owner.would_say(KEY, 3_000) == []
-    assert owner_of({}).would_say(KEY, 1_000) == []
+    assert owner.would_emit(KEY, 3_000) == []
+    assert owner_of({}).would_emit(KEY, 1_000) == []
 
 
 def test_no_job_is_called_so_and_the_world_is_told() -> None:

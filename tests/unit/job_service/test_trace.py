@@ -38,7 +38,7 @@ def passed_on(found: Read, by: Component[Job] = component) -> str:
     owner: Stepper[Job] = Stepper(by, [], lambda *_: True, held={JOB: KeyState()})
     owner.now_ms = found.at_ms
     owner.fold(owner.held[JOB], found)
-    ((topic, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((topic, verdict),) = owner.would_emit(JOB, found.at_ms)
     assert (topic, verdict.kind) == (JOURNAL, "JobConfigChanged")
     return dict(headers_of(verdict, topic)).get("traceparent", b"").decode()
 
@@ -86,7 +86,7 @@ def verdict_on(body: Body, topic: str) -> tuple[str, str]:
     owner.now_ms = found.at_ms
     owner.held[JOB].row = Job(JOB, alive=topic == OPERATOR)
     owner.fold(owner.held[JOB], found)
-    ((_, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((_, verdict),) = owner.would_emit(JOB, found.at_ms)
     return verdict.kind, dict(headers_of(verdict, JOURNAL)).get("traceparent", b"").decode()
 
 

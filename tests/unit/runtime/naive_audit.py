@@ -76,7 +76,7 @@ def say_again(  # noqa: PLR0917 - a decision's headers, in their order, and what
     """All that the component says of the key at that tick, knowing what the evidence names."""
     held = _Key(component, key, list(reads), known).at(evidence)
     owner = Stepper(component, known.places, known.possible, held={key: held})
-    return owner.would_say(key, tick_ms)
+    return owner.would_emit(key, tick_ms)
 
 
 class _Key:
@@ -164,7 +164,7 @@ class _Key:
         if read.record.tick_ms != self._tick_ms:
             owner = Stepper(self.component, self.places, self.possible, held={self.key: one})
             self._tick_ms = read.record.tick_ms
-            self._again = owner.would_say(self.key, self._tick_ms)
+            self._again = owner.would_emit(self.key, self._tick_ms)
         for topic, record in self._again:
             if topic == read.topic and _same(record, read.record):
                 return "same", ""

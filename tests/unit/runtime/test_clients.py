@@ -184,7 +184,7 @@ def test_a_place_and_its_name_lead_to_each_other() -> None:
 
 def test_a_broker_that_does_not_answer_is_no_answer() -> None:
     """Taken for one, it would void a decision for this reader alone."""
-    births = AppendTimes(NOBODY, patience_s=0.2)
+    append_times = AppendTimes(NOBODY, patience_s=0.2)
     with pytest.raises(BrokerUnreachable, match="no broker answers"):
-        births.possible("journal.v1/3", 40, 1_763_476_000_000)
-    births.close()
+        append_times.possible("journal.v1/3", 40, 1_763_476_000_000)
+    append_times.close()

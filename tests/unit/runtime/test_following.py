@@ -274,6 +274,6 @@ def test_what_is_said_in_a_step_names_what_stands_and_what_it_follows_there() ->
     )  # fmt: skip
     changed = Record("j", "d-1", "JobConfigChanged", encode(body), body, parent=ROOT, cause="1.a")
     owner.fold(owner.held["j"], Read("journal.v1/0", JOURNAL, 0, 1_000, changed))
-    (_, planned), (_, started) = owner.would_say("j", 1_000)
+    (_, planned), (_, started) = owner.would_emit("j", 1_000)
     assert (planned.kind, planned.cause) == ("SyncPlanned", "d-1")
     assert (started.kind, started.cause) == ("SyncStepStarted", planned.id)

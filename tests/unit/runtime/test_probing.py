@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime.kafka import append_times as births
+from components.runtime.kafka import append_times as append_times
 from components.runtime.kafka.append_times import AppendTimes
 from turbine_client import reading
 from turbine_client.clients import place_of
@@ -238,5 +238,5 @@ def test_what_an_author_could_have_read_is_asked_of_the_log(
     monkeypatch: pytest.MonkeyPatch, offset: int, by_ms: int, known: bool | None
 ) -> None:
     """What cannot be read has no time, and is no reason to void who has passed it by."""
-    monkeypatch.setattr(births, "consumer", lambda *_, **__: Client({AT: LOG}))
+    monkeypatch.setattr(append_times, "consumer", lambda *_, **__: Client({AT: LOG}))
     assert AppendTimes(Settings()).possible(AT, offset, by_ms) is known

@@ -49,7 +49,7 @@ def test_a_verdict_of_the_state_syncer_has_the_trace_of_its_request(header: bool
     found = asked(body, header=TRACE if header else None)
     owner: Stepper[Any] = Stepper(state_syncer, [], lambda *_: True, held={JOB: KeyState()})
     owner.fold(owner.held[JOB], found)
-    ((topic, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((topic, verdict),) = owner.would_emit(JOB, found.at_ms)
     assert verdict.kind == "SyncFailed"
     assert dict(headers_of(verdict, topic))["traceparent"] == TRACE.encode()
 

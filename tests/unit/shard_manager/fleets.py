@@ -58,7 +58,7 @@ def calm(containers: int = 3, shards: int = 6, settings: str = "{}") -> Tale:
     """A tier that was balanced, in which no shard rests any more; the story so far is forgotten."""
     tale = placed(containers, shards, settings)
     tale.jump(tale.fleet.timing.rest_ms)
-    assert tale.would_say() == []
+    assert tale.would_emit() == []
     tale.said.clear()
     return tale
 
@@ -174,7 +174,7 @@ class Tale:
 
     # --- what is decided
 
-    def would_say(self) -> list[Body]:
+    def would_emit(self) -> list[Body]:
         """All of it, and not only as much as is said at once."""
         return list(decide(self.fleet, self.now_ms))
 

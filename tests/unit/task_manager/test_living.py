@@ -40,7 +40,7 @@ class Desk:
         self.row = ContainerHold("c1", 1)
         self.scene = Scene()
         pulse = SimpleNamespace(
-            heed=lambda: None,
+            drop_failures=lambda: None,
             start=lambda epoch: self.said.append(f"start {epoch}"),
             keep=lambda epoch, told: self.kept.append((epoch, told)),
             belong=lambda told: self.said.append(f"{told.tier} by {told.number}"),

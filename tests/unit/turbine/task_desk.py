@@ -101,11 +101,11 @@ class Desk:
         return {}
 
     def syncs(
-        self, *, job: str, end: Mapping[str, int], heed: Callable[[Read, bool], None]
+        self, *, job: str, end: Mapping[str, int], observer: Callable[[Read, bool], None]
     ) -> dict[str, Sync]:
         assert end
         for one in self.job.words:
-            heed(one, True)
+            observer(one, True)
         return {"orders": self.job.row} if job == "orders" else {}
 
     def fleet(self, tier: str) -> Tier | None:

@@ -23,11 +23,11 @@ def minutes_of(log: Recorded) -> list[LoadMinute]:
     """All its minutes, the oldest first."""
     told, found = Minutes(), list[LoadMinute]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         if stands and isinstance(read.record.body, TaskLoadReported):
             found.extend(told.take(read, read.record.body))
 
-    log.heard(component, JOB, heed)
+    log.heard(component, JOB, observe)
     return found
 
 

@@ -45,7 +45,7 @@ class Shelf:
     def starts(self, places: list[str]) -> dict[str, int]:
         return dict.fromkeys(places, 0)
 
-    def births(self) -> AppendTimes:
+    def append_times(self) -> AppendTimes:
         return AppendTimes()
 
     def spans(

@@ -92,7 +92,7 @@ def paused(log: Told) -> Told:
 
 def test_decisions_are_read_with_what_they_rest_on() -> None:
     sightings = Sightings()
-    sync = paused(Told()).syncs(heed=sightings)["clicks"]
+    sync = paused(Told()).syncs(observer=sightings)["clicks"]
     assert sync.running is not None
     assert (sync.running.state, sync.held) == ("paused", True)
     assert sightings.seen("clicks", 0, sync.tasks[0]) == ("c1", 1, NOW)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TypedDict
 
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from events.generated.records import Body, SyncCommitted, SyncPlanned
 from projections.keeping import StatefulJob
 from projections.syncs import RUNNING, START, STOP, Sync, apply
@@ -71,7 +71,7 @@ def steps_of(sync: Sync | None, verdict: Body, name: str) -> Steps | None:
         row, was = apply(row, verdict), row
     else:
         row = was = apply(row, verdict)
-        way = way_of(row)
+        way = plan_for(row)
         if way is None:
             return None
         steps, tasks, differ = way.steps, way.tasks, [one.path for one in way.differences]

@@ -153,7 +153,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     component = BY_NAME["auto-scaler"]
     told, minutes, last = Minutes(), list[LoadMinute](), dict[str, Read]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         body = read.record.body
         if not stands or body is None:
             return
@@ -164,7 +164,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
                 layer = f" of {body.layer}" if isinstance(body, JobConfigChanged) else ""
                 last[name + layer] = read
 
-    log.heard(component, decision.read.record.key, heed, end=decision.read.record.evidence)
+    log.heard(component, decision.read.record.key, observe, end=decision.read.record.evidence)
     nodes = [_minute(one) for one in reversed(minutes[-MINUTES:])]
     if len(minutes) > MINUTES:
         nodes.append(_stretch(minutes[:-MINUTES]))
@@ -225,14 +225,14 @@ def _read_since(
     asked = None if request is None else position_of(request)
     reads = list[Read]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         own = read.record.source == record.source
         new = read.offset >= since.get(read.place, 0)
         folded = stands and new and not own and read.record.kind in component.folds
         if folded and position_of(read) != asked:
             reads.append(read)
 
-    log.heard(component, record.key, heed, end=record.evidence)
+    log.heard(component, record.key, observe, end=record.evidence)
     for one in reads[-INPUTS:]:
         yield Node("read", one.record.kind, (position_of(one),))
     if len(reads) > INPUTS:

@@ -25,7 +25,7 @@ class Hears(Protocol):
         self,
         component: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None],
+        observer: Callable[[Read, bool], None],
         *,
         end: Mapping[str, int] | None = None,
     ) -> None:
@@ -86,9 +86,9 @@ def row_at(log: Hears, job: str, end: Mapping[str, int]) -> ScalingRow | None:
     """The scaler's row of a job at a position vector; None where the log says nothing of it."""
     rows = list[ScalingRow | None]([None])
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         if stands and concerns(read):
             rows[0] = component.fold(rows[0], read)
 
-    log.heard(component, job, heed, end=end)
+    log.heard(component, job, observe, end=end)
     return rows[0]

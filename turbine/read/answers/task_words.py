@@ -26,7 +26,7 @@ WORDS_KEPT = 20
 
 class TaskWords:
     """The last words of each task of one job, and how it failed last. Given to `Log.syncs` as
-    `heed`."""
+    `observer`."""
 
     def __init__(self, task: int | None) -> None:
         self._task = task

@@ -145,7 +145,7 @@ class HeldSource:
         del most
         yield by_time(one for poll in self.spans(dict(spans)) for one in poll)
 
-    def births(self) -> HeldSource:
+    def append_times(self) -> HeldSource:
         """It knows itself when all was appended."""
         return self
 

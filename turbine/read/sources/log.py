@@ -204,10 +204,10 @@ class Log:
         *,
         job: str | None = None,
         end: Mapping[str, int] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> dict[str, Sync]:
         """How far each job's running config has followed its expected one; of one job if it is
-        named. `heed` is told of each record that was read, and whether it stands.
+        named. `observer` is told of each record that was read, and whether it stands.
 
         A topic that the vector does not name is not read, and nothing is waited for on it.
         """
@@ -218,7 +218,7 @@ class Log:
             and (topic == JOURNAL or end is None or any(at.startswith(f"{topic}/") for at in end))
         ]
         view = replace(state_syncer, inputs=frozenset(topics))
-        owner = self._fold(view, job, end, view.folds, heed)
+        owner = self._fold(view, job, end, view.folds, observer)
         # Alerts about a logic lie in the journal too, under a key that no job can have.
         return {
             key: one.row
@@ -261,13 +261,13 @@ class Log:
         self,
         component: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None],
+        observer: Callable[[Read, bool], None],
         *,
         end: Mapping[str, int] | None = None,
     ) -> None:
-        """Tells `heed` of each record about a job that a component reads, in causal order, with
+        """Tells `observer` of each record about a job that a component reads, in causal order, with
         whether it stands; who wants the component's row folds what stands."""
-        self._fold(replace(component, fold=_unmoved), job, end, component.folds, heed)
+        self._fold(replace(component, fold=_unmoved), job, end, component.folds, observer)
 
     def _fold(
         self,
@@ -275,28 +275,28 @@ class Log:
         job: str | None,
         end: Mapping[str, int] | None,
         kinds: frozenset[str] | None,
-        heed: Callable[[Read, bool], None] | None,
+        observer: Callable[[Read, bool], None] | None,
         *,
         kept: Restored[R] | None = None,
     ) -> Stepper[R]:
-        births, kept = self.source.births(), kept or Restored[R]()
+        append_times, kept = self.source.append_times(), kept or Restored[R]()
         # Of one job alone its own places are read: what a decision rests on elsewhere, as where its
         # tier's room was shared out, nobody here will ever have read.
         places = self.places(view.inputs, key=job)
         owner = Stepper(
             view,
             places,
-            births.possible,
+            append_times.possible,
             seen=kept.seen,
             held=kept.held,
-            heed=heed,
+            observer=observer,
         )
         try:
             for read in self.read(view.inputs, kinds=kinds, start=kept.seen, end=end, key=job):
                 owner.read(read)
             owner.flush()
         finally:
-            births.close()
+            append_times.close()
         return owner
 
     def _framed(self, name: str, view: Component[R], end: Mapping[str, int] | None) -> Restored[R]:
@@ -357,10 +357,10 @@ class Log:
     ) -> list[Standing]:
         heard = list[Standing]()
 
-        def heed(read: Read, stands: bool) -> None:
+        def observe(read: Read, stands: bool) -> None:
             heard.append(Standing(read, stands))
 
-        self._fold(chain_view, key, end, kinds, heed)
+        self._fold(chain_view, key, end, kinds, observe)
         return heard
 
     def spoken(

@@ -255,7 +255,7 @@ class LogFile:
         for row in range(bisect_left(one.offsets, first), stop):
             yield one.times[row], at, one.offsets[row], one.spots[row]
 
-    def births(self) -> LogFile:
+    def append_times(self) -> LogFile:
         """It knows itself when what came."""
         return self
 

@@ -130,9 +130,9 @@ class UpTo:
         cut = {at: (first, min(end, self._at(at))) for at, (first, end) in spans.items()}
         return self._source.slices(cut, most)
 
-    def births(self) -> Born:
+    def append_times(self) -> Born:
         """What its authors knew does not depend on who reads how far."""
-        return self._source.births()
+        return self._source.append_times()
 
     def kept(
         self, view: Component[R], places: Iterable[str], end: Mapping[str, int] | None

@@ -145,13 +145,13 @@ class Folding:
         """With the rows of that name, or with those that the component kept."""
         topics = component.inputs.intersection(self.counts)
         places = [place(topic, p) for topic in sorted(topics) for p in range(self.counts[topic])]
-        heeds = {JOBS: self._decided, SYNCS: self._synced, CHAINS: self._of_tier}
-        heed = heeds.get(name)
+        observers = {JOBS: self._decided, SYNCS: self._synced, CHAINS: self._of_tier}
+        observer = observers.get(name)
         found: dict[str, KeyState[Any]] = self._start.rows(name) if kept is None else kept.held
         seen = self._start.seen if kept is None else kept.seen
         known = {at: seen[at] for at in places if at in seen}
         view = replace(component, inputs=topics)
-        return Stepper(view, places, self._possible, seen=known, held=found, heed=heed)
+        return Stepper(view, places, self._possible, seen=known, held=found, observer=observer)
 
     # --- reading
 

@@ -82,16 +82,16 @@ def known_by(frame: Frame, possible: Possible) -> Possible:
 def view_at(log: Log, end: Mapping[str, int], cache: Cache | None = None) -> View:
     """What the log said at a position."""
     frame = None if cache is None else cache.nearest(end)
-    births = log.source.births()
+    append_times = log.source.append_times()
     try:
         if cache is None or frame is None:
-            folding = begun(log, births.possible, FoldStart())
+            folding = begun(log, append_times.possible, FoldStart())
         else:
-            folding = begun(log, known_by(frame, births.possible), Framed(cache, frame))
+            folding = begun(log, known_by(frame, append_times.possible), Framed(cache, frame))
         for messages in in_time(log, folding.seen, end):
             folding.take(messages)
     finally:
-        births.close()
+        append_times.close()
     names = folding.changed()
     there = {name for name in names if (one := folding.jobs.held.get(name)) and one.row}
     if cache is not None and frame is not None:

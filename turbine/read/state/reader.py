@@ -64,7 +64,7 @@ class ViewReader:
 
     def __init__(self, log: Log, cache: Cache, every: int = FRAME_RECORDS) -> None:
         self.log, self.cache, self._every = log, cache, every
-        self._births = log.source.births()
+        self._append_times = log.source.append_times()
         self.places = log.places(topics_of(log))
         self.watcher = Watcher()
         self._begin()
@@ -73,7 +73,7 @@ class ViewReader:
         self.view = self._view(list(cache.jobs(len(cache.frames))))
 
     def _begin(self) -> None:
-        cache, possible = self.cache, self._births.possible
+        cache, possible = self.cache, self._append_times.possible
         self.folding = begun(self.log, possible, FoldStart(), self.watcher)
         if not cache.frames:
             return
@@ -131,4 +131,4 @@ class ViewReader:
 
     def leave(self) -> None:
         """Leaves the log; nothing more is kept."""
-        self._births.close()
+        self._append_times.close()

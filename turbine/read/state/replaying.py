@@ -58,9 +58,9 @@ class Replay:
 
     def happenings(self) -> Iterator[Happening]:
         """Every decision of the log, as the folds come to it."""
-        births = self.log.source.births()
+        append_times = self.log.source.append_times()
         try:
-            owners = self._owners(births)
+            owners = self._owners(append_times)
             for window in self._windows():
                 for read in sorted(window, key=_order):
                     yield from self._pass(owners, read)
@@ -68,9 +68,9 @@ class Replay:
                 owner.settle()
             yield from self._told(owners)
         finally:
-            births.close()
+            append_times.close()
 
-    def _owners(self, births: Born) -> dict[str, Stepper[Any]]:
+    def _owners(self, append_times: Born) -> dict[str, Stepper[Any]]:
         """By topic: who folds it. A log of jobs alone has no tiers."""
         topics = [topic for topic in SYNC_TOPICS if topic in self.log.counts]
         jobs: Component[Sync] = replace(state_syncer, inputs=frozenset(topics))
@@ -81,7 +81,7 @@ class Replay:
         for read, view in parts:
             places = self.log.places(read, key=self.job)
             owner = Stepper(
-                view, places, births.possible, heed=lambda *one: self._heard.append(one)
+                view, places, append_times.possible, observer=lambda *one: self._heard.append(one)
             )
             out |= dict.fromkeys(read, owner)
         return out

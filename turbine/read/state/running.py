@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from events.generated.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from events.wire.codec import Read
 from projections.reports import Report, report_of
@@ -32,7 +32,7 @@ Spots = Mapping[int, tuple[Report, str, int]]
 class Sightings:
     """What records tell beside the rows: where each task was seen last, and what failed when.
 
-    Given to `Log.syncs` as `heed`.
+    Given to `Log.syncs` as `observer`.
     """
 
     def __init__(self) -> None:
@@ -82,7 +82,7 @@ def condition(sync: Sync) -> str:
         return "quarantined"
     if sync.plan is not None:
         return "syncing"
-    if way_of(sync) is None:
+    if plan_for(sync) is None:
         return "in sync"
     return "failing" if sync.trouble is not None else "behind"
 

@@ -39,7 +39,7 @@ class Alone:
 
     def say(self, tick_ms: int) -> list[tuple[str, Record]]:
         """All that its component says of it at that tick."""
-        return self._owner.would_say(self._key, tick_ms)
+        return self._owner.would_emit(self._key, tick_ms)
 
 
 def end_at(owner: Stepper[Any], evidence: Mapping[str, int]) -> None:

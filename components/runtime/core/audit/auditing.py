@@ -241,11 +241,11 @@ class AuditDesk:
         if wrong is not None:
             return wrong
         if held is not self._owner.held[key]:
-            again: Sequence[tuple[str, Record]] = self._beside(key, held).would_say(key, tick_ms)
+            again: Sequence[tuple[str, Record]] = self._beside(key, held).would_emit(key, tick_ms)
         elif one.tick_ms == tick_ms:  # a poll's decisions about a key were said on one evidence
             again = one.again
         else:
-            again = one.again = self._owner.would_say(key, tick_ms)
+            again = one.again = self._owner.would_emit(key, tick_ms)
             one.tick_ms = tick_ms
         return self._judge_words(read, again, held)
 
