@@ -6,13 +6,13 @@ import os
 import sys
 from unittest.mock import patch
 
-from components.task_manager.lives import KeptLife
+from components.task_manager.last_lives import KeptLife
 from turbine.ops.container import main
 
 
 def start_from_0() -> int:
     """As where nobody ever kept anything."""
-    rows, lives = "components.task_manager.reader.look", "components.task_manager.lives"
+    rows, lives = "components.task_manager.reader.look", "components.task_manager.last_lives"
     with (
         patch(rows, lambda *_: {}),
         patch(f"{lives}.look", lambda *_: KeptLife()),

@@ -14,7 +14,7 @@ from components.runtime.process.garbage import collect_seldom
 from events.generated.records import TierDefined
 from events.topics import TIERS
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import GuardRules, RequestGuard
 from turbine.api.writing import LogWriter

@@ -38,7 +38,7 @@ from projections.scaling.seen import DAY_MS, MINUTE_MS, Minute
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, back_test
 from turbine.lab.plant.cases import case_of
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import Plant
 
 JOBS, QUICK_JOBS = 10_000, 1_000

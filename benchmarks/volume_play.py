@@ -23,7 +23,7 @@ from components.runtime.core.standing import places_of as published_of
 from components.runtime.core.step import Stepper
 from components.runtime.core.store import Keeper, Restored, RowEntry
 from components.state_syncer.decide import component as state_syncer
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
 from components.task_service.decide import component as task_service
 from events.generated.records import (
     ConfigChangeProposed,

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from projections.amounts import NOTHING, Amounts, plus, times, total
 from projections.fleet import LEAVING
 from projections.ingress import Ingress
-from projections.lives import Life
+from projections.liveness import Life
 from projections.loads import capacity_of
+from projections.resource_sums import NOTHING, Amounts, plus, times, total
 from projections.settings import Placing, SharingSettings
 
 CAPACITY, PLACEMENT = "capacity", "placement"

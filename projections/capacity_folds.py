@@ -40,7 +40,6 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import Read
-from projections.amounts import NOTHING, minus, plus
 from projections.capacity import (
     CAPACITY,
     GRANT,
@@ -56,8 +55,9 @@ from projections.capacity import (
     TierReport,
 )
 from projections.demands import demand_of, wish_of
+from projections.headroom import counted, drained, lived, reassigned, weighed
 from projections.loads import RESOURCES, units_of
-from projections.rooms import counted, drained, lived, reassigned, weighed
+from projections.resource_sums import NOTHING, minus, plus
 from projections.settings import placing_of, sharing_of
 from turbine_client.identity import effect_id
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from immutables import Map
 
 from projections.ingress import Ingress
-from projections.lives import Life, Ticks
+from projections.liveness import Life, Ticks
 from projections.plans import PlanCourse
 from projections.settings import Placing
 from projections.shards import mask_of_shard

@@ -49,7 +49,7 @@ from projections.fleet import (
     TierFleet,
 )
 from projections.ingress import FIRST_ROOM, Ingress, admit, answer
-from projections.lives import Life, beat, fail_over, start
+from projections.liveness import Life, beat, fail_over, start
 from projections.loads import load_of
 from projections.plans import PlanCourse, read_moves
 from projections.settings import placing_of

@@ -21,7 +21,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import Read
-from projections.lives import Life, Ticks, beat, fail_over, start
+from projections.liveness import Life, Ticks, beat, fail_over, start
 from projections.timing import Timing, timing_of
 
 FOLDED_KINDS = frozenset(

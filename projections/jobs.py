@@ -24,7 +24,7 @@ from events.generated.records import (
 from events.topics import CHANGES, LAYERS, OPERATOR
 from events.wire.codec import Read
 from projections.ingress import Ingress, IngressRoom, admit, answer, dump_ingress, load_ingress
-from projections.keeping import KINDS, StatefulJob, apply_kept
+from projections.kept_state import KINDS, StatefulJob, apply_kept
 
 BASE, PROVISIONER, SCALER, ONCALL = range(4)
 REQUESTS = (*LAYERS, "operator")

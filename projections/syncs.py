@@ -36,9 +36,9 @@ from events.generated.records import (
     TaskStopped,
 )
 from events.wire.codec import Read
-from projections import keeping
+from projections import kept_state as keeping
 from projections.ingress import Ingress, IngressRoom, admit, answer, dump_ingress, load_ingress
-from projections.keeping import StatefulJob, state_after, wish_of
+from projections.kept_state import StatefulJob, state_after, wish_of
 from projections.reports import Report, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)

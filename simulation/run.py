@@ -34,10 +34,10 @@ from simulation.checkers.resets import check_resets
 from simulation.checkers.returns import check_returns
 from simulation.checkers.scaling import check_scaling
 from simulation.checkers.syncs import check_syncs
+from simulation.coverage import note_reached
+from simulation.liveness import at_rest
 from simulation.log import PARTITION, TICKS
-from simulation.marks import note_reached
 from simulation.process import SimulatedProcess, read_on, reader
-from simulation.rest import at_rest
 from simulation.small_scaler import ASKS
 from simulation.world import HORIZON_MS, NEWEST_BUILD, SimulatedWorld
 from turbine_client.identity import effect_id

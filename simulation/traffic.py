@@ -20,7 +20,7 @@ from projections.scaling.actions import JobSize
 from projections.scaling.seen import MINUTE_MS, Minute, Part
 from projections.syncs import Sync
 from simulation.tasks import SHARD
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant
 
 if TYPE_CHECKING:

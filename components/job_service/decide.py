@@ -52,7 +52,7 @@ from projections.jobs import (
     load,
 )
 from projections.jobs import LayerState as Held
-from projections.keeping import STATE_STAYS, stays_behind
+from projections.kept_state import STATE_STAYS, stays_behind
 from turbine_client.identity import is_job_id, valid_until_ms
 
 LAYER_BYTES = 64 * 1024

@@ -35,7 +35,7 @@ from events.job_config.reset import BadGoal, Reset, goal_of, stranger
 from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
-from projections.keeping import STATE_STAYS, StatefulJob, Stay, stays_behind
+from projections.kept_state import STATE_STAYS, StatefulJob, Stay, stays_behind
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,

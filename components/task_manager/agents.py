@@ -36,11 +36,11 @@ from components.task_manager.exits import (
     EXIT_REASSIGNED,
     EXIT_UNGUARDED,
 )
+from components.task_manager.fact_writer import Voice
 from components.task_manager.guard import poll_ms_of
+from components.task_manager.heartbeat import ContainerIdentity, Pulse
 from components.task_manager.place import ContainerDirectory
-from components.task_manager.pulse import ContainerIdentity, Pulse
 from components.task_manager.reader import ContainerReader
-from components.task_manager.voice import Voice
 from events.generated.records import (
     Body,
     ContainerState,

@@ -34,7 +34,7 @@ from projections.scaling.actions import (
     VERIFIED,
     JobSize,
 )
-from projections.scaling.done import Done, PastDecision, done_after
+from projections.scaling.decision_memory import Done, PastDecision, done_after
 from projections.scaling.facts import change_to, differing, facts_of, keys_of
 from projections.scaling.row import (
     OWN_ALERTS,

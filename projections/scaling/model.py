@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from events.job_config.policies.turbine import LOOK_BACK_MOST
 from projections.scaling.capacity import BUSY_LEAST, Curve
-from projections.scaling.done import Done
+from projections.scaling.decision_memory import Done
 from projections.scaling.newest import CauseBounds, CauseSigns
 from projections.scaling.newest import seen as seen_with
 from projections.scaling.seen import Minute

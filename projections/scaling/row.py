@@ -12,7 +12,7 @@ from typing import NamedTuple
 from events.generated.records import LayerVersions
 from projections.ingress import Ingress
 from projections.scaling.actions import JobSize
-from projections.scaling.done import Done
+from projections.scaling.decision_memory import Done
 from projections.scaling.facts import Facts
 from projections.scaling.model import JobModel
 from projections.scaling.ring import Ring

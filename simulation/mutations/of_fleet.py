@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from simulation.mutations.mutant import Mutant, left_out
 
-LIVES = "projections/lives.py"
+LIVES = "projections/liveness.py"
 HOLD = "projections/hold.py"
 FLEET = "projections/fleet.py"
 TIMING = "projections/timing.py"

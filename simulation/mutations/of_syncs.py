@@ -11,7 +11,7 @@ LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/core/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
-KEEPING = "projections/keeping.py"
+KEEPING = "projections/kept_state.py"
 VERDICTS = "components/job_service/decide.py"
 
 SYNCING: tuple[Mutant, ...] = (

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_streaming.context import BadOperator, TaskContext, TopicSource
-from spark_streaming.operators.terms import (
+from spark_streaming.operators.arguments import (
     KEY,
     LATE,
     PARTITION,

@@ -30,7 +30,7 @@ SIGNALS = {
     "components.auto_scaler.core.evaluation.NoVerdict": "becomes a verdict that says why",
     "spark_streaming.sink.Closed": "stops a batch in the middle; whoever stopped the task waits",
     "tasks.session.Over": "carries the verdict on a run to the record that tells it",
-    "turbine.api.asking.NotModified": "ends a request with 304: the asker has the answer",
+    "turbine.api.desk.NotModified": "ends a request with 304: the asker has the answer",
     "turbine.api.problems.RequestRefused": "ends a request with its problem, as Failed a command",
     "turbine.cli.options.NotElsewhere": "sends a line back to be run where it was typed",
     "turbine.cli.remote.RemoteUnanswered": "has a line run here instead of by an API",

@@ -22,9 +22,9 @@ from components.runtime.core.standing import places_of
 from components.runtime.kafka.emitter import Emitter
 from components.task_manager.core.chains import KeptChain
 from components.task_manager.core.known import ContainerKnowledge
-from components.task_manager.pulse import ContainerIdentity, Pulse
+from components.task_manager.fact_writer import fact
+from components.task_manager.heartbeat import ContainerIdentity, Pulse
 from components.task_manager.reader import ContainerReader
-from components.task_manager.voice import fact
 from events.generated.records import Body, ContainerReassigned, ContainerStarted
 from events.topics import BY_SHORT, CONTAINERS, partition_of, place
 from projections.hold import Tenancy

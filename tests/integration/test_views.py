@@ -23,10 +23,10 @@ from turbine.read.sources.log import Log, journal_view
 from turbine.read.state import framed
 from turbine.read.state import live as module
 from turbine.read.state.decisions import DecisionFilter
+from turbine.read.state.fold_start import JOBS
 from turbine.read.state.framed import FramedLog, rows_before
 from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
-from turbine.read.state.start import JOBS
 from turbine_client.publish import Accepted, Publisher
 from turbine_client.reading import Follower, LogUnreadable
 

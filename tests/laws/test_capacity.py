@@ -28,10 +28,10 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
-from projections.amounts import NOTHING, plus, total
 from projections.capacity import PLENTY, SHORT, TIGHT, Capacity
 from projections.capacity_folds import fold
 from projections.demands import demand_of
+from projections.resource_sums import NOTHING, plus, total
 from tests.kit.examples import at_most
 from tests.laws.orders import in_any_order
 from tests.unit.capacity_manager.tiers import CHAIN, NO_HEADROOM, STEP_MS, TOLD, Tale

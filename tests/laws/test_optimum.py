@@ -12,7 +12,7 @@ from projections.scaling.actions import JobSize
 from projections.scaling.seen import JobFacts
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import Case, cost
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import STEPS, optimum
 from turbine.lab.plant.plant import Plant
 

@@ -28,12 +28,12 @@ from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
 from turbine.read.state.cache import Cache
 from turbine.read.state.decisions import DecisionFilter
+from turbine.read.state.fold_start import FoldStart
 from turbine.read.state.headline import lives_of
 from turbine.read.state.opening import open_cache
 from turbine.read.state.past import begun, view_at
 from turbine.read.state.reader import ViewReader
 from turbine.read.state.running import Sightings
-from turbine.read.state.start import FoldStart
 from turbine.read.state.view import View
 
 EVERY = 150

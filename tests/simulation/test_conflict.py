@@ -16,7 +16,7 @@ import pytest
 
 from events.generated.records import Body, SyncCommitted
 from simulation.casts import SYNCING
-from simulation.points import SCENE_MS, CrashStage, proposes, wants
+from simulation.crash_points import SCENE_MS, CrashStage, proposes, wants
 
 Scene = Callable[[CrashStage], None]
 OVERRIDE_MS = 20 * SCENE_MS

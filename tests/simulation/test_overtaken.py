@@ -31,8 +31,8 @@ from simulation.checkers.history import History
 from simulation.checkers.resets import check_resets
 from simulation.checkers.returns import check_returns
 from simulation.checkers.syncs import check_syncs
+from simulation.crash_points import JOB, CrashStage, asks, wants
 from simulation.log import PARTITION
-from simulation.points import JOB, CrashStage, asks, wants
 from turbine.read.state.headline import tasks_of
 from turbine.read.state.running import Sightings
 

@@ -26,7 +26,7 @@ from turbine.api import (
     tiers,
     whatif,
 )
-from turbine.api.asking import Desk, NotModified, known
+from turbine.api.desk import Desk, NotModified, known
 from turbine.api.guard import GuardRules, RequestGuard
 
 PAGE = Path(__file__).resolve().parents[1] / "dashboard"

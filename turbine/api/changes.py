@@ -14,14 +14,14 @@ from events.generated.records import ConfigChangeProposed, JobConfigRejected
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
 from events.topics import LAYERS
 from projections.fleet import TierFleet
-from turbine.api.asking import AtDesk, Desk
+from turbine.api.desk import AtDesk, Desk
 from turbine.api.jobs import existing
 from turbine.api.plans import Fingerprint
 from turbine.api.problems import RequestRefused, invalid, told
 from turbine.api.shapes import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
 from turbine.api.writing import LayerChange, OperatorWish
+from turbine.read.answers.dry_run import try_change
 from turbine.read.answers.scaling import flat
-from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
 from turbine.read.moments import BadMoment, now_ms, parse_span
 from turbine.read.plain import JsonObject, plain

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from turbine.api.asking import AtDesk, Desk
+from turbine.api.desk import AtDesk, Desk
 from turbine.api.problems import RequestRefused, invalid
 from turbine.cli.here import invoke
 from turbine.cli.options import Chosen, NotElsewhere

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from events.topics import JOURNAL, TIERS
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.read.answers import digest, digest_tiers
 from turbine.read.state.decisions import DecisionFilter, DecisionSpot
 from turbine.read.state.view import View

@@ -21,7 +21,7 @@ from components.runtime.process.metrics import BUILD
 from events.job_config.policies.table import SETTINGS
 from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
-from turbine.api.asking import AtDesk, Desk, NotModified, matches
+from turbine.api.desk import AtDesk, Desk, NotModified, matches
 from turbine.api.paging import Items
 from turbine.api.problems import RequestRefused, told
 from turbine.contract.document import Installation, document

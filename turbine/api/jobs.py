@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, At, Cursor, DeskView, Filter, Limit, Seen
+from turbine.api.desk import BUCKETS_MAX, At, Cursor, DeskView, Filter, Limit, Seen
 from turbine.api.paging import JobPage, Page, page, position_of
 from turbine.api.problems import RequestRefused, invalid, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer

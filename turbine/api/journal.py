@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen
+from turbine.api.desk import BUCKETS_MAX, Cursor, Limit, Seen
 from turbine.api.paging import position_of
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, MarkersAnswer

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
-from turbine.api.asking import (
+from turbine.api.desk import (
     AT_MAX,
     BUCKETS_MAX,
     Cursor,

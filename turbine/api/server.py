@@ -19,7 +19,7 @@ import uvicorn
 from components.runtime.process.garbage import collect_seldom
 from components.runtime.process.loop import StopSignal
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import LOOPBACK, GuardRules, RequestGuard
 from turbine.api.writing import LogWriter

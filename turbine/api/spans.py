@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import Query
 
-from turbine.api.asking import DeskView, time_of
+from turbine.api.desk import DeskView, time_of
 from turbine.api.problems import invalid
 
 MINUTE_MS = 60_000

@@ -16,7 +16,7 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from turbine.api.asking import AtDesk, Desk
+from turbine.api.desk import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import RequestRefused, invalid, told
 from turbine.read.answers.journal import line_of

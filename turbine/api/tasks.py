@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from turbine.api.asking import AtDesk, DeskView, Seen
+from turbine.api.desk import AtDesk, DeskView, Seen
 from turbine.api.jobs import Name, job_of
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import TaskLogAnswer

@@ -8,13 +8,13 @@ from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
 from projections.fleet import TierFleet
-from turbine.api.asking import Cursor, DeskView, Limit, Seen
+from turbine.api.desk import Cursor, DeskView, Limit, Seen
 from turbine.api.paging import Items, TierItems, TierPage, page
 from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import BalanceAnswer
 from turbine.read.answers import tiers as of_tiers
 from turbine.read.answers.moves import MoveLine, move_line
-from turbine.read.answers.placing import compared, spread_of
+from turbine.read.answers.placement_preview import compared, spread_of
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]

@@ -7,8 +7,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from turbine.api.asking import AtDesk, Desk, time_of
 from turbine.api.changes import strict
+from turbine.api.desk import AtDesk, Desk, time_of
 from turbine.api.jobs import existing
 from turbine.api.problems import RequestRefused, invalid, told
 from turbine.api.shapes import WhatIfAnswer, WhatIfAsked

@@ -13,7 +13,7 @@ from events.job_config.merge import change_layer, merge_layers
 from events.job_config.strict_json import Malformed, printable
 from events.topics import LAYERS
 from projections.jobs import Job
-from projections.keeping import STATE_STAYS
+from projections.kept_state import STATE_STAYS
 from projections.syncs import Sync
 from turbine.cli.documents import LayerWish
 from turbine.cli.output import tell

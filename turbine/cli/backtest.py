@@ -30,10 +30,10 @@ from turbine.lab.backtest import (
 )
 from turbine.lab.plant.backtest import Case
 from turbine.lab.plot import draw, draw_beside, moment
-from turbine.lab.sides import WhatIf
-from turbine.lab.sides import picture_of as sides_of
 from turbine.lab.span import stretch
 from turbine.lab.whatif import what_if
+from turbine.lab.whatif_answer import WhatIf
+from turbine.lab.whatif_answer import picture_of as sides_of
 from turbine.read.moments import given_moment, show_time
 from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log

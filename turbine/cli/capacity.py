@@ -21,7 +21,7 @@ from turbine.read.answers.capacity import tiers_in
 from turbine.read.answers.journal import line_of
 from turbine.read.answers.move_history import moves_of, timed
 from turbine.read.answers.moves import move_line
-from turbine.read.answers.placing import judged
+from turbine.read.answers.placement_preview import judged
 from turbine.read.answers.tiers import Tier, Use
 from turbine.read.moments import show_time
 from turbine.read.plain import JsonObject, plain

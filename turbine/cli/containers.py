@@ -17,7 +17,7 @@ from turbine.cli.reading import open_until
 from turbine.failures import Code, Failed
 from turbine.read.answers.move_history import MoveHistory, fail_overs_of, moves_of, timed, windows
 from turbine.read.answers.moves import move_line
-from turbine.read.answers.placing import compared
+from turbine.read.answers.placement_preview import compared
 from turbine.read.answers.tiers import Container, Shard, container, containers, shards
 from turbine.read.moments import show_time
 from turbine.read.plain import JsonObject, plain

@@ -90,17 +90,10 @@ def generate(
     shape = _shape(keys, skew, bytes_, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
-    stop, progress = StopSignal().listen(), teller()
+    stop, tell = StopSignal().listen(), teller()
     try:
         run = play(
-            settings,
-            topic,
-            schedule,
-            shape,
-            seed=seed,
-            records=records,
-            stop=stop,
-            progress=progress,
+            settings, topic, schedule, shape, seed=seed, records=records, stop=stop, progress=tell
         )
     finally:
         clear_line()

@@ -49,7 +49,7 @@ from turbine.cli.plans import (
 )
 from turbine.cli.reading import existing_job
 from turbine.failures import Code, Failed, named
-from turbine.read.answers.trial import Request
+from turbine.read.answers.dry_run import Request
 from turbine.read.differences import change_through, differences
 from turbine.read.moments import now_ms, parse_moment, parse_span, show_time
 from turbine.read.plain import JsonObject, plain

@@ -30,7 +30,7 @@ from turbine.ops.tiers import Answer, answer_to, ask, new_id
 from turbine.read.answers.ids import LEAST
 from turbine.read.answers.move_history import plans_of
 from turbine.read.answers.moves import plan_line
-from turbine.read.answers.placing import draft_of, draft_to_plain
+from turbine.read.answers.placement_preview import draft_of, draft_to_plain
 from turbine.read.moments import show_time
 from turbine.read.plain import JsonObject, plain
 from turbine.read.sources.log import Log

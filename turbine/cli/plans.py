@@ -24,7 +24,7 @@ from turbine.cli.reading import names_in
 from turbine.failures import Code, code_of_rejection
 from turbine.ops.tiers import tiers_in
 from turbine.read.answers.costs import ChangeCost, cost_of, sentences, steps_of, times_of
-from turbine.read.answers.trial import (
+from turbine.read.answers.dry_run import (
     ChangeTrial,
     Request,
     told,

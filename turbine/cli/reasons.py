@@ -15,7 +15,7 @@ from turbine.cli.columns import cut, known
 from turbine.cli.options import At, Shown, Tier, open_log
 from turbine.cli.output import cell_text, facts, show, some
 from turbine.cli.reading import names_in
-from turbine.cli.scaled import text_of, why_job
+from turbine.cli.scaling_report import text_of, why_job
 from turbine.failures import Code, Failed
 from turbine.read.answers.decision import Explanation, OpenRequest, RequestLine, decision
 from turbine.read.answers.evidence import Node

@@ -41,8 +41,8 @@ from projections.scaling.actions import JobSize
 from projections.scaling.facts import Facts
 from projections.scaling.row import LastAnnouncement, ScalingRow
 from projections.scaling.seen import MINUTE_MS
-from turbine.lab.plant.deeds import Pause
 from turbine.lab.plant.learnt import RESTART_MOST_S
+from turbine.lab.plant.played_job import Pause
 from turbine.read.answers.load_minutes import Hears, LoadMinute, Minutes, concerns
 from turbine.read.moments import show_time
 from turbine_client.errors import BadRequest

@@ -1,8 +1,8 @@
 """What another policy would have done with the input that a job really had, beside what was done.
 
 The recorded input drives a plant that reads as the job did (`turbine.lab.plant.learnt`), under the
-auto scaler itself (`turbine.lab.plant.stage`): once with the policy that ran, which tells how far
-the plant is off, and once with the other one. Pure, given a log.
+auto scaler itself (`turbine.lab.plant.closed_loop`): once with the policy that ran, which tells how
+far the plant is off, and once with the other one. Pure, given a log.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from projections.scaling.actions import REVERT, JobSize
 from projections.scaling.facts import Facts
 from projections.scaling.seen import MINUTE_MS
 from turbine.lab.backtest import chosen_policy, settings_of
-from turbine.lab.honesty import hold
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.deeds import PlantLayers, PlayedMinute, PolicyWish, SizeChange, sized
+from turbine.lab.model_error import hold
+from turbine.lab.plant.closed_loop import ClosedLoop
 from turbine.lab.plant.learnt import LearntNature, Unlearnt, learn, luck_of, places
 from turbine.lab.plant.plant import Plant
-from turbine.lab.plant.stage import ClosedLoop
-from turbine.lab.sides import OTHER, RECORDED, REPLAYED, Side, WhatIf
+from turbine.lab.plant.played_job import PlantLayers, PlayedMinute, PolicyWish, SizeChange, sized
 from turbine.lab.span import BadWhatIf, Reads, ReplaySpan, plain_settings, span_of, stretch
+from turbine.lab.whatif_answer import OTHER, RECORDED, REPLAYED, Side, WhatIf
 
 __all__ = ["BadWhatIf", "WhatIf", "what_if"]
 

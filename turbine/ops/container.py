@@ -16,8 +16,8 @@ from components.runtime.process.loop import StopSignal
 from components.runtime.process.metrics import LOOPBACK
 from components.runtime.process.metrics import serve as serve_metrics
 from components.task_manager.agents import ContainerOptions, serve
+from components.task_manager.heartbeat import ContainerIdentity
 from components.task_manager.place import hold
-from components.task_manager.pulse import ContainerIdentity
 from events.generated.records import ResourceAmount
 from tasks.process_tree import die_with
 from turbine.extras import require

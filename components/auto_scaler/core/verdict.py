@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from events.generated.records import Alternative, Constraint
 from projections.scaling.actions import ACTIONS, STAY, JobSize
-from projections.scaling.done import PastDecision
+from projections.scaling.decision_memory import PastDecision
 
 COUNT_MOST = 2**31
 """Of a record's counts."""

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from components.capacity_manager.core.levels import levels_of, share_of
 from events.generated.records import Body, CapacityBorrowed, CapacityLent
-from projections.amounts import NOTHING, Amounts, minus, plus, total
 from projections.capacity import PLENTY, SHORT, TIGHT, Capacity, TierLoan, room_of
-from projections.lives import Life
+from projections.liveness import Life
+from projections.resource_sums import NOTHING, Amounts, minus, plus, total
 
 CONTAINERS_MOST = 100
 """In one loan. What is still missing is lent with the next one."""

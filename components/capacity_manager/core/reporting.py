@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from components.capacity_manager.core.levels import Levels, levels_of
 from events.generated.records import CapacityReported, ResourceUse
-from projections.amounts import Amounts, most, spoken
 from projections.capacity import Capacity, TierReport
 from projections.loads import RESOURCES
+from projections.resource_sums import Amounts, most, spoken
 
 STEP = 20
 """One part in so many of the capacity is a change worth telling."""

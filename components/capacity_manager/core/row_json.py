@@ -19,7 +19,7 @@ from projections.capacity import (
     TierReport,
 )
 from projections.ingress import dump_ingress, load_ingress
-from projections.lives import Life
+from projections.liveness import Life
 from projections.settings import Placing, SharingSettings
 
 

@@ -50,7 +50,7 @@ class TierWide:
         self._settings, self._component = settings, component
         shared = {short for short in component.inputs if BY_SHORT[short].partitions is None}
         self._count = partitions_for(settings, shared | {CLOCK})
-        self._append_times = AppendTimes(settings)
+        self._times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
         self._letters = DeadLetterWriter(self._emitter)
         self._known: LettersRead | None = None  # letters that lie there, once that was asked
@@ -67,12 +67,7 @@ class TierWide:
         self._snapshots.shelf.check(kept, places, ground)
         self._snapshots.log = ground.ids
         self._owner: Stepper[Any] = Stepper(
-            component,
-            places,
-            self._append_times.possible,
-            ends=ends,
-            seen=kept.seen,
-            held=kept.held,
+            component, places, self._times.possible, ends=ends, seen=kept.seen, held=kept.held
         )
         begin_at(self._owner, ground)
         self._catch_up(kept_ms)
@@ -113,7 +108,7 @@ class TierWide:
         self._watch.close()
         self._snapshots.close(self._owner)
         self._follower.close()
-        self._append_times.close()
+        self._times.close()
 
     def _observe(self) -> None:
         frozen = sum(one.frozen for one in self._owner.held.values())

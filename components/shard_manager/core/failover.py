@@ -21,7 +21,7 @@ from events.generated.records import (
 )
 from projections.fleet import ADD, DROP, TierFleet
 from projections.fleet_folds import MASS_FAILURE
-from projections.lives import Life
+from projections.liveness import Life
 
 FEW = 2
 """So many may always be gone at once: in a tier of three, one is a third of it."""

@@ -17,7 +17,7 @@ from projections.fleet import (
     TierFleet,
 )
 from projections.ingress import dump_ingress, load_ingress
-from projections.lives import Life, Ticks
+from projections.liveness import Life, Ticks
 from projections.plans import PlanCourse, Planned
 from projections.settings import Placing
 from projections.timing import Timing

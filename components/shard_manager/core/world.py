@@ -15,7 +15,7 @@ from components.shard_manager.core.solver.problem import (
     PlacementSettings,
 )
 from projections.fleet import TierFleet
-from projections.lives import Life
+from projections.liveness import Life
 from projections.loads import HARD, RESOURCES, capacity_of
 from projections.settings import MEASURED
 from projections.shards import mask_of_shard

@@ -17,7 +17,7 @@ from components.state_syncer.decide import decide as decide_now
 from events.generated.records import Body, SyncCommitted
 from events.wire.codec import Read
 from projections.ingress import CROWDED, FIRST_ROOM
-from projections.keeping import DELETED, PAUSED, StatefulJob, Stay, stays_behind, wish_of
+from projections.kept_state import DELETED, PAUSED, StatefulJob, Stay, stays_behind, wish_of
 from projections.syncs import Sync
 from projections.syncs import fold as fold_now
 

@@ -21,7 +21,7 @@ from projections.scaling.actions import (
     VERIFIED,
     JobSize,
 )
-from projections.scaling.done import (
+from projections.scaling.decision_memory import (
     Done,
     Open,
     PastDecision,

@@ -27,7 +27,7 @@ from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LOADS, MIB, PROFILES
 from projections.scaling.actions import JobSize
 from projections.scaling.apply import RESTARTS_MOST, apply
-from projections.scaling.done import (
+from projections.scaling.decision_memory import (
     Done,
     done_after,
 )

@@ -22,7 +22,7 @@ from projections.scaling.actions import (
 from projections.scaling.seen import JobFacts, Minute
 from turbine.lab.plant.backtest import Action, BacktestRun, Case, back_test, score
 from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 
 
 def played(case: Case, **settings: Any) -> BacktestRun:

@@ -15,7 +15,7 @@ from components.auto_scaler.core.policies.turbine.words import (
 )
 from events.generated.records import ScalingDecided, ScalingDeclined, ScalingVerified
 from projections.scaling.actions import JobSize
-from projections.scaling.done import Open
+from projections.scaling.decision_memory import Open
 from projections.scaling.seen import JobFacts
 from tests.unit.auto_scaler.desk import Desk
 

@@ -49,7 +49,7 @@ from events.generated.records import (
 from events.job_config.reset import Reset
 from events.sentences import LINE, sentence
 from events.sentences.scaling import gain, outline
-from projections.scaling.done import Open
+from projections.scaling.decision_memory import Open
 
 VERSIONS = LayerVersions(12, 0, 1, 0)
 NOW = 1_800_000_000_000

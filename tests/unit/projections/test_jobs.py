@@ -25,7 +25,7 @@ from events.topics import CHANGES, JOURNAL, LOADS, OPERATOR, rows_topic
 from events.wire.codec import SKIPPED, VALUE_BYTES_MAX, Read, Record, encode
 from projections.ingress import KNOWN, WHOLE_BYTES
 from projections.jobs import BASE, FOLDED_KINDS, End, Job, LayerState, apply, dump, fold, load
-from projections.keeping import StatefulJob
+from projections.kept_state import StatefulJob
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 from turbine_client.identity import CHANGE_ID_LENGTH_MAX, valid_until_ms
 

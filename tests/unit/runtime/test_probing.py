@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime.kafka import append_times as append_times
+from components.runtime.kafka import append_times
 from components.runtime.kafka.append_times import AppendTimes
 from turbine_client import reading
 from turbine_client.clients import place_of

@@ -9,7 +9,7 @@ from components.shard_manager.core.solver.problem import SUM_MAX
 from components.shard_manager.core.solver.solve import solve
 from components.shard_manager.core.world import PlacementWorld, world_of
 from events.generated.records import ShardLoad, ShardLoadsReported
-from projections.lives import Ticks
+from projections.liveness import Ticks
 from projections.plans import Planned, write_moves
 from tests.unit.shard_manager.fleets import LIVES, Tale, placed
 

@@ -31,7 +31,7 @@ from turbine.lab.plant.backtest import (
     score,
 )
 from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL, case_of
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 
 Heard = tuple[tuple[int, ...], tuple[int, ...]]
 """Minutes that were learnt, and those at whose end the policy was asked."""

@@ -11,7 +11,7 @@ from components.auto_scaler.core.catalogue import POLICIES, policy_of
 from projections.scaling.seen import JobFacts
 from turbine.lab.plant.backtest import Case, back_test, cost, score
 from turbine.lab.plant.cases import SCENARIOS
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import choices, optimum
 
 USED_MB = 512.0

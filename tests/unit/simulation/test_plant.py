@@ -11,7 +11,7 @@ from components.auto_scaler.core.policies.turbine.shapes import even
 from projections.scaling.actions import JobSize
 from projections.scaling.seen import MINUTE_MS, JobFacts, Minute
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant, luck
 
 SIZE = JobSize(4, 1, 0.25, 512)

@@ -9,11 +9,11 @@ import pytest
 from components.auto_scaler.core.closing import due_ms
 from components.runtime.core.step import KeyState
 from projections.scaling.actions import JobSize
-from simulation.rest import at_rest
+from simulation.liveness import at_rest
 from simulation.traffic import PARTITIONS, PER_THREAD, JobTraffic
 from simulation.world import NEWEST_BUILD, SimulatedWorld
 from tests.unit.auto_scaler.desk import Desk
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import Plant
 
 SCALED = 5

@@ -17,7 +17,7 @@ from projections.scaling.actions import (
 from projections.scaling.seen import JobFacts
 from turbine.lab.plant.backtest import Action, BacktestRun, Case, Score, back_test
 from turbine.lab.plant.cases import SCENARIOS, USUAL
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import Optimum, optimum
 from turbine.lab.plant.scoreboard import (
     COLUMNS,

@@ -27,7 +27,7 @@ from simulation.traffic import (
 )
 from simulation.world import SimulatedWorld
 from tests.simulation.job_story import Story, written
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant
 
 SCALED, OTHER, UNSCALED = 5, 11, 2

@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 
 from spark_streaming.context import BadOperator, TaskContext, TopicSource
 from spark_streaming.operators import doubles, joins, parsing, rows, windows
+from spark_streaming.operators.arguments import SPAN_MS_MAX, interval, names_of, path_of, span_ms
 from spark_streaming.operators.parsing import avro_schema, framed
 from spark_streaming.operators.rows import split
-from spark_streaming.operators.terms import SPAN_MS_MAX, interval, names_of, path_of, span_ms
 
 NO_ROWS = cast(DataFrame, None)
 

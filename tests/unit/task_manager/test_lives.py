@@ -9,8 +9,8 @@ import pytest
 
 from components.runtime.core.step import SKEW_MS
 from components.runtime.kafka.intake import Message
-from components.task_manager import lives
-from components.task_manager.lives import SINCE, KeptLife, PastLife
+from components.task_manager import last_lives as lives
+from components.task_manager.last_lives import SINCE, KeptLife, PastLife
 from projections.hold import Tenancy
 
 END = 10_000

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.task_manager.core.periods import UNIT, Periods, periods_of, scale_of
-from components.task_manager.pulse import digest_of
+from components.task_manager.heartbeat import digest_of
 from tasks import session as seat
 from tasks.core.claims import Claim, claim_of
 from tasks.core.process_knobs import BadKnob, Knobs, knobs_of

@@ -13,7 +13,7 @@ from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.cli.documents import LayerWish
 from turbine.cli.plans import ChangeTerms, PlannedChange, plan_of, show_verdicts
 from turbine.failures import Code
-from turbine.read.answers.trial import ChangeTrial, try_change
+from turbine.read.answers.dry_run import ChangeTrial, try_change
 from turbine_client.identity import change_id
 
 

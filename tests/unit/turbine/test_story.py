@@ -12,7 +12,7 @@ from components.auto_scaler.core.policies.turbine.words import gain_told
 from events.generated.records import ScalingVerified
 from projections.jobs import Job
 from projections.scaling.actions import JobSize
-from projections.scaling.done import Open
+from projections.scaling.decision_memory import Open
 from turbine.failures import Code
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace

@@ -19,11 +19,11 @@ from projections.scaling.actions import (
 )
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
 from turbine.cli.backtest import text_of
-from turbine.lab.honesty import hold, matched, near
-from turbine.lab.plant.deeds import PlayedMinute, SizeChange
+from turbine.lab.model_error import hold, matched, near
+from turbine.lab.plant.played_job import PlayedMinute, SizeChange
 from turbine.lab.plot import draw_beside
-from turbine.lab.sides import picture_of
 from turbine.lab.whatif import what_if
+from turbine.lab.whatif_answer import picture_of
 from turbine.read.answers.journal import body_of
 from turbine_client.errors import BadRequest
 

@@ -17,9 +17,9 @@ from turbine.read.sources.log import Log
 from turbine.read.state import opening
 from turbine.read.state.cache import Cache
 from turbine.read.state.opening import open_cache
-from turbine.read.state.packing import UNFIT, pack, unpack
 from turbine.read.state.past import view_at
 from turbine.read.state.reader import ViewReader
+from turbine.read.state.serialization import UNFIT, pack, unpack
 
 SEED = 2
 EVERY = 30

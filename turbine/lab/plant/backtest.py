@@ -18,7 +18,7 @@ from projections.scaling.actions import (
 )
 from projections.scaling.seen import DAY_MS, GB_OF_A_CORE, MINUTE_MS, UNKNOWN, JobFacts, Profile
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import MINUTE_S, Plant
 
 SLOT_MS = 900_000

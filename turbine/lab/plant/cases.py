@@ -8,7 +8,7 @@ from math import pi, sin
 
 from projections.scaling.seen import JobFacts
 from turbine.lab.plant.backtest import DAY_MINUTES, Case
-from turbine.lab.plant.nature import STATEFUL_S, Fault, Nature
+from turbine.lab.plant.job_model import STATEFUL_S, Fault, Nature
 
 PEAK_THREADS = 16
 """That the busiest minutes of a trace keep busy: large enough for steps of one to be small."""

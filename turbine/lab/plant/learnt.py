@@ -15,7 +15,7 @@ import numpy as np
 
 from projections.scaling.facts import Facts
 from projections.scaling.seen import Minute
-from turbine.lab.plant.nature import STATEFUL_S, STATELESS_S, Nature
+from turbine.lab.plant.job_model import STATEFUL_S, STATELESS_S, Nature
 from turbine.lab.plant.plant import MINUTE_S
 from turbine_client.errors import BadRequest
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from projections.scaling.actions import JobSize
 from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Part
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 
 MINUTE_S = 60.0
 LEAST_S = 1e-3

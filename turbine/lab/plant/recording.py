@@ -16,9 +16,9 @@ from projections.scaling.row import ScalingRow
 from projections.scaling.seen import MINUTE_MS, JobFacts, Profile
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, Case, PastDays
-from turbine.lab.plant.deeds import PlantLayers
+from turbine.lab.plant.closed_loop import ClosedLoop
 from turbine.lab.plant.plant import Plant
-from turbine.lab.plant.stage import ClosedLoop
+from turbine.lab.plant.played_job import PlantLayers
 
 BEGIN_MS = 1_800_000_000_000 // 86_400_000 * 86_400_000
 """Of histories: midnight of a day, so that usual days begin with it."""

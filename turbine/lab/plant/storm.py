@@ -10,7 +10,7 @@ from projections.scaling.seen import JobFacts
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, BacktestRun, Case
 from turbine.lab.plant.cases import GIVEN_MB, PARTITIONS, PER_THREAD, TASKS_MAX, USED_MB
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 
 JOBS = 1_000
 MORE = 1.16

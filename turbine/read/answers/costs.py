@@ -13,7 +13,7 @@ from typing import TypedDict
 
 from components.state_syncer.core.plan import plan_for
 from events.generated.records import Body, SyncCommitted, SyncPlanned
-from projections.keeping import StatefulJob
+from projections.kept_state import StatefulJob
 from projections.syncs import RUNNING, START, STOP, Sync, apply
 from projections.waits import standing, tasks_of
 from turbine.read.sources.log import Standing

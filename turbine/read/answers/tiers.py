@@ -10,7 +10,7 @@ from typing import Annotated
 from events.generated.records import CapacityReported, ResourceUse, TierDefined
 from projections.capacity import CAPACITY, Capacity
 from projections.fleet import ADD, ShardUsage, TierFleet
-from projections.lives import Life
+from projections.liveness import Life
 from projections.loads import RESOURCES, UNITS, capacity_of
 from turbine.read.plain import made, means
 from turbine.read.state.shards import regions_of, stage_of, state_of

@@ -22,10 +22,8 @@ from typing import Any
 import structlog
 
 from components.runtime.core.step import Stepper
-from turbine.read.state.folding import Folding
-from turbine.read.state.packing import UNFIT, pack, unpack
-from turbine.read.state.rest import Rest
-from turbine.read.state.start import (
+from turbine.read.state.beside_rows import Rest
+from turbine.read.state.fold_start import (
     CAPACITY,
     FLEET,
     JOBS,
@@ -38,6 +36,8 @@ from turbine.read.state.start import (
     pack_held,
     unpack_held,
 )
+from turbine.read.state.folding import Folding
+from turbine.read.state.serialization import UNFIT, pack, unpack
 from turbine_client.errors import Corrupt
 
 BYTES_MAX = 4 * 1024**3

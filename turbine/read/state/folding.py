@@ -39,9 +39,8 @@ from projections.syncs import Sync
 from turbine.read.sources.held import REQUESTS
 from turbine.read.sources.log import chain_view, journal_view
 from turbine.read.state import notes
-from turbine.read.state.notes import Loads, Notes
-from turbine.read.state.rest import Rest
-from turbine.read.state.start import (
+from turbine.read.state.beside_rows import Rest
+from turbine.read.state.fold_start import (
     CAPACITY,
     CHAINS,
     FLEET,
@@ -52,6 +51,7 @@ from turbine.read.state.start import (
     FoldStart,
     of_tier,
 )
+from turbine.read.state.notes import Loads, Notes
 from turbine.read.state.view import JobView, View
 
 TIER_TOPICS = (CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS)

@@ -14,8 +14,8 @@ from turbine.read.sources.held import polls_of, topics_of
 from turbine.read.sources.log import Log
 from turbine.read.sources.slices import in_time, sorted_by_time
 from turbine.read.state.cache import Cache, Frame, Framed
+from turbine.read.state.fold_start import FoldStart
 from turbine.read.state.folding import Folding, FoldObserver
-from turbine.read.state.start import FoldStart
 from turbine.read.state.view import JobView, View
 
 

@@ -15,11 +15,11 @@ from turbine.read.sources.log import Log
 from turbine.read.sources.slices import in_time, sorted_by_time
 from turbine.read.state.cache import Cache, Framed
 from turbine.read.state.decisions import Decisions
+from turbine.read.state.fold_start import FoldStart
 from turbine.read.state.notes import Loads
-from turbine.read.state.packing import UNFIT
 from turbine.read.state.past import begun, known_by
+from turbine.read.state.serialization import UNFIT
 from turbine.read.state.series import Series
-from turbine.read.state.start import FoldStart
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import JobView, View
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TypedDict
 
 from projections.fleet import ADD, DROP, ShardGenerations, TierFleet
-from projections.lives import Life
+from projections.liveness import Life
 from projections.shards import mask_of_shard, whole_mask
 
 UNPLANNED = "no plan moves it yet"

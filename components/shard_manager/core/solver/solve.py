@@ -16,7 +16,7 @@ from components.shard_manager.core.plan import (
 )
 from components.shard_manager.core.solver.board import Board
 from components.shard_manager.core.solver.evacuation import place_each, place_orphans_of
-from components.shard_manager.core.solver.filling import fill
+from components.shard_manager.core.solver.fill import fill
 from components.shard_manager.core.solver.ledger import Ledger, largest_first, records_of
 from components.shard_manager.core.solver.ordering import straightened
 from components.shard_manager.core.solver.problem import Flags, Ints, PlacementProblem

@@ -20,7 +20,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.unit.turbine.api.world import TOKEN, World, world_of
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.guard import GuardRules, RequestGuard
 
 EXAMPLES = 8

@@ -33,7 +33,7 @@ from events.generated.records import (
 from events.topics import CONTAINERS, JOURNAL, TIERS
 from tests.kit.held_views import HeldViews
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
 from turbine.api.guard import GuardRules, RequestGuard
 from turbine.api.plans import Plans

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from components.auto_scaler.core.policies.common.sizing import size_of
 from components.auto_scaler.core.policies.turbine.demand import Usual
 from components.auto_scaler.core.verdict import ScalingVerdict, deed_of
-from projections.scaling.done import done_after
+from projections.scaling.decision_memory import done_after
 from projections.scaling.model import JobModel
 from projections.scaling.seen import JobFacts
 

@@ -45,7 +45,7 @@ from projections.scaling.actions import (
     VERIFIED,
     JobSize,
 )
-from projections.scaling.done import Open
+from projections.scaling.decision_memory import Open
 from projections.scaling.model import BOUNDS, JobModel, could_read, learn
 from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Profile
 

@@ -7,7 +7,7 @@ from components.auto_scaler.core.policies.turbine.shapes import tasks_most
 from events.generated.records import Constraint
 from events.sentences.words import count_text
 from projections.scaling.actions import JobSize
-from projections.scaling.done import Open
+from projections.scaling.decision_memory import Open
 from projections.scaling.seen import JobFacts
 
 EXACT = 1e-6

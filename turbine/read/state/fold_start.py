@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar
 
 from components.runtime.core.step import KeyState
-from turbine.read.state.rest import Rest
+from turbine.read.state.beside_rows import Rest
 
 V = TypeVar("V")
 

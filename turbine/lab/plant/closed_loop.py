@@ -34,8 +34,15 @@ from events.wire.codec import Read, Record, encode
 from projections.scaling.facts import ASSIGNMENT, Facts, facts_of
 from projections.scaling.row import ScalingRow
 from projections.scaling.seen import MINUTE_MS, Minute
-from turbine.lab.plant.deeds import Pause, PlantLayers, PlayedMinute, PolicyWish, SizeChange, sized
 from turbine.lab.plant.plant import MINUTE_S, Plant
+from turbine.lab.plant.played_job import (
+    Pause,
+    PlantLayers,
+    PlayedMinute,
+    PolicyWish,
+    SizeChange,
+    sized,
+)
 from turbine.lab.plant.reports import ReportShape, reports
 from turbine_client.identity import decision_id
 

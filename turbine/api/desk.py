@@ -14,7 +14,7 @@ from fastapi import Depends, Query, Request, Response
 from starlette.responses import Response as Plain
 
 from events.topics import JOURNAL, TIERS
-from turbine.api.annals import Annals
+from turbine.api.decision_reader import Annals
 from turbine.api.feed import Feed
 from turbine.api.followed import Freshness
 from turbine.api.plans import Plans

@@ -6,11 +6,11 @@ import numpy as np
 
 from components.shard_manager.core.plan import Reason
 from components.shard_manager.core.solver.board import NOBODY, Board
+from components.shard_manager.core.solver.bulk_placement import place_many
 from components.shard_manager.core.solver.ledger import Ledger, LedgerStep
 from components.shard_manager.core.solver.prng import mixed
 from components.shard_manager.core.solver.problem import Flags, Floats, Ints
 from components.shard_manager.core.solver.scale import ONE
-from components.shard_manager.core.solver.tournaments import place_many
 
 PASSES = 20
 SPARES = 0.99 * ONE

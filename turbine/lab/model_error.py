@@ -16,7 +16,7 @@ import numpy as np
 
 from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.backtest import cost
-from turbine.lab.plant.deeds import PlayedMinute, SizeChange
+from turbine.lab.plant.played_job import PlayedMinute, SizeChange
 
 MATCH_INTERVALS = 15
 """Of the job's policy, a minute each by default: two decisions within so many are the same one. A

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.task_manager import lives
-from components.task_manager.lives import PastLife
-from components.task_manager.voice import fact
+from components.task_manager import last_lives as lives
+from components.task_manager.fact_writer import fact
+from components.task_manager.last_lives import PastLife
 from events.generated.records import (
     Body,
     ContainerHeartbeat,

@@ -11,10 +11,10 @@ import numpy as np
 
 from projections.scaling.seen import MINUTE_MS
 from turbine.lab.backtest import size_text
-from turbine.lab.honesty import Honesty
+from turbine.lab.model_error import Honesty
 from turbine.lab.plant.backtest import cost
-from turbine.lab.plant.deeds import PlayedMinute, SizeChange
 from turbine.lab.plant.learnt import LearntNumber
+from turbine.lab.plant.played_job import PlayedMinute, SizeChange
 from turbine.lab.plot import Mark, PlottedRun
 
 Row = dict[str, Any]

@@ -12,12 +12,12 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import Read
-from projections.amounts import NOTHING, Amounts, minus, plus, total
 from projections.capacity import Capacity, ContainerUse, room_of
 from projections.fleet import NO_TICKS
 from projections.ingress import Ingress, admit, answer
-from projections.lives import Life, beat, fail_over, start
+from projections.liveness import Life, beat, fail_over, start
 from projections.loads import load_of
+from projections.resource_sums import NOTHING, Amounts, minus, plus, total
 
 
 def lived(
