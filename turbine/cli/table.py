@@ -37,7 +37,7 @@ release: operators:release
     Let a quarantined job be tried again.
 why: reasons:why reads
     Say why something was decided, why a job has its size, or why a shard is where it is.
-why-not: scaled:why_not reads
+why-not: scaling_report:why_not reads
     Say why the auto scaler did not do something about a job, and what would have made it.
 whatif: backtest:whatif
     Say what another scaling policy would have done with the input that a job really had.
