@@ -70,7 +70,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     one.propose(CLICKS)
     for module in ("reasons", "reading", "jobs"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: one.log())
-    put_for(monkeypatch, "jobs_view", lambda *_: view_of(one), "jobs", "scaled")
+    put_for(monkeypatch, "jobs_view", lambda *_: view_of(one), "jobs", "scaling_report")
     return one
 
 
