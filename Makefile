@@ -9,7 +9,7 @@ RUNS := .venv/.runs
 PIP = $(BIN)/pip install $$(test -t 1 || echo --quiet) -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help setup check test chaos demo demo-stop bench simulate mutants clean
+.PHONY: help setup records check test chaos demo demo-stop bench simulate mutants clean
 
 help:  ## show this list
 	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -37,6 +37,13 @@ $(RUNS): pyproject.toml client/pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
 	@$(PIP) -e ./client -e '.[all]'
 	@touch $@
+
+records: setup  ## write all that follows from the schemas and from the table of topics
+	$(BIN)/python -m events.wire.generate
+	$(BIN)/python -m events.wire.lock
+	$(BIN)/python -m tests.golden.write
+	$(BIN)/python -m turbine.contract.document
+	$(BIN)/python -m turbine.contract.records_table
 
 check: setup  ## all that needs no broker: form, types, arrows between rooms, units, laws, contracts
 	$(BIN)/ruff format --check .

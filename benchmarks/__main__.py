@@ -11,7 +11,7 @@ from pathlib import Path
 
 from benchmarks.children import ROOT, ChildFailed, end, python, start
 from benchmarks.figures import Result, describe_machine, listing, load, say, table
-from infra.kafka.errors import BrokerFailed, Unavailable
+from infra.kafka.errors import BrokerFailed, JavaUnavailable
 from turbine.ops.traffic import BadTrace
 
 MODULES = {
@@ -82,7 +82,7 @@ def main(arguments: list[str] | None = None) -> int:
         asked["targets"] = given.timed
         more = {name: value for name, value in asked.items() if value is not None}
         result: Result = import_module(MODULES[given.name]).measure(given.quick, **more)
-    except (BrokerFailed, Unavailable, ChildFailed, BadTrace) as failed:
+    except (BrokerFailed, JavaUnavailable, ChildFailed, BadTrace) as failed:
         sys.stderr.write(f"benchmarks: {given.name}: {failed}\n")
         return 2
     if given.json:

@@ -6,16 +6,16 @@ import os
 import sys
 from unittest.mock import patch
 
-from components.task_manager.lives import Kept
+from components.task_manager.last_lives import KeptLife
 from turbine.ops.container import main
 
 
 def start_from_0() -> int:
     """As where nobody ever kept anything."""
-    rows, lives = "components.task_manager.reader.look", "components.task_manager.lives"
+    rows, lives = "components.task_manager.reader.look", "components.task_manager.last_lives"
     with (
         patch(rows, lambda *_: {}),
-        patch(f"{lives}.look", lambda *_: Kept()),
+        patch(f"{lives}.look", lambda *_: KeptLife()),
         patch(f"{lives}.keep_since", lambda *_: None),  # it would tell others to read as far
     ):
         return main()

@@ -14,12 +14,12 @@ from components.runtime.process.garbage import collect_seldom
 from events.generated.records import TierDefined
 from events.topics import TIERS
 from turbine.api.app import make_app
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
-from turbine.api.guard import Guard, Rules
-from turbine.api.held import HeldViews
-from turbine.api.server import desk_of
-from turbine.api.writing import NoWriter
+from turbine.api.guard import GuardRules, RequestGuard
+from turbine.api.writing import LogWriter
 from turbine.read.sources.log import Log
+from turbine.read.state.live import LiveLog
 
 JOBS, TASKS = 5_000, 10_000
 QUICK_JOBS, QUICK_TASKS = 500, 1_000
@@ -81,12 +81,14 @@ def measure(quick: bool) -> Result:
     log = Log(source=spoken)
     with TemporaryDirectory() as directory:
         since = time.perf_counter()
-        views = HeldViews(log, Path(directory))
+        views = LiveLog(directory=Path(directory), log=log)
+        while not views.ready(1.0):
+            continue
         view = views.view()
         folded_s = time.perf_counter() - since
         say(f"{view.records:,} records are folded in {folded_s:.1f} s")
-        desk = desk_of(log, views, Feed(log, views), NoWriter(), None)
-        app = make_app(desk, Rules("", read_only="it is measured"), page=Path(directory))
+        desk = Desk(log, views, Feed(log, views), LogWriter(None))
+        app = make_app(desk, GuardRules("", read_only="it is measured"), page=Path(directory))
         since = time.perf_counter()
         desk.summary()
         lines_s = time.perf_counter() - since
@@ -111,7 +113,7 @@ def measure(quick: bool) -> Result:
     return Result("api", figures, peers, notes)
 
 
-async def _all_times(app: Guard, rounds: int) -> dict[str, list[float]]:
+async def _all_times(app: RequestGuard, rounds: int) -> dict[str, list[float]]:
     times: dict[str, list[float]] = {name: [] for name in TARGETS}
     for _ in range(rounds):
         for name, target in TARGETS.items():
@@ -119,7 +121,7 @@ async def _all_times(app: Guard, rounds: int) -> dict[str, list[float]]:
     return times
 
 
-async def _time(app: Guard, target: str) -> float:
+async def _time(app: RequestGuard, target: str) -> float:
     """Milliseconds from the request to the last byte of its answer."""
     path, _, query = f"/api/v1/{target}".partition("?")
     scope: dict[str, Any] = {

@@ -19,7 +19,7 @@ from turbine.read.sources.log import Log
 from turbine.read.state.cache import Cache
 from turbine.read.state.opening import open_cache
 from turbine.read.state.past import view_at
-from turbine.read.state.reader import Reader
+from turbine.read.state.reader import ViewReader
 from turbine.read.state.view import View
 from turbine_client.settings import Settings
 
@@ -43,7 +43,7 @@ def main(bootstrap: str, directory: str, instants: int, naive: int) -> None:
     cache.close()
     since = time.perf_counter()
     cache = open_cache(log)
-    again = Reader(log, cache)
+    again = ViewReader(log, cache)
     said["resume_s"] = time.perf_counter() - since
     differences = int(_plain(again.view) != _plain(now))
     said["naive_s"] = []
@@ -56,8 +56,8 @@ def main(bootstrap: str, directory: str, instants: int, naive: int) -> None:
     print(json.dumps(said | {"differences": differences}), flush=True)
 
 
-def _warm(log: Log, cache: Cache) -> tuple[Reader, dict[str, Any]]:
-    reader = Reader(log, cache)
+def _warm(log: Log, cache: Cache) -> tuple[ViewReader, dict[str, Any]]:
+    reader = ViewReader(log, cache)
     first_ms = 0
     for _ in reader.catch_up(log.source.ends(reader.places)):
         first_ms = first_ms or reader.view.at_ms

@@ -23,8 +23,8 @@ from benchmarks.children import ask, python
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component as job_service
 from components.runtime.core.audit.audit import Audit
-from components.runtime.core.audit.judging import Finding
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.judging import AuditFinding
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.core.component import Component
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from events.generated.records import Body, JobConfigChanged
@@ -110,9 +110,9 @@ def make(name: str) -> list[Line]:
     return list(Recording(1, PARTITIONS, START_MS, component).lines(SECONDS))
 
 
-def audit(name: str, lines: Iterable[Line]) -> list[Finding]:
+def audit(name: str, lines: Iterable[Line]) -> list[AuditFinding]:
     """What the audit says, by its own copy of the same."""
-    hearing = Hearing(lambda *_: True)
+    hearing = AuditProgress(lambda *_: True)
     audit = Audit([[plant(name)]], PARTITIONS, hearing)
     offsets: dict[str, int] = {}
     for line in lines:

@@ -26,7 +26,7 @@ from benchmarks.writer import Writer
 from components.auto_scaler.decide import component as auto_scaler
 from components.job_service.decide import component as job_service
 from components.runtime.core.component import Component, places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
 from events.generated.records import (
@@ -118,8 +118,8 @@ class Story:
         self.jobs = [next(found) for _ in range(script.jobs)]
         self.kinds: Counter[str] = Counter()
         at = [partition]
-        self.owners: list[Owner[Any]] = [
-            Owner(one, places_of(one, at), _true) for one in COMPONENTS
+        self.owners: list[Stepper[Any]] = [
+            Stepper(one, places_of(one, at), _true) for one in COMPONENTS
         ]
         self._hands = Hands()
         self._ends: dict[str, int] = defaultdict(int)

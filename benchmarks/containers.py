@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from benchmarks.writer import Writer
-from components.runtime.core.step import ROOT, Owner
+from components.runtime.core.step import ROOT, Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_of
 from components.runtime.kafka.intake import DeadLetter, take_in
@@ -31,7 +31,7 @@ from events.generated.records import (
 )
 from events.topics import BY_SHORT, CONTAINERS, TIERS, partition_of, place
 from events.wire.codec import Read, Record, encode, headers_of
-from projections.hold import FOLDED_KINDS, Hold, fold
+from projections.hold import FOLDED_KINDS, ContainerHold, fold
 from projections.timing import UNIT, Timing
 from turbine_client.identity import decision_id
 from turbine_client.reading import Follower, ends_now
@@ -47,7 +47,7 @@ CHAIN = place(TIERS, 0)
 class Held:
     """One container: what it knows of itself, and what it runs."""
 
-    row: Hold
+    row: ContainerHold
     running: dict[int, int]  # shard to generation
     number: int = 0
 
@@ -58,13 +58,15 @@ class Containers:
     def __init__(self, settings: Settings, names: list[str], per_mille: int) -> None:
         self._count = partitions_of(settings)[CONTAINERS]
         self._beat_s = Timing().heartbeat_ms * per_mille / UNIT / 1000
-        self._writer, self._births = Writer(settings), AppendTimes(settings)
+        self._writer, self._append_times = Writer(settings), AppendTimes(settings)
         lives = [place(CONTAINERS, p) for p in range(self._count)]
         # The chain alone decides what stands; lives lie beside it.
-        self._chain = Owner(shard_manager, [CHAIN], self._births.possible, heed=self._heed)
+        self._chain = Stepper(
+            shard_manager, [CHAIN], self._append_times.possible, observer=self._observe
+        )
         start = ends_now(settings, lives)
         self._follower = Follower(settings, start | {CHAIN: 0})
-        self._held = {name: Held(Hold(name, 1), {}) for name in names}
+        self._held = {name: Held(ContainerHold(name, 1), {}) for name in names}
         self._of: dict[int, set[str]] = {}  # shard to the containers that may run it
         self._moved: set[str] = set()
         now = time.monotonic()
@@ -101,9 +103,9 @@ class Containers:
     def close(self) -> None:
         """Leaves the broker; who was silent for long is failed over."""
         self._follower.close()
-        self._births.close()
+        self._append_times.close()
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         """A decision that stands concerns who is given the shard, and who had it."""
         body = read.record.body
         if not stands or body is None:

@@ -19,7 +19,7 @@ from benchmarks.figures import Result, say
 from benchmarks.history_loops import loop_compacts, loop_profiles, loop_writes
 from benchmarks.history_reports import DAYS, Fleet, make_days, produce, slots_of
 from benchmarks.installation import install
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from events.topics import BY_SHORT, LOADS
 from spark_streaming.history.layout import DAY_MS
 from turbine.ops.history import compact_days, profiles, span_of, spark_of, write
@@ -66,8 +66,8 @@ class Run:
                 place,
                 partitions=PARTITIONS,
                 every_ms=None,
-                stop=Stop(),
-                heed=lambda one: say(f"batch {one.number}: {one.reports:,} reports"),
+                stop=StopSignal(),
+                progress=lambda one: say(f"batch {one.number}: {one.reports:,} reports"),
             )
         self.figures["missing"] += self.figures["rows"] - total.reports
 

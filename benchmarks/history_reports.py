@@ -14,7 +14,7 @@ from pyarrow import parquet
 from events.generated.records import Generation, TaskLoadReported, WorkloadProfiled
 from events.topics import BY_SHORT, LOADS, partition_of
 from events.wire.codec import encode
-from spark_streaming.history.layout import DAY_MS, DONE, Batch, Piece, day_of
+from spark_streaming.history.layout import DAY_MS, DONE, Batch, DayBatch, day_of
 from spark_streaming.history.profile import MINUTE_MS
 from spark_streaming.history.rows import COLUMNS
 
@@ -91,7 +91,7 @@ def make_days(root: Path, fleet: Fleet) -> None:
         begin_ms = fleet.end_ms - (DAYS - day) * DAY_MS
         for hour in range(BATCHES):
             batch = Batch("bench", day * BATCHES + hour)
-            place = root / Piece(batch, day_of(begin_ms)).path
+            place = root / DayBatch(batch, day_of(begin_ms)).path
             place.mkdir(parents=True)
             parquet.write_table(_hour(fleet, begin_ms, hour, draw), place / "part-0.parquet")
             (root / batch.path / DONE).touch()

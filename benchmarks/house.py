@@ -11,7 +11,7 @@ import re
 import subprocess
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,11 +91,13 @@ def any_maps(modules: Iterable[Module]) -> int:
     )
 
 
-def names_twice(modules: Iterable[Module]) -> Mapping[str, Sequence[str]]:
-    """Names that more than one class of the product has, with the files of these."""
+def names_twice(
+    modules: Iterable[Module], around: Collection[str] = AROUND
+) -> Mapping[str, Sequence[str]]:
+    """Names that more than one class has, with their places; rooms `around` are left out."""
     places: dict[str, list[str]] = defaultdict(list)
     for one in modules:
-        if one.room not in AROUND:
+        if one.room not in around:
             for node in ast.walk(ast.parse(one.source)):
                 if isinstance(node, ast.ClassDef):
                     places[node.name].append(f"{one.path}:{node.lineno}")

@@ -16,7 +16,7 @@ from benchmarks.figures import say
 from events.topics import DEFAULT_PARTITIONS, TOPICS, Topic, place
 from infra.kafka.broker import temporary_broker
 from infra.topics import apply_topics
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.reading import ends_now
 from turbine_client.settings import Settings
 

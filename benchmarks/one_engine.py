@@ -15,7 +15,7 @@ from components.runtime.process.local import ask_spark
 from components.task_manager.engine import EngineProcess
 from components.task_manager.place import hold
 from infra import waiting
-from tasks.core.protocol import Ended, Event, Loads, Started, Work
+from tasks.core.protocol import Ended, Event, RunLoads, Started, WorkOrder
 from tasks.deadline import Deadline, own_ms
 from turbine.ops.members import ENGINES
 from turbine_client.settings import Settings
@@ -66,7 +66,7 @@ class OneEngine:
             "package_version": "1",
             "threads": 1,
         }
-        self.process.start(Work(**{**plain, **more}))
+        self.process.start(WorkOrder(**{**plain, **more}))
         return self._runs
 
     def hear(self) -> list[Event]:
@@ -80,7 +80,7 @@ class OneEngine:
                     self.ended[event.run] = event
                     if event.how != "stopped":
                         raise ChildFailed(f"run {event.run} {event.how}: {event.explanation}")
-                case Loads():
+                case RunLoads():
                     self.loads = event.runs
         how = self.process.ended()
         if how is not None:

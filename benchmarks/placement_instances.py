@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from components.shard_manager.core.solver.problem import Ints, Problem, Settings
+from components.shard_manager.core.solver.problem import Ints, PlacementProblem, PlacementSettings
 
 RESOURCES = ("cpu", "memory", "disk", "network")
 MEMORY = 1
@@ -23,14 +23,16 @@ LARGEST = 0.45
 """Of one shard, as a share of what an average container holds."""
 
 
-def instance(shards: int, containers: int, seed: int, settings: Settings | None = None) -> Problem:
+def instance(
+    shards: int, containers: int, seed: int, settings: PlacementSettings | None = None
+) -> PlacementProblem:
     """A tier from nothing: 30 % of the shards may be in one region only, 10 % in two."""
     chance = np.random.default_rng(seed)
     region = np.repeat(np.arange(3), _parts(containers))
     capacity = np.array(SHAPES, np.int64)[chance.integers(0, len(SHAPES), containers)] * 1000
     headroom = chance.integers(100, 201, containers)
     headroom[chance.random(containers) < 0.05] = 300
-    return Problem(
+    return PlacementProblem(
         loads=_loads(chance, shards, containers, capacity),
         allowed=_allowed(chance, shards),
         home=np.full(shards, -1, np.int32),
@@ -42,7 +44,7 @@ def instance(shards: int, containers: int, seed: int, settings: Settings | None 
         draining=np.zeros(containers, bool),
         movable=np.ones(shards, bool),
         job=np.full(shards, -1, np.int32),
-        settings=settings or Settings(hard=(MEMORY,)),
+        settings=settings or PlacementSettings(hard=(MEMORY,)),
     )
 
 
@@ -80,14 +82,14 @@ def _allowed(
 
 
 def drifted(
-    problem: Problem,
+    problem: PlacementProblem,
     home: np.ndarray[tuple[int], np.dtype[np.int32]],
     seed: int,
     *,
     dead: int = 3,
     share: float = 0.05,
     spread: float = 0.7,
-) -> Problem:
+) -> PlacementProblem:
     """Some loads have changed and some containers are dead; those dead before are back, empty."""
     chance = np.random.default_rng(seed)
     changed = chance.random(problem.shards) < share

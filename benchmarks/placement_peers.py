@@ -7,16 +7,22 @@ from itertools import pairwise
 
 import numpy as np
 
-from components.shard_manager.core.solver.problem import Flags, Floats, Indices, Ints, Problem
+from components.shard_manager.core.solver.problem import (
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    PlacementProblem,
+)
 from components.shard_manager.core.solver.static import static_target
 
 
-def md5_mod(problem: Problem) -> Indices:
+def md5_mod(problem: PlacementProblem) -> Indices:
     """A hash of the number, among the containers that a shard may be on."""
     return static_target(problem, "bench")
 
 
-def round_robin(problem: Problem) -> Indices:
+def round_robin(problem: PlacementProblem) -> Indices:
     """One after another, for each set of regions."""
     target = np.full(problem.shards, -1, np.int32)
     for mask in np.unique(problem.allowed):
@@ -26,7 +32,7 @@ def round_robin(problem: Problem) -> Indices:
     return target
 
 
-def largest_first(problem: Problem) -> Indices:
+def largest_first(problem: PlacementProblem) -> Indices:
     """The largest first, each to the container that has least of the dominant resource: a heap."""
     shares, inverse = _shares(problem)
     order, dominant = np.argsort(-shares.max(axis=1), kind="stable"), shares.argmax(axis=1)
@@ -53,7 +59,7 @@ def largest_first(problem: Problem) -> Indices:
     return target
 
 
-def best_fit(problem: Problem) -> Indices:
+def best_fit(problem: PlacementProblem) -> Indices:
     """The largest first, each to the container whose fullest resource is then the least full."""
     shares, inverse = _shares(problem)
     legal = {
@@ -76,14 +82,14 @@ def best_fit(problem: Problem) -> Indices:
     return target
 
 
-def _shares(problem: Problem) -> tuple[Floats, Floats]:
+def _shares(problem: PlacementProblem) -> tuple[Floats, Floats]:
     """Loads in parts of an average container's, and mean by own capacity."""
     capacity = problem.capacity[problem.open].astype(np.float64)
     shares = problem.loads * (len(capacity) / problem.loads.sum(axis=0))
     return shares, capacity.mean(axis=0) / problem.capacity
 
 
-def ratios(problem: Problem, target: Indices) -> Floats:
+def ratios(problem: PlacementProblem, target: Indices) -> Floats:
     """[containers, resources]: use of each open container by the tier's mean; worked out from the
     raw numbers, not by what is measured."""
     shares, inverse = _shares(problem)
@@ -96,7 +102,7 @@ def ratios(problem: Problem, target: Indices) -> Floats:
     return found
 
 
-def windows(problem: Problem) -> tuple[Floats, Floats]:
+def windows(problem: PlacementProblem) -> tuple[Floats, Floats]:
     """Low and high of each open container, with head-room before the lower edge."""
     use = problem.loads.sum(axis=0) / problem.capacity[problem.open].sum(axis=0)
     band = problem.settings.band / 1000
@@ -105,20 +111,20 @@ def windows(problem: Problem) -> tuple[Floats, Floats]:
     return low, high
 
 
-def out_of_band(problem: Problem, target: Indices) -> int:
+def out_of_band(problem: PlacementProblem, target: Indices) -> int:
     """Containers outside of their window in any resource."""
     found, (low, high) = ratios(problem, target), windows(problem)
     outside: Flags = (found > high) | (found < low)
     return int(outside.any(axis=1).sum())
 
 
-def moved_share(problem: Problem, target: Indices) -> float:
+def moved_share(problem: PlacementProblem, target: Indices) -> float:
     """Load of what is not where it was, by all load; the mean of the resources."""
     moved = target != problem.home
     return float((problem.loads[moved].sum(axis=0) / problem.loads.sum(axis=0)).mean())
 
 
-def bound(problem: Problem) -> float:
+def bound(problem: PlacementProblem) -> float:
     """The least share of the load that has to move for all to be in band, were shards divisible.
 
     A linear program: no plan can move less, and with whole shards none may move as little.

@@ -22,14 +22,14 @@ from benchmarks.placement_peers import (
     returns,
     round_robin,
 )
-from components.shard_manager.core.plan import Plan
-from components.shard_manager.core.solver.problem import Indices, Problem
+from components.shard_manager.core.plan import PlacementPlan
+from components.shard_manager.core.solver.problem import Indices, PlacementProblem
 from components.shard_manager.core.solver.solve import place_orphans, solve
 
 Figures = dict[str, float]
 
 
-def timed(way: Callable[[], Plan]) -> tuple[float, Plan]:
+def timed(way: Callable[[], PlacementPlan]) -> tuple[float, PlacementPlan]:
     """Seconds of this process: what another one takes from the machine is not ours."""
     since = time.process_time()
     plan = way()
@@ -67,7 +67,7 @@ def size(shards: int, containers: int, seeds: int) -> dict[str, list[float]]:
 def peers(shards: int, containers: int, full_scan: bool) -> dict[str, Figures]:
     """Each peer's seconds, worst ratio and containers out of band, on the first seed's tier."""
     problem = instance(shards, containers, 0)
-    ways: dict[str, Callable[[Problem], Indices]] = {
+    ways: dict[str, Callable[[PlacementProblem], Indices]] = {
         "md5_mod": md5_mod,
         "round_robin": round_robin,
         "largest_first": largest_first,

@@ -22,7 +22,7 @@ from benchmarks.configs import base_config, next_version
 from benchmarks.writer import Writer
 from components.job_service.decide import component
 from components.runtime.core.component import Component, places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.generated.records import (
     Body,
     ClockTicked,
@@ -90,7 +90,7 @@ class Recording:
         self.partition, self.start_ms = partition, start_ms
         self.rng = random.Random(partition)
         self.jobs = list(_jobs_of(partition, partitions))
-        self.owner: Owner[Job] = Owner(component, places_of(component, [partition]), _true)
+        self.owner: Stepper[Job] = Stepper(component, places_of(component, [partition]), _true)
         self.kinds: Counter[str] = Counter()
         self._ends: dict[str, int] = defaultdict(int)
         self._numbers = count()

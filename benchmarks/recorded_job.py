@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from components.runtime.core.component import Component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.topics import BY_SHORT, JOURNAL, place
 from events.wire.codec import Read
 from projections.jobs import Job
@@ -27,23 +27,23 @@ class Recorded:
         self,
         component: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None],
+        observer: Callable[[Read, bool], None],
         *,
         end: Mapping[str, int] | None = None,
     ) -> None:
         """As the log's."""
         view = replace(component, fold=lambda row, read: row or read.record.key)
-        self._owner(view, job, heed, end)
+        self._owner(view, job, observer, end)
 
     def _owner(
         self,
         view: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None] | None,
+        observer: Callable[[Read, bool], None] | None,
         end: Mapping[str, int] | None,
-    ) -> Owner[Any]:
+    ) -> Stepper[Any]:
         places = [place(topic, 0) for topic in view.inputs]
-        owner: Owner[Any] = Owner(view, places, lambda *_: True, heed=heed)
+        owner: Stepper[Any] = Stepper(view, places, lambda *_: True, observer=observer)
         for read in self.read(view.inputs, end=end, key=job):
             owner.read(read)
         owner.flush()
@@ -72,10 +72,10 @@ class Recorded:
         held = self._owner(journal_view, name, None, end).held.get(name)
         return None if held is None else held.row
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """As the log's."""
         names = sorted({one.record.key for one in self.reads if one.topic == JOURNAL})
-        return {name: job for name in names if (job := self.job(name)) is not None}
+        return {name: job for name in names if (job := self.job(name, end=end)) is not None}
 
     def decisions(
         self,

@@ -26,7 +26,7 @@ from fastavro import parse_schema, schemaless_reader
 from benchmarks.figures import peak_mb
 from components.job_service.decide import component
 from components.runtime.core.component import places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.intake import DeadLetter, take_in
 from components.runtime.process.garbage import collect_seldom
@@ -50,10 +50,10 @@ def places(settings: Settings) -> list[str]:
 
 def fold(settings: Settings, folds: frozenset[str]) -> int:
     """Folds all of it; how many records that were. The log must call for nothing more."""
-    births, partitions = AppendTimes(settings), settings.partitions
+    append_times, partitions = AppendTimes(settings), settings.partitions
     ends = ends_now(settings, places(settings))
-    owners: list[Owner[Any]] = [
-        Owner(component, places_of(component, [p]), births.possible, ends=ends)
+    owners: list[Stepper[Any]] = [
+        Stepper(component, places_of(component, [p]), append_times.possible, ends=ends)
         for p in range(partitions)
     ]
     records = 0
@@ -69,7 +69,7 @@ def fold(settings: Settings, folds: frozenset[str]) -> int:
             owner.read(found)
         for owner in owners:
             owner.settle()
-    births.close()
+    append_times.close()
     for owner in owners:
         said = owner.flush()
         assert not said, f"the log calls for {said[0][1].kind} although it is whole"

@@ -15,12 +15,7 @@ from typing import Any
 from benchmarks.children import ask, python
 from benchmarks.figures import Result, resident_mb, say
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.fold import fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, Minute
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.auto_scaler.decide import decide
 from events.generated.records import (
     Body,
@@ -35,10 +30,15 @@ from events.generated.records import (
 from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, LOADS
 from events.wire.codec import Read, Record
+from projections.scaling.actions import JobSize
+from projections.scaling.fold import fold
+from projections.scaling.row import ScalingRow
+from projections.scaling.row_json import dump, load
+from projections.scaling.seen import DAY_MS, MINUTE_MS, Minute
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import DAY_MINUTES, back_test
 from turbine.lab.plant.cases import case_of
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import Plant
 
 JOBS, QUICK_JOBS = 10_000, 1_000
@@ -105,7 +105,7 @@ def rounds(jobs: int) -> dict[str, float]:
     }
 
 
-def _model(number: int, minutes: Sequence[Minute]) -> Scale:
+def _model(number: int, minutes: Sequence[Minute]) -> ScalingRow:
     """A job that runs, and has been looked at for a while."""
     asked: Any = {
         "operator": "examples.counts:count",
@@ -124,7 +124,7 @@ def _model(number: int, minutes: Sequence[Minute]) -> Scale:
         ProfileSlot(at, DAYS, one, 1.1 * one, 100 * one, 110 * one) for at, one in enumerate(usual)
     )
     profile = WorkloadProfiled(name, 0, DAYS * DAY_MS, SLOT_MS, slots, "benchmark")
-    row = Scale(name)
+    row = ScalingRow(name)
     told: tuple[Body, ...] = (changed, commit, profile)
     for body in told:
         row = _told(row, body, 0)
@@ -135,12 +135,12 @@ def _model(number: int, minutes: Sequence[Minute]) -> Scale:
     return row
 
 
-def _told(row: Scale, body: Body, at_ms: int) -> Scale:
+def _told(row: ScalingRow, body: Body, at_ms: int) -> ScalingRow:
     record = Record(row.name, "r", type(body).__name__, b"", body, tick_ms=at_ms)
     return fold(row, Read("journal.v1/0", JOURNAL, 0, at_ms, record))
 
 
-def _reported(row: Scale, minute: Minute, at: int) -> Scale:
+def _reported(row: ScalingRow, minute: Minute, at: int) -> ScalingRow:
     """All tasks tell the minute."""
     for part in minute.parts:
         body = TaskLoadReported(
@@ -172,7 +172,7 @@ def _usual(number: int, slot: int) -> float:
 
 def _minutes(number: int) -> Iterator[Minute]:
     nature = Nature(1_000.0, PARTITIONS, noise=0.03)
-    plant = Plant(nature, Size(TASKS, 1, 0.25, 512), Streams(number).fork("scaler"))
+    plant = Plant(nature, JobSize(TASKS, 1, 0.25, 512), Streams(number).fork("scaler"))
     for at in range(LEARNT + ROUNDS):
         told = plant.step(_usual(number, at // 15))
         assert told is not None, "nothing goes wrong here"
@@ -186,7 +186,7 @@ def backtest(days: int) -> dict[str, float]:
         1_000 * (1 + 0.6 * sin(2 * pi * at / DAY_MINUTES)) * chance.uniform(0.9, 1.1)
         for at in range(days * DAY_MINUTES)
     ]
-    case, policy = case_of("backtest", rates), policy_of(Ours.name, {})
+    case, policy = case_of("backtest", rates), policy_of(Turbine.name, {})
     since = time.process_time()
     back_test(case, policy)
     return {"backtest_s": time.process_time() - since}

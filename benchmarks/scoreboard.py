@@ -17,7 +17,7 @@ from turbine.lab.plant.scoreboard import (
     SCENARIO,
     TRACE,
     WHOLE,
-    Row,
+    ScoreRow,
     Still,
     dominated,
     rows,
@@ -60,7 +60,7 @@ def measure(quick: bool, traces: Path | None = None, days: int | None = None) ->
     asked += [{"do": "weather", "policy": OWN, "job": number} for number in range(jobs)]
     say(f"{len(files)} traces and {len(SCENARIOS)} scenarios under {len(POLICIES)} policies")
     try:
-        answers = answered(asked, _heed)
+        answers = answered(asked, _progress)
     except LocalFailed as failed:
         raise ChildFailed(str(failed)) from None
     found = rows_of(asked, answers)
@@ -80,7 +80,7 @@ def _asked(files: Sequence[Path], days: int | None) -> list[Question]:
     return questions([*traces, *scenarios_of(SCENARIOS)], POLICIES)
 
 
-def _heed(asked: Question, done: int, count: int) -> None:
+def _progress(asked: Question, done: int, count: int) -> None:
     if asked["do"] != "weather":
         say(f"{what(asked)} ({done} of {count})")
 
@@ -88,7 +88,7 @@ def _heed(asked: Question, done: int, count: int) -> None:
 # --- figures
 
 
-def _of_all(found: Sequence[Row]) -> dict[str, float]:
+def _of_all(found: Sequence[ScoreRow]) -> dict[str, float]:
     whole = [one for one in found if one.part == WHOLE]
     ours = [one for one in whole if one.policy == OWN]
     scenarios = [one for one in whole if one.kind == SCENARIO and one.policy != Still.name]
@@ -141,7 +141,7 @@ def _notes(directory: Path, files: Sequence[Path], days: int | None, jobs: int) 
     ]
 
 
-def _shortfalls(found: Sequence[Row]) -> Iterator[str]:
+def _shortfalls(found: Sequence[ScoreRow]) -> Iterator[str]:
     """Where ours is not what it should be, by name."""
     for one in standings(found, OWN):
         if one.kind == TRACE and one.not_better_than:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from benchmarks.writer import Writer
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_of
 from components.runtime.kafka.intake import DeadLetter, take_in
@@ -41,7 +41,7 @@ class TaskManager:
         self.running: dict[str, tuple[int, int]] = {}  # job to generation and tasks
         self.words: list[Body] = []
 
-    def heed(self, read: Read, stands: bool) -> None:
+    def observe(self, read: Read, stands: bool) -> None:
         """Told of each decision in order."""
         body = read.record.body
         if not stands:
@@ -69,9 +69,12 @@ def follow(settings: Settings, stop: list[bool]) -> None:
     """Until it is told to stop."""
     count = partitions_of(settings)[JOURNAL]
     places = [place(JOURNAL, p) for p in range(count)]
-    managers, births = TaskManager(), AppendTimes(settings)
+    managers, append_times = TaskManager(), AppendTimes(settings)
     folds = frozenset({"TaskSpecsPublished"})
-    owners = [Owner(journal_view, [at], births.possible, heed=managers.heed) for at in places]
+    owners = [
+        Stepper(journal_view, [at], append_times.possible, observer=managers.observe)
+        for at in places
+    ]
     # From the beginning: whoever comes late has the full lists from the topic alone.
     follower = Follower(settings, dict.fromkeys(ends_now(settings, places), 0))
     writer = Writer(settings)
@@ -85,7 +88,7 @@ def follow(settings: Settings, stop: list[bool]) -> None:
             owner.settle()
         _say(writer, managers.words, count)
     follower.close()
-    births.close()
+    append_times.close()
 
 
 def _say(writer: Writer, words: list[Body], partitions: int) -> None:

@@ -15,11 +15,11 @@ from benchmarks.volume_play import START_MS, Partition, Written, play
 from benchmarks.volume_tiers import Size, capacity_bytes, snapshot_bytes
 from benchmarks.volume_words import words
 from components.auto_scaler.decide import component as auto_scaler
-from components.clock.core.pace import WATCHED, Pace, Spot
+from components.clock.core.pace import WATCHED, Spot, TickPace
 from components.publisher.decide import OUTLETS
 from components.runtime.core.commits import Commits
 from components.runtime.core.component import places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import KEEP_MOST, POSITIONS
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
@@ -158,7 +158,7 @@ def _snapshots(hour: Sequence[Written], times: float) -> float:
 def _reread_s(hour: Sequence[Written]) -> float:
     """CPU seconds to decode and fold what a restart may have to read again of one partition."""
     told = [one for one in hour if one.topic == LOADS][:KEEP_MOST]
-    owner: Owner[Any] = Owner(auto_scaler, places_of(auto_scaler, [0]), lambda *_: True)
+    owner: Stepper[Any] = Stepper(auto_scaler, places_of(auto_scaler, [0]), lambda *_: True)
     since = time.process_time()
     for offset, one in enumerate(told):
         message = Message(LOADS, 0, offset, START_MS + offset, one.key, one.value, one.headers)
@@ -186,7 +186,7 @@ def _idle() -> Idle:
     ]
     for partition in fleet:
         partition.create()
-    pace, commits = Pace(len(fleet), 0), Commits()
+    pace, commits = TickPace(len(fleet), 0), Commits()
     _hour_of(fleet, pace, commits, 0)
     for partition in fleet:
         partition.out = []
@@ -195,7 +195,7 @@ def _idle() -> Idle:
 
 
 def _hour_of(
-    fleet: Sequence[Partition], pace: Pace, commits: Commits, begin: int
+    fleet: Sequence[Partition], pace: TickPace, commits: Commits, begin: int
 ) -> tuple[int, int]:
     """Ticks of the clock, and offsets that are committed."""
     ticks = committed = 0

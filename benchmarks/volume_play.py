@@ -20,10 +20,10 @@ from components.publisher.agents import KEEP_S
 from components.runtime.core.component import Component, places_of
 from components.runtime.core.standing import Row, standing
 from components.runtime.core.standing import places_of as published_of
-from components.runtime.core.step import Owner
-from components.runtime.core.store import Entry, Keeper, Restored
+from components.runtime.core.step import Stepper
+from components.runtime.core.store import Keeper, Restored, RowEntry
 from components.state_syncer.decide import component as state_syncer
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
 from components.task_service.decide import component as task_service
 from events.generated.records import (
     ConfigChangeProposed,
@@ -99,7 +99,7 @@ class Partition:
     out: list[Written] = field(default_factory=list)
     turn: int = 0
     lines: dict[str, list[Read]] = field(default_factory=dict)
-    _owners: list[Owner[Any]] = field(init=False)
+    _owners: list[Stepper[Any]] = field(init=False)
     _keepers: list[Keeper[Any]] = field(init=False)
     _at: list[dict[str, int]] = field(init=False)
     _publisher: Keeper[Row] = field(init=False)
@@ -110,11 +110,11 @@ class Partition:
         self._random = Random(f"{self.seed}/{self.number}")
         found = [sorted(places_of(one, [self.number])) for one in COMPONENTS]
         self._owners = [
-            Owner(one, at, lambda *_: True) for one, at in zip(COMPONENTS, found, strict=True)
+            Stepper(one, at, lambda *_: True) for one, at in zip(COMPONENTS, found, strict=True)
         ]
         self._keepers = [Keeper(owner, 0, "build", Restored()) for owner in self._owners]
         self._at = [dict.fromkeys(at, 0) for at in found]
-        chain: Owner[Row] = Owner(standing, published_of(self.number), lambda *_: True)
+        chain: Stepper[Row] = Stepper(standing, published_of(self.number), lambda *_: True)
         self._publisher = Keeper(chain, 0, "build", Restored())
         draw = self._random
         self._jobs = {
@@ -232,7 +232,7 @@ class Partition:
             self._keep_rows(owner, self._publisher.entries())
             self.turn += 1
 
-    def _keep_rows(self, owner: Owner[Any], entries: Iterable[Entry]) -> None:
+    def _keep_rows(self, owner: Stepper[Any], entries: Iterable[RowEntry]) -> None:
         topic = rows_topic(owner.component.name).short
         for entry in entries:
             headers: list[tuple[str, bytes | None]] = [("claim", b"0")]

@@ -11,7 +11,7 @@ from benchmarks.volume_words import CHAIN, NOW_MS, TIER, fact_of
 from components.capacity_manager.decide import component as capacity_manager
 from components.runtime.core.component import Component
 from components.runtime.core.snapshots import take
-from components.runtime.core.step import ROOT, Owner
+from components.runtime.core.step import ROOT, Stepper
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from events.generated.records import (
     Body,
@@ -39,7 +39,7 @@ class Size(NamedTuple):
 def snapshot_bytes(component: Component[Any], size: Size, journal: Sequence[Written]) -> int:
     """Of one snapshot of a component, of a fleet and of what the journal tells of other jobs."""
     inputs = sorted(component.inputs)
-    owner: Owner[Any] = Owner(component, [place(one, 0) for one in inputs], lambda *_: True)
+    owner: Stepper[Any] = Stepper(component, [place(one, 0) for one in inputs], lambda *_: True)
     ends = dict.fromkeys(inputs, 0)
     for one in (*_placed(size), *journal):
         if one.topic in ends:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from benchmarks.fleet_words import EPOCH, Crew
 from benchmarks.volume_play import Written, written_as
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
 from events.generated.records import (
     Body,
     LayerVersions,

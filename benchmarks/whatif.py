@@ -12,7 +12,7 @@ from benchmarks.children import ROOT
 from benchmarks.figures import Result, say
 from benchmarks.recorded_job import Recorded
 from turbine.lab.backtest import case_of_trace
-from turbine.lab.honesty import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
+from turbine.lab.model_error import AGREED, COST_OFF, LATE_OFF, MATCH_INTERVALS, SAME_SIZE
 from turbine.lab.plant.backtest import DAY_MINUTES, Case
 from turbine.lab.plant.cases import SCENARIOS
 from turbine.lab.plant.recording import record

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from benchmarks.children import ROOT
 from turbine.ops.generate import open_trace
-from turbine.ops.traffic import Draws, Shape, played
+from turbine.ops.traffic import Draws, RecordShape, played
 
 TRACES = ROOT.parent / "shared" / "traces"
 """Recordings of minutes and rates, as `turbine generate --trace` reads them. Where there are none,
@@ -92,7 +92,7 @@ def events_of(piece: Piece, begin_ms: int, dice: random.Random) -> list[Event]:
     """What is sent, in its order."""
     due = played(piece.rates).total or 0
     schedule = played(piece.rates, scale=EVENTS / max(1, due))
-    shape = Shape(KEYS, SKEW, 80, LATE_SHARE, LATE_MS)
+    shape = RecordShape(KEYS, SKEW, 80, LATE_SHARE, LATE_MS)
     draws = Draws(dice, shape)
     found = list[Event]()
     for number in range(schedule.total or 0):
@@ -103,7 +103,7 @@ def events_of(piece: Piece, begin_ms: int, dice: random.Random) -> list[Event]:
 
 def too_late(begin_ms: int, dice: random.Random) -> list[Event]:
     """Events of windows that are long over."""
-    draws = Draws(dice, Shape(KEYS, SKEW, 80))
+    draws = Draws(dice, RecordShape(KEYS, SKEW, 80))
     times_ms = [begin_ms + dice.randrange(MINUTES * MINUTE_MS) for _ in range(TOO_LATE)]
     return [_event(*draws.record(number, at_ms)) for number, at_ms in enumerate(times_ms)]
 

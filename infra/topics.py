@@ -22,8 +22,8 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
 from components.runtime.kafka.topics import (
     CALL_MAX_S,
     WAIT_S,
-    Step,
     TopicsError,
+    TopicStep,
     connected,
     count_of,
     plan_topics,
@@ -43,7 +43,7 @@ def apply_topics(
     *,
     replication_factor: int = 1,
     wait_s: float = WAIT_S,
-) -> list[Step]:
+) -> list[TopicStep]:
     """Create what is missing, in one call, and wait for its leaders; what was done and differs.
 
     `client` holds librdkafka's settings, `bootstrap.servers` at least; `partitions` is P;

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 from immutables import Map
 
-from projections.amounts import NOTHING, Amounts, plus, times, total
 from projections.fleet import LEAVING
 from projections.ingress import Ingress
-from projections.lives import Life
+from projections.liveness import Life
 from projections.loads import capacity_of
-from projections.settings import Placing, Sharing
+from projections.resource_sums import NOTHING, Amounts, plus, times, total
+from projections.settings import Placing, SharingSettings
 
 CAPACITY, PLACEMENT = "capacity", "placement"
 """What the two chains of a tier are about."""
@@ -44,7 +44,7 @@ class Demand(NamedTuple):
         return NOTHING if self.paused else self.whole
 
 
-class Use(NamedTuple):
+class ContainerUse(NamedTuple):
     """What the tier's shards in one container used, as it said last."""
 
     epoch: int
@@ -52,7 +52,7 @@ class Use(NamedTuple):
     parts: tuple[tuple[int, Amounts], ...]  # each with its first shard: a part counts once
 
 
-class Owed(NamedTuple):
+class OwedEffect(NamedTuple):
     """What a decision owes a job, until it is read back."""
 
     id: str
@@ -73,7 +73,7 @@ class Stopped(NamedTuple):
     decision_id: str = ""
 
 
-class Loan(NamedTuple):
+class TierLoan(NamedTuple):
     """Containers that one tier has given another. The lender's word begins and ends it."""
 
     lender: str
@@ -102,7 +102,7 @@ class Neighbour(NamedTuple):
     lacking: Amounts
 
 
-class Said(NamedTuple):
+class TierReport(NamedTuple):
     """The tier's own last report."""
 
     at_ms: int
@@ -113,18 +113,18 @@ class Said(NamedTuple):
 
 
 class Capacity(NamedTuple):
-    """One tier."""
+    """The row of one tier: its containers, its jobs and what they may have."""
 
     tier: str
     defined: bool = False
-    sharing: Sharing = Sharing()
+    sharing: SharingSettings = SharingSettings()
     placing: Placing = Placing()
     lives: Map[str, Life] = Map()
     rooms: Map[str, Amounts] = Map()  # of the containers that count: what each holds
     capacity: Amounts = NOTHING  # of all of these
     drains: Map[str, None] = Map()  # containers that an operator wants to be empty
     ingress: Map[str, Ingress] = Map()  # what operators ask of containers
-    uses: Map[str, Use] = Map()
+    uses: Map[str, ContainerUse] = Map()
     used: Amounts = NOTHING  # by all containers that have told
     jobs: Map[str, Demand] = Map()  # that name this tier
     reserved: Amounts = NOTHING  # for all of these
@@ -132,16 +132,16 @@ class Capacity(NamedTuple):
     limits: Map[str, int] = Map()  # job to the tasks that it may have
     open: Map[str, None] = Map()  # jobs whose limit may have to change while the tier is tight
     preempted: Map[str, Stopped] = Map()
-    owed: Map[str, Owed] = Map()  # by job: a later word replaces one that nobody has read yet
+    owed: Map[str, OwedEffect] = Map()  # by job: a later word replaces one that nobody has read yet
     words: Map[str, str] = Map()  # job to the id of the last word to it
     stray: Map[str, None] = Map()  # jobs that read another word after it, and are to be told again
-    loans: Map[str, Loan] = Map()  # that this tier gives or has
+    loans: Map[str, TierLoan] = Map()  # that this tier gives or has
     tenants: Map[str, str] = Map()  # container to the tier that has it, by the last loan
     made: int = 0  # changes of its loans by this tier, ever
     moving: Map[str, Moving] = Map()  # containers that are to be told whose they are
     neighbours: Map[str, Neighbour] = Map()
     regions: Map[str, tuple[str, ...]] = Map()  # of each tier; none named is one for all
-    said: Said | None = None
+    said: TierReport | None = None
     short_ms: int | None = None  # since when more is reserved than there is
     shared_ms: int = 0  # when limits were told last
     more: bool = False  # and there were more of them than one record holds

@@ -40,7 +40,6 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import Read
-from projections.amounts import NOTHING, minus, plus
 from projections.capacity import (
     CAPACITY,
     GRANT,
@@ -48,16 +47,17 @@ from projections.capacity import (
     SHORT,
     STOP,
     Capacity,
-    Loan,
     Moving,
     Neighbour,
-    Owed,
-    Said,
+    OwedEffect,
     Stopped,
+    TierLoan,
+    TierReport,
 )
 from projections.demands import demand_of, wish_of
+from projections.headroom import counted, drained, lived, reassigned, weighed
 from projections.loads import RESOURCES, units_of
-from projections.rooms import counted, drained, lived, reassigned, weighed
+from projections.resource_sums import NOTHING, minus, plus
 from projections.settings import placing_of, sharing_of
 from turbine_client.identity import effect_id
 
@@ -167,7 +167,7 @@ def _heard(row: Capacity, body: CapacityGranted | PreemptionRequested, read: Rea
     if stopped is None:
         return row._replace(stray=row.stray.set(job, None))
     why, decided = stopped.explanation, stopped.decision_id
-    again = Owed(stopped.id, STOP, 0, why, decision_id=decided)
+    again = OwedEffect(stopped.id, STOP, 0, why, decision_id=decided)
     return row._replace(owed=row.owed.set(job, again))
 
 
@@ -186,7 +186,7 @@ def _defined(row: Capacity, body: TierDefined, read: Read) -> Capacity:
 
 def _reported(row: Capacity, body: CapacityReported, now_ms: int) -> Capacity:
     numbers = [(one.capacity, one.reserved, one.used, one.lent, one.borrowed) for one in _all(body)]
-    said = Said(
+    said = TierReport(
         now_ms,
         body.state,
         body.containers,
@@ -216,7 +216,7 @@ def _limited(
         else:
             limits[one.job] = one.tasks_max
         words[one.job] = effect_id(decision_id, one.job)
-        owed[one.job] = Owed(
+        owed[one.job] = OwedEffect(
             words[one.job],
             GRANT,
             one.priority,
@@ -236,7 +236,7 @@ def _preempted(row: Capacity, body: JobsPreempted, now_ms: int, decision_id: str
     for job in body.jobs:
         words[job] = effect_id(decision_id, job)
         preempted[job] = Stopped(now_ms, words[job], body.explanation, decision_id)
-        owed[job] = Owed(words[job], STOP, 0, body.explanation, decision_id=decision_id)
+        owed[job] = OwedEffect(words[job], STOP, 0, body.explanation, decision_id=decision_id)
         row = row._replace(stray=_without(row.stray, job))
     return row._replace(
         preempted=preempted.finish(),
@@ -276,7 +276,7 @@ def _loaned(
         return row
     ours, to = body.tier == row.tier, body.borrower if body.containers else body.tier
     names = body.containers or (before.containers if before is not None else ())
-    loan = Loan(body.tier, body.borrower, names, now_ms)
+    loan = TierLoan(body.tier, body.borrower, names, now_ms)
     loans = row.loans.set(body.loan_id, loan)
     row = row._replace(
         loans=loans if body.containers else loans.delete(body.loan_id),

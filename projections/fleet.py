@@ -11,8 +11,8 @@ from typing import NamedTuple
 from immutables import Map
 
 from projections.ingress import Ingress
-from projections.lives import Life, Ticks
-from projections.plans import Course
+from projections.liveness import Life, Ticks
+from projections.plans import PlanCourse
 from projections.settings import Placing
 from projections.shards import mask_of_shard
 from projections.timing import Timing
@@ -23,7 +23,7 @@ LEAVING = ("draining", "stopping")
 """States in which a container wants to be rid of its shards."""
 
 
-class Grant(NamedTuple):
+class ShardGrant(NamedTuple):
     """What was decided last about one shard: who is to hold it, or to give it up."""
 
     generation: int
@@ -35,14 +35,14 @@ class Grant(NamedTuple):
     since_ms: int = 0  # since when it is this container's
 
 
-class Told(NamedTuple):
+class ShardGenerations(NamedTuple):
     """What containers said of one shard: the greatest generations that were added and dropped."""
 
     added: int = 0
     dropped: int = 0
 
 
-class Load(NamedTuple):
+class ShardUsage(NamedTuple):
     """What one shard used, as its newest holder said last; what is not known is None."""
 
     generation: int
@@ -52,7 +52,7 @@ class Load(NamedTuple):
     amounts: tuple[int | None, ...]  # by `RESOURCES`
 
 
-class Request(NamedTuple):
+class FailOverRequest(NamedTuple):
     """A fail-over that was decided, until its effect is read back."""
 
     decision_id: str
@@ -63,7 +63,7 @@ class Request(NamedTuple):
     offset: int | None
 
 
-class Drain(NamedTuple):
+class DrainWish(NamedTuple):
     """An operator's wish that a container be empty."""
 
     author: str
@@ -78,8 +78,8 @@ class Brake(NamedTuple):
     released: bool = False
 
 
-class Fleet(NamedTuple):
-    """One tier."""
+class TierFleet(NamedTuple):
+    """The row of one tier: its containers, its shards and their moves."""
 
     tier: str
     defined: bool = False
@@ -92,15 +92,15 @@ class Fleet(NamedTuple):
     lives: Map[str, Life] = Map()
     silent: Map[str, None] = Map()  # containers that were silent for too long at the last tick
     bounds: Map[str, int] = Map()  # place to a tick before which none there was heard last
-    grants: Map[int, Grant] = Map()
-    told: Map[int, Told] = Map()
+    grants: Map[int, ShardGrant] = Map()
+    told: Map[int, ShardGenerations] = Map()
     holdings: Map[str, Map[int, None]] = Map()  # container to the shards that were given to it
     open: Map[int, None] = Map()  # shards about which something is still to come
-    loads: Map[int, Load] = Map()
-    requests: Map[str, Request] = Map()  # by decision
-    drains: Map[str, Drain] = Map()
+    loads: Map[int, ShardUsage] = Map()
+    requests: Map[str, FailOverRequest] = Map()  # by decision
+    drains: Map[str, DrainWish] = Map()
     ingress: Map[str, Ingress] = Map()  # what operators ask for, by the key they ask under
-    course: Course | None = None
+    course: PlanCourse | None = None
     plans: int = 0
     planned_ms: int = 0  # when the tier was balanced last
     left: str = ""  # what was left undone then: "postponed" by the budget, or "out" of band
@@ -168,7 +168,7 @@ class Fleet(NamedTuple):
         over and its lease has passed as well, if it did not hear of that, or all that was ever said
         of it has expired."""
         grant = self.grants.get(shard)
-        if grant is None or self.told.get(shard, Told()).dropped >= grant.generation:
+        if grant is None or self.told.get(shard, ShardGenerations()).dropped >= grant.generation:
             return True
         life = self.lives.get(grant.container)
         if life is None:

@@ -42,16 +42,16 @@ from projections.fleet import (
     KILL,
     NO_TICKS,
     Brake,
-    Drain,
-    Fleet,
-    Grant,
-    Request,
-    Told,
+    DrainWish,
+    FailOverRequest,
+    ShardGenerations,
+    ShardGrant,
+    TierFleet,
 )
 from projections.ingress import FIRST_ROOM, Ingress, admit, answer
-from projections.lives import Life, beat, fail_over, start
+from projections.liveness import Life, beat, fail_over, start
 from projections.loads import load_of
-from projections.plans import Course, read_moves
+from projections.plans import PlanCourse, read_moves
 from projections.settings import placing_of
 from projections.shards import shards_of
 from projections.timing import timing_of
@@ -59,13 +59,13 @@ from projections.timing import timing_of
 MASS_FAILURE = "mass-failure"
 """The alert that holds fail-overs until an operator says that so many containers are gone."""
 NO_SHARDS: Map[int, None] = Map()
-NO_WORD = Told()
+NO_WORD = ShardGenerations()
 
 
-def fold(row: Fleet | None, read: Read, tier: str = "default") -> Fleet:
+def fold(row: TierFleet | None, read: Read, tier: str = "default") -> TierFleet:
     """The row after the record. What is read first may be about a container of any tier, so that
     the tier's name is the reader's to know."""
-    row = row or Fleet(tier)
+    row = row or TierFleet(tier)
     body = read.record.body
     turn = _FACTS.get(type(body))
     if turn is not None:
@@ -73,7 +73,7 @@ def fold(row: Fleet | None, read: Read, tier: str = "default") -> Fleet:
     return row if body is None else apply(row, body, read.record.tick_ms, read.record.id)
 
 
-def apply(row: Fleet, body: Body, now_ms: int, decision_id: str = "") -> Fleet:
+def apply(row: TierFleet, body: Body, now_ms: int, decision_id: str = "") -> TierFleet:
     """After a decision of that instant; deciders look ahead of their own words with it."""
     match body:
         case TierDefined():
@@ -102,7 +102,7 @@ def apply(row: Fleet, body: Body, now_ms: int, decision_id: str = "") -> Fleet:
 # --- facts
 
 
-def _ticked(row: Fleet, _: ClockTicked, read: Read) -> Fleet:
+def _ticked(row: TierFleet, _: ClockTicked, read: Read) -> TierFleet:
     at = read.place
     ticks = row.ticks.get(at, NO_TICKS).moved(read.at_ms, row.timing.gap_ms)
     row = row._replace(ticks=row.ticks.set(at, ticks))
@@ -111,7 +111,7 @@ def _ticked(row: Fleet, _: ClockTicked, read: Read) -> Fleet:
     return row if row.bounds.get(at, 0) > heard_ms else _listened(row, at)
 
 
-def _listened(row: Fleet, at: str) -> Fleet:
+def _listened(row: TierFleet, at: str) -> TierFleet:
     """Which of the containers of a place are silent, and how long that holds at least."""
     silent, bound = row.silent, row.ticks.get(at, NO_TICKS).sum_ms
     for name, life in row.lives.items():
@@ -125,8 +125,8 @@ def _listened(row: Fleet, at: str) -> Fleet:
 
 
 def _lived(
-    row: Fleet, body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver, read: Read
-) -> Fleet:
+    row: TierFleet, body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver, read: Read
+) -> TierFleet:
     name = body.container
     life = row.lives.get(name) or Life(name, read.place)
     ticks = row.clock_of(life)
@@ -148,14 +148,14 @@ def _lived(
     return row._replace(lives=row.lives.set(name, now), silent=_without(row.silent, name))
 
 
-def _heard(row: Fleet, read: Read) -> Fleet:
+def _heard(row: TierFleet, read: Read) -> TierFleet:
     """There is news: another plan may be wanted. A plan tells how much its author had heard: more
     than we did, where some of it has expired since, and what comes now is news all the same."""
     news = max(row.news, row.heeded) + 1
     return row._replace(news=news, news_ms=max(row.news_ms, read.at_ms))
 
 
-def _reassigned(row: Fleet, body: ContainerReassigned, read: Read) -> Fleet:
+def _reassigned(row: TierFleet, body: ContainerReassigned, read: Read) -> TierFleet:
     """It is lent to another tier, or is back: the greatest number counts, whichever comes last."""
     known = row.tenants.get(body.container)
     if known is not None and body.number <= known[0]:
@@ -164,7 +164,7 @@ def _reassigned(row: Fleet, body: ContainerReassigned, read: Read) -> Fleet:
     return _heard(row, read)._replace(tenants=tenants)
 
 
-def _said(row: Fleet, body: ShardAdded | ShardDropped, _: Read) -> Fleet:
+def _said(row: TierFleet, body: ShardAdded | ShardDropped, _: Read) -> TierFleet:
     """A fact counts under its generation, if the life that says it is not over."""
     life = row.lives.get(body.container)
     if body.tier != row.tier or (life is not None and body.epoch <= life.over):
@@ -177,13 +177,13 @@ def _said(row: Fleet, body: ShardAdded | ShardDropped, _: Read) -> Fleet:
     return _settled(row, body.shard)
 
 
-def _added(row: Fleet, shard: int, generation: int) -> Fleet:
+def _added(row: TierFleet, shard: int, generation: int) -> TierFleet:
     told = row.told.get(shard, NO_WORD)
     told = told._replace(added=max(told.added, generation))
     return _settled(row._replace(told=row.told.set(shard, told)), shard)
 
 
-def _weighed(row: Fleet, body: ShardLoadsReported, _: Read) -> Fleet:
+def _weighed(row: TierFleet, body: ShardLoadsReported, _: Read) -> TierFleet:
     """What its shards use, and that it has them: whether they were added is said once, and that
     expires."""
     life = row.lives.get(body.container)
@@ -205,8 +205,8 @@ def _weighed(row: Fleet, body: ShardLoadsReported, _: Read) -> Fleet:
 
 
 def _wished(
-    row: Fleet, body: DrainRequested | UndrainRequested | PlacementApplyRequested, read: Read
-) -> Fleet:
+    row: TierFleet, body: DrainRequested | UndrainRequested | PlacementApplyRequested, read: Read
+) -> TierFleet:
     """A request that counts, once. What operators want of a container holds from then on; a plan
     that they ask for waits for an answer."""
     if isinstance(body, PlacementApplyRequested) and body.tier != row.tier:
@@ -223,11 +223,11 @@ def _wished(
         return row
     drains = _without(row.drains, body.container)
     if isinstance(body, DrainRequested):
-        drains = drains.set(body.container, Drain(body.author, body.reason))
+        drains = drains.set(body.container, DrainWish(body.author, body.reason))
     return _heard(row, read)._replace(drains=drains)
 
 
-_FACTS: Mapping[type[Any], Callable[[Fleet, Any, Read], Fleet]] = {
+_FACTS: Mapping[type[Any], Callable[[TierFleet, Any, Read], TierFleet]] = {
     ClockTicked: _ticked,
     ContainerStarted: _lived,
     ContainerHeartbeat: _lived,
@@ -257,7 +257,7 @@ FOLDED_KINDS = frozenset(one.__name__ for one in (*_FACTS, *_DECISIONS))
 # --- decisions
 
 
-def _defined(row: Fleet, body: TierDefined) -> Fleet:
+def _defined(row: TierFleet, body: TierDefined) -> TierFleet:
     if row.defined:  # neither the numbers of its shards nor what leases rest on ever change
         return row._replace(placing=placing_of(body.settings_json))
     total = shards_of(body.shards, body.regions)
@@ -286,7 +286,7 @@ def _left(told: Mapping[str, Any], moves: int) -> str:
     return "out" if out else ""
 
 
-def _planned(row: Fleet, body: PlacementPlanned, now_ms: int) -> Fleet:
+def _planned(row: TierFleet, body: PlacementPlanned, now_ms: int) -> TierFleet:
     told = json.loads(body.measures_json)
     if body.part == 1:
         row = row._replace(
@@ -311,30 +311,30 @@ def _planned(row: Fleet, body: PlacementPlanned, now_ms: int) -> Fleet:
             row = row._replace(brake=row.brake._replace(released=True))
         if not body.moves and not told.get("solved"):
             return row
-    course = row.course or Course(body.plan_id, body.parts)
+    course = row.course or PlanCourse(body.plan_id, body.parts)
     if (course.plan_id, course.read) != (body.plan_id, body.part - 1):
         return row
     moves = (*course.moves, *read_moves(body.moves_json))
     return row._replace(course=course._replace(moves=moves, read=body.part))
 
 
-def _answered(row: Fleet, change_id: str) -> Fleet:
+def _answered(row: TierFleet, change_id: str) -> TierFleet:
     for key, one in row.ingress.items():
         if any(ask.id == change_id for ask in one.waiting):
             return row._replace(ingress=row.ingress.set(key, answer(one, change_id)))
     return row
 
 
-def _begun(row: Fleet, body: ShardAddRequested | ShardDropRequested) -> Fleet:
+def _begun(row: TierFleet, body: ShardAddRequested | ShardDropRequested) -> TierFleet:
     course = row.course
     if course is None or course.plan_id != body.plan_id:
         return row
     return row._replace(course=course.begun(body.shard))
 
 
-def _granted(row: Fleet, body: ShardAddRequested, now_ms: int) -> Fleet:
+def _granted(row: TierFleet, body: ShardAddRequested, now_ms: int) -> TierFleet:
     row, shard, to = _begun(row, body), body.shard, body.container
-    grant = Grant(body.generation, to, body.epoch, ADD, body.deadline_ms, since_ms=now_ms)
+    grant = ShardGrant(body.generation, to, body.epoch, ADD, body.deadline_ms, since_ms=now_ms)
     before, holdings = row.grants.get(shard), row.holdings
     if before is not None and before.container != to:
         rest = _without(holdings.get(before.container, NO_SHARDS), shard)
@@ -348,7 +348,9 @@ def _granted(row: Fleet, body: ShardAddRequested, now_ms: int) -> Fleet:
     return _settled(row, shard)
 
 
-def _taken(row: Fleet, shard: int, stage: str, deadline_ms: int | None, to: str = "") -> Fleet:
+def _taken(
+    row: TierFleet, shard: int, stage: str, deadline_ms: int | None, to: str = ""
+) -> TierFleet:
     grant = row.grants.get(shard)
     if grant is None:
         return row
@@ -356,7 +358,7 @@ def _taken(row: Fleet, shard: int, stage: str, deadline_ms: int | None, to: str 
     return _settled(row._replace(grants=row.grants.set(shard, grant)), shard)
 
 
-def _settled(row: Fleet, shard: int) -> Fleet:
+def _settled(row: TierFleet, shard: int) -> TierFleet:
     """A shard that is held as was decided needs no more looking at."""
     grant = row.grants.get(shard)
     told = row.told.get(shard, NO_WORD)
@@ -367,8 +369,8 @@ def _settled(row: Fleet, shard: int) -> Fleet:
     return row._replace(open=row.open.set(shard, None))
 
 
-def _asked(row: Fleet, body: ContainerFailOverRequested, decision_id: str) -> Fleet:
-    request = Request(
+def _asked(row: TierFleet, body: ContainerFailOverRequested, decision_id: str) -> TierFleet:
+    request = FailOverRequest(
         decision_id,
         body.container,
         body.epoch,

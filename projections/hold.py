@@ -21,7 +21,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import Read
-from projections.lives import Life, Ticks, beat, fail_over, start
+from projections.liveness import Life, Ticks, beat, fail_over, start
 from projections.timing import Timing, timing_of
 
 FOLDED_KINDS = frozenset(
@@ -40,7 +40,7 @@ FOLDED_KINDS = frozenset(
 _NO_TICKS = Ticks()
 
 
-class Wish(NamedTuple):
+class DesiredShard(NamedTuple):
     """What is wanted of this container about one shard."""
 
     generation: int
@@ -58,7 +58,7 @@ class Tenancy(NamedTuple):
     explanation: str = ""
 
 
-class Hold(NamedTuple):
+class ContainerHold(NamedTuple):
     """One life of one container."""
 
     container: str
@@ -67,7 +67,7 @@ class Hold(NamedTuple):
     timing: Timing = Timing()
     life: Life | None = None
     lease_ms: int | None = None  # until when it holds, by the holder's own clock
-    wishes: Map[int, Wish] = Map()
+    wishes: Map[int, DesiredShard] = Map()
     tenancy: Tenancy | None = None  # None: it was never lent
 
     @property
@@ -86,7 +86,7 @@ class Hold(NamedTuple):
         return not self.over and self.lease_ms is not None and now_ms < self.lease_ms
 
 
-def fold(row: Hold, read: Read) -> Hold:
+def fold(row: ContainerHold, read: Read) -> ContainerHold:
     """The row after a record about this container, or about the tier's shards."""
     body = read.record.body
     match body:
@@ -102,7 +102,7 @@ def fold(row: Hold, read: Read) -> Hold:
             return row
 
 
-def define(row: Hold, body: TierDefined) -> Hold:
+def define(row: ContainerHold, body: TierDefined) -> ContainerHold:
     """The row once it is known how long things take: that is told once, and no lease grows."""
     if row.defined:
         return row
@@ -117,8 +117,10 @@ def tenancy_of(known: Tenancy | None, body: ContainerReassigned) -> Tenancy:
 
 
 def _lived(
-    row: Hold, body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver, read: Read
-) -> Hold:
+    row: ContainerHold,
+    body: ContainerStarted | ContainerHeartbeat | ContainerFailedOver,
+    read: Read,
+) -> ContainerHold:
     life = row.life or Life(row.container, read.place)
     match body:
         case ContainerStarted():
@@ -135,19 +137,25 @@ def _lived(
     return row._replace(life=now, lease_ms=lease_ms)
 
 
-def _wished(row: Hold, body: ShardAddRequested | ShardDropRequested | ShardForceKilled) -> Hold:
+def _wished(
+    row: ContainerHold, body: ShardAddRequested | ShardDropRequested | ShardForceKilled
+) -> ContainerHold:
     wish = row.wishes.get(body.shard)
     if wish is not None and wish.generation > body.generation:
         return row
     if isinstance(body, ShardAddRequested):
         if (body.container, body.epoch) == (row.container, row.epoch):
-            return row._replace(wishes=row.wishes.set(body.shard, Wish(body.generation, True)))
+            return row._replace(
+                wishes=row.wishes.set(body.shard, DesiredShard(body.generation, True))
+            )
         if wish is None:
             return row
         # It is another's: what runs here of the shard has to stop, and is told by its generation.
-        ours = Wish(wish.generation, False, at_once=True, passed=True)
+        ours = DesiredShard(wish.generation, False, at_once=True, passed=True)
         return row._replace(wishes=row.wishes.set(body.shard, ours))
     if wish is None or wish.generation != body.generation:
         return row
     killed = isinstance(body, ShardForceKilled)
-    return row._replace(wishes=row.wishes.set(body.shard, Wish(body.generation, False, killed)))
+    return row._replace(
+        wishes=row.wishes.set(body.shard, DesiredShard(body.generation, False, killed))
+    )

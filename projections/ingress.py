@@ -25,8 +25,8 @@ __all__ = [
     "WHOLE_BYTES",
     "Ask",
     "Ingress",
-    "Live",
-    "Room",
+    "IngressRoom",
+    "LiveRequest",
     "admit",
     "answer",
     "dump_ingress",
@@ -58,7 +58,7 @@ class Ask(NamedTuple):
     passed: bool = False  # the topic's own time is past its validity
 
 
-class Live(NamedTuple):
+class LiveRequest(NamedTuple):
     """One id that has not passed, answered or not, as it is kept in order."""
 
     until_ms: int
@@ -78,24 +78,30 @@ class Ingress(NamedTuple):
     """
 
     high_ms: int = 0  # the topic's own time: the greatest append time about this key
-    live: tuple[Live, ...] = ()  # sorted, so that those that pass are the first ones
+    live: tuple[LiveRequest, ...] = ()  # sorted, so that those that pass are the first ones
     live_bytes: int = 0
     waiting: tuple[Ask, ...] = ()  # in the order in which they came
 
 
-class Room(NamedTuple):
+class IngressRoom(NamedTuple):
     """How much of what lives is kept whole."""
 
     requests: int
     size: int  # in bytes
 
 
-FIRST_ROOM = Room(64, 256 * 1024)
+FIRST_ROOM = IngressRoom(64, 256 * 1024)
 """As it was first: answered ones counted to the 64, and a 65th was refused while none waited."""
 
 
 def admit(
-    was: Ingress, request_id: str, body: Body, size: int, at_ms: int, *, room: Room | None = None
+    was: Ingress,
+    request_id: str,
+    body: Body,
+    size: int,
+    at_ms: int,
+    *,
+    room: IngressRoom | None = None,
 ) -> tuple[Ingress, bool]:
     """The topic's next state, and whether the request counts (now, or by an earlier copy)."""
     until_ms = valid_until_ms(request_id)
@@ -115,13 +121,13 @@ def admit(
     if whole and live_bytes + size > WHOLE_BYTES:
         live, waiting = _make_room(now, size)
         live_bytes = sum(known.size for known in live)
-    one = Live(until_ms, request_id, size if whole else 0, high_ms)
+    one = LiveRequest(until_ms, request_id, size if whole else 0, high_ms)
     ask = Ask(request_id, body if whole else None)
     known = (*live[:at], one, *live[at:])
     return Ingress(high_ms, known, live_bytes + one.size, (*waiting, ask)), True
 
 
-def _make_room(was: Ingress, size: int) -> tuple[tuple[Live, ...], tuple[Ask, ...]]:
+def _make_room(was: Ingress, size: int) -> tuple[tuple[LiveRequest, ...], tuple[Ask, ...]]:
     """Those that came first give theirs up, answered or not: a bound that counted only the waiting
     ones would depend on how far the journal is read, and readers would differ. Who waits for each
     answer is none the worse for it."""
@@ -182,11 +188,13 @@ def dump_ingress(ingress: Ingress) -> object:
 
 
 def load_ingress(plain: Any) -> Ingress:
-    """What `dump_ingress` wrote."""
+    """The ingress that `dump_ingress` made plain."""
     high_ms, live, waiting = plain
     return Ingress(
         high_ms,
-        tuple(sorted(Live(valid_until_ms(name), name, *told) for name, told in live.items())),
+        tuple(
+            sorted(LiveRequest(valid_until_ms(name), name, *told) for name, told in live.items())
+        ),
         sum(size for size, _ in live.values()),
         tuple(Ask(name, _load_body(body), passed) for name, body, passed in waiting),
     )

@@ -23,8 +23,8 @@ from events.generated.records import (
 )
 from events.topics import CHANGES, LAYERS, OPERATOR
 from events.wire.codec import Read
-from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
-from projections.keeping import KINDS, Kept, apply_kept
+from projections.ingress import Ingress, IngressRoom, admit, answer, dump_ingress, load_ingress
+from projections.kept_state import KINDS, StatefulJob, apply_kept
 
 BASE, PROVISIONER, SCALER, ONCALL = range(4)
 REQUESTS = (*LAYERS, "operator")
@@ -63,7 +63,7 @@ class End(NamedTuple):
         return (self.change_id, self.author, self.config_json, *self.other_ids)
 
 
-class Layer(NamedTuple):
+class LayerState(NamedTuple):
     """What one authority wants of the job, and who said so last."""
 
     version: int = 0  # counts the accepted changes; never goes back, not even by deletion
@@ -102,10 +102,10 @@ class Job(NamedTuple):
 
     name: str
     alive: bool = False
-    layers: tuple[Layer, ...] = (Layer(), Layer(), Layer(), Layer())
+    layers: tuple[LayerState, ...] = (LayerState(), LayerState(), LayerState(), LayerState())
     expected_json: str = "{}"
     ingress: tuple[Ingress, ...] = (Ingress(),) * len(REQUESTS)
-    kept: Kept = Kept()
+    kept: StatefulJob = StatefulJob()
 
     @property
     def versions(self) -> LayerVersions:
@@ -113,7 +113,7 @@ class Job(NamedTuple):
         return LayerVersions(*(layer.version for layer in self.layers))
 
 
-def fold(job: Job | None, read: Read, room: Room | None = None) -> Job:
+def fold(job: Job | None, read: Read, room: IngressRoom | None = None) -> Job:
     """The job after the record. Total; what does not concern a job's config changes nothing."""
     record = read.record
     body = record.body
@@ -142,7 +142,7 @@ def apply(job: Job, body: Body) -> Job:
             layers = _put(job.layers, at, _ended(job.layers[at], body))
             return Job(job.name, job.alive, layers, body.expected_json, job.ingress, job.kept)
         case JobDeleted():
-            layers = tuple(Layer(version) for version in _numbers(body.versions))
+            layers = tuple(LayerState(version) for version in _numbers(body.versions))
             at = REQUESTS.index("operator")
             ingress = _put(job.ingress, at, answer(job.ingress[at], body.change_id))
             return Job(job.name, layers=layers, ingress=ingress, kept=apply_kept(job.kept, body))
@@ -153,7 +153,7 @@ def apply(job: Job, body: Body) -> Job:
 
 
 def _changed(job: Job, at: int, body: JobConfigChanged) -> Job:
-    layer = Layer(
+    layer = LayerState(
         body.version, body.layer_json, body.author, body.reason, body.change_id, _ends(body)
     )
     return Job(
@@ -178,12 +178,12 @@ def _ends(body: JobConfigChanged) -> tuple[End, ...]:
     return (End(body.expires_ms, body.change_id, body.author, "{}"),)
 
 
-def _ended(layer: Layer, body: OverrideExpired) -> Layer:
+def _ended(layer: LayerState, body: OverrideExpired) -> LayerState:
     """The layer without the change; of whose word is the last one in it then nothing is known."""
     if body.layer_json is None:
-        return Layer(body.version)
+        return LayerState(body.version)
     ends = tuple(one for one in layer.ends if one.expires_ms > body.expires_ms)
-    last = Layer() if layer.change_id == body.change_id else layer
+    last = LayerState() if layer.change_id == body.change_id else layer
     return last._replace(version=body.version, config_json=body.layer_json, ends=ends)
 
 
@@ -215,7 +215,7 @@ def dump(job: Job) -> object:
 
 
 def load(plain: Any) -> Job:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     return Job(
         plain["name"],
         alive=plain["alive"],
@@ -226,11 +226,13 @@ def load(plain: Any) -> Job:
     )
 
 
-def _layer(plain: list[Any]) -> Layer:
+def _layer(plain: list[Any]) -> LayerState:
     *head, ends = plain
-    return Layer(*head)._replace(ends=tuple(End(*one[:4], *map(tuple, one[4:])) for one in ends))
+    return LayerState(*head)._replace(
+        ends=tuple(End(*one[:4], *map(tuple, one[4:])) for one in ends)
+    )
 
 
-def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> Kept:
+def _kept(config_json: str, reset: str, wish: str, state: list[Any]) -> StatefulJob:
     generation, keeps = state
-    return Kept(config_json, reset, wish, (generation, keeps))
+    return StatefulJob(config_json, reset, wish, (generation, keeps))

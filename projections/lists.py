@@ -21,7 +21,7 @@ from projections.syncs import DELETED
 FOLDED_KINDS = frozenset(one.__name__ for one in (SyncCommitted, TaskSpecsPublished))
 
 
-class Head(NamedTuple):
+class ListHead(NamedTuple):
     """What holds for all tasks of a list, beside their specs: another one is another program."""
 
     operator: str
@@ -31,7 +31,7 @@ class Head(NamedTuple):
     config_json: str
 
 
-class Listed(NamedTuple):
+class ListedSpecs(NamedTuple):
     """A list of task specs that stands as a whole."""
 
     plan_id: str
@@ -40,11 +40,11 @@ class Listed(NamedTuple):
     versions: LayerVersions
     tier: str
     regions: tuple[str, ...]
-    head: Head
+    head: ListHead
     specs: tuple[TaskSpec, ...]
 
 
-class Former(NamedTuple):
+class PreviousList(NamedTuple):
     """The last list that had tasks before the one that stands: its tasks must not run any more."""
 
     generation: int
@@ -53,36 +53,36 @@ class Former(NamedTuple):
     regions: tuple[str, ...]
 
 
-class Lists(NamedTuple):
+class TaskLists(NamedTuple):
     """One job. Of the list that is still coming in, the parts that there are."""
 
     job: str
-    listed: Listed | None = None
-    former: Former | None = None
-    part: Listed | None = None
+    listed: ListedSpecs | None = None
+    former: PreviousList | None = None
+    part: ListedSpecs | None = None
     parts: int = 0
 
     @property
-    def live(self) -> Former | None:
+    def live(self) -> PreviousList | None:
         """The last list that had tasks, whether or not it still stands."""
         if self.listed is not None and self.listed.tasks:
             return former_of(self.listed)
         return self.former
 
 
-def former_of(listed: Listed) -> Former:
+def former_of(listed: ListedSpecs) -> PreviousList:
     """What is kept of a list that another replaces."""
-    return Former(listed.generation, listed.tasks, listed.tier, listed.regions)
+    return PreviousList(listed.generation, listed.tasks, listed.tier, listed.regions)
 
 
-def fold(row: Lists | None, read: Read) -> Lists:
+def fold(row: TaskLists | None, read: Read) -> TaskLists:
     """The row after a decision that stands. Total; what does not concern it changes nothing."""
-    row = row or Lists(read.record.key)
+    row = row or TaskLists(read.record.key)
     body = read.record.body
     return row if body is None else apply(row, body)
 
 
-def apply(row: Lists, body: Body) -> Lists:
+def apply(row: TaskLists, body: Body) -> TaskLists:
     """The row once that was decided."""
     match body:
         case TaskSpecsPublished():
@@ -94,7 +94,7 @@ def apply(row: Lists, body: Body) -> Lists:
             return row
 
 
-def _published(row: Lists, body: TaskSpecsPublished) -> Lists:
+def _published(row: TaskLists, body: TaskSpecsPublished) -> TaskLists:
     """A list stands with its last part; one that breaks off is begun anew."""
     before = row.part
     if body.part != 1 and (before is None or body.part != row.parts + 1):
@@ -109,22 +109,22 @@ def _published(row: Lists, body: TaskSpecsPublished) -> Lists:
     return row._replace(listed=listed, former=former, part=None, parts=0)
 
 
-def _listed(body: TaskSpecsPublished, specs: tuple[TaskSpec, ...]) -> Listed:
-    return Listed(
+def _listed(body: TaskSpecsPublished, specs: tuple[TaskSpec, ...]) -> ListedSpecs:
+    return ListedSpecs(
         plan_id=body.plan_id,
         generation=body.generation,
         tasks=body.tasks,
         versions=body.versions,
         tier=body.tier,
         regions=body.regions,
-        head=Head(
+        head=ListHead(
             body.operator, body.guarantee, body.package, body.package_version, body.config_json
         ),
         specs=(*specs, *body.specs),
     )
 
 
-def dump(row: Lists) -> object:
+def dump(row: TaskLists) -> object:
     """As plain JSON; `load` is its inverse."""
     return {
         "job": row.job,
@@ -135,32 +135,32 @@ def dump(row: Lists) -> object:
     }
 
 
-def load(plain: Any) -> Lists:
+def load(plain: Any) -> TaskLists:
     """From what `dump` made, or JSON of it."""
     former = plain["former"]
-    return Lists(
+    return TaskLists(
         plain["job"],
         None if plain["listed"] is None else _load_listed(plain["listed"]),
-        None if former is None else Former(former[0], former[1], former[2], tuple(former[3])),
+        None if former is None else PreviousList(former[0], former[1], former[2], tuple(former[3])),
         None if plain["part"] is None else _load_listed(plain["part"]),
         plain["parts"],
     )
 
 
-def _dump_listed(listed: Listed) -> object:
+def _dump_listed(listed: ListedSpecs) -> object:
     specs = [one.to_plain() for one in listed.specs]
     return [*listed[:3], listed.versions.to_plain(), *listed[4:7], specs]
 
 
-def _load_listed(plain: Any) -> Listed:
+def _load_listed(plain: Any) -> ListedSpecs:
     plan_id, generation, tasks, versions, tier, regions, head, specs = plain
-    return Listed(
+    return ListedSpecs(
         plan_id,
         generation,
         tasks,
         LayerVersions.from_plain(versions),
         tier,
         tuple(regions),
-        Head(*head),
+        ListHead(*head),
         tuple([TaskSpec.from_plain(one) for one in specs]),
     )

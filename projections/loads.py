@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from events.generated.records import ShardLoad
-from projections.fleet import Load
+from projections.fleet import ShardUsage
 
 RESOURCES = ("cpu_cores", "memory_bytes", "disk_bytes", "network_bytes_per_s")
 UNITS = (1 / 1000, 1024, 1024, 1024)
@@ -21,13 +21,13 @@ def units_of(amount: float, resource: int) -> int:
     return int(min(max(-(-units // 1), amount > 0), AMOUNT_MOST))
 
 
-def load_of(one: ShardLoad, number: int) -> Load:
+def load_of(one: ShardLoad, number: int) -> ShardUsage:
     """What a report says of one shard."""
     known = (one.cpu_cores, one.memory_bytes, one.disk_bytes, one.network_bytes_per_s)
     amounts = tuple(
         None if amount is None else units_of(amount, at) for at, amount in enumerate(known)
     )
-    return Load(one.generation, number, one.tasks, one.job, amounts)
+    return ShardUsage(one.generation, number, one.tasks, one.job, amounts)
 
 
 def capacity_of(known: tuple[tuple[str, float], ...]) -> tuple[int | None, ...]:

@@ -34,7 +34,7 @@ class Planned(NamedTuple):
     next_best: str = ""  # where it would have gone else
 
 
-class Course(NamedTuple):
+class PlanCourse(NamedTuple):
     """The plan that is being carried out."""
 
     plan_id: str
@@ -57,7 +57,7 @@ class Course(NamedTuple):
             if move.shard not in self.started:
                 yield move
 
-    def begun(self, shard: int) -> Course:
+    def begun(self, shard: int) -> PlanCourse:
         """After the first record of the shard's move."""
         started, first = self.started.set(shard, None), self.first
         while first < len(self.moves) and self.moves[first].shard in started:

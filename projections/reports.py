@@ -30,7 +30,7 @@ class Report(NamedTuple):
 
     @property
     def at_ms(self) -> int:
-        """When it was said."""
+        """The instant at which the report was said."""
         return -self.minus_at_ms
 
     @property

@@ -12,7 +12,7 @@ MEASURED, HASHED = "measured", "hashed"
 
 
 class Placing(NamedTuple):
-    """Shares are in thousandths."""
+    """The settings of a tier's placement; shares are in thousandths."""
 
     mode: str = MEASURED  # by load, or by a hash where nobody reports any (Turbine IV-B)
     band: int = 100  # how far a container may be from the tier's mean
@@ -41,7 +41,7 @@ SCALES = (1, 100_000)
 _TIMES = ("acts_per_mille", "time_per_mille")
 
 
-class Sharing(NamedTuple):
+class SharingSettings(NamedTuple):
     """How the capacity of a tier is shared among its jobs and lent to others.
 
     Shares are in thousandths of what may be used, which is the capacity less the head-room that
@@ -75,7 +75,7 @@ class Sharing(NamedTuple):
     """A loan is kept as long at least, as to move containers restarts all that they hold; after as
     long a tier is balanced anyway."""
 
-    def scaled(self, per_mille: int) -> Sharing:
+    def scaled(self, per_mille: int) -> SharingSettings:
         """Its times shorter or longer, as the tier's others are."""
         times = {name: getattr(self, name) for name in self._fields if name.endswith("_ms")}
         return self._replace(**{n: max(1, ms * per_mille // 1000) for n, ms in times.items()})
@@ -92,12 +92,12 @@ SHARING_BOUNDS = {
 _ALL_BOUNDS = {**BOUNDS, **SHARING_BOUNDS}
 
 
-def sharing_of(settings_json: str) -> Sharing:
+def sharing_of(settings_json: str) -> SharingSettings:
     """What a tier's settings say; what they do not name, or cannot mean, is as in the table.
 
     A tier that is tight has no plenty: the lower limit gives way where they name it too high.
     """
-    usual = Sharing()
+    usual = SharingSettings()
     named = {
         name: number_in(settings_json, name, getattr(usual, name), *bounds)
         for name, bounds in SHARING_BOUNDS.items()

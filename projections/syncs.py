@@ -36,9 +36,9 @@ from events.generated.records import (
     TaskStopped,
 )
 from events.wire.codec import Read
-from projections import keeping
-from projections.ingress import Ingress, Room, admit, answer, dump_ingress, load_ingress
-from projections.keeping import Kept, state_after, wish_of
+from projections import kept_state as keeping
+from projections.ingress import Ingress, IngressRoom, admit, answer, dump_ingress, load_ingress
+from projections.kept_state import StatefulJob, state_after, wish_of
 from projections.reports import Report, from_floor, newest, report_of
 
 NOTHING = LayerVersions(0, 0, 0, 0)
@@ -76,7 +76,7 @@ FOLDED_KINDS = frozenset(
 )
 
 
-class Running(NamedTuple):
+class RunningConfig(NamedTuple):
     """What was last brought fully into effect."""
 
     versions: LayerVersions
@@ -89,7 +89,7 @@ class Running(NamedTuple):
     said: int = 0  # the generation that its commit told
 
 
-class Plan(NamedTuple):
+class SyncPlan(NamedTuple):
     """A plan that is in progress."""
 
     id: str
@@ -111,7 +111,7 @@ class Plan(NamedTuple):
         return self.steps[self.at] if 0 <= self.at < len(self.steps) else ""
 
 
-class Trouble(NamedTuple):
+class FailureStreak(NamedTuple):
     """How often plans of one signature failed in a row."""
 
     signature: str
@@ -134,7 +134,7 @@ class Quarantine(NamedTuple):
     explanation: str
 
 
-class Listed(NamedTuple):
+class ListedPlan(NamedTuple):
     """A list of task specs that stands as a whole."""
 
     plan_id: str
@@ -152,14 +152,14 @@ class Sync(NamedTuple):
     expected_json: str = "{}"
     held: bool = False  # an operator wants it to stand still
     reset: str = ""  # from where an operator wants inputs to be read anew, the last one (`Reset`)
-    running: Running | None = None
-    plan: Plan | None = None
-    trouble: Trouble | None = None
+    running: RunningConfig | None = None
+    plan: SyncPlan | None = None
+    trouble: FailureStreak | None = None
     quarantine: Quarantine | None = None
     generation: int = 0  # the greatest that a plan or a list has named
-    listed: Listed | None = None  # the last list that stands
+    listed: ListedPlan | None = None  # the last list that stands
     told_ms: int = 0  # when it came to stand, by the journal
-    live: Listed | None = None  # the last one that had tasks
+    live: ListedPlan | None = None  # the last one that had tasks
     parts: int = 0  # of a list that does not stand yet
     alerted: bool = False  # somebody was told of the quarantine
     unlisted: str = ""  # a plan for which no list could be made; an alert tells why
@@ -176,15 +176,15 @@ class Sync(NamedTuple):
         return self.state[1]
 
     @property
-    def kept(self) -> Kept:
+    def kept(self) -> StatefulJob:
         """What of it tells whether state could go along to another config."""
         running, wish = self.running, wish_of(self.reset)
         if running is None or running.state == DELETED:
-            return Kept(*self.left, wish, self.state)
-        return Kept(running.config_json, wish_of(running.reset), wish, self.state)
+            return StatefulJob(*self.left, wish, self.state)
+        return StatefulJob(running.config_json, wish_of(running.reset), wish, self.state)
 
 
-def fold(row: Sync | None, read: Read, room: Room | None = None) -> Sync:
+def fold(row: Sync | None, read: Read, room: IngressRoom | None = None) -> Sync:
     """The row after the record. Total; what does not concern it changes nothing."""
     record = read.record
     body = record.body
@@ -239,7 +239,7 @@ def apply(row: Sync, body: Body) -> Sync:
 
 
 def _planned(row: Sync, body: SyncPlanned) -> Sync:
-    plan = Plan(
+    plan = SyncPlan(
         id=body.plan_id,
         signature=body.signature,
         intent=body.intent,
@@ -271,7 +271,7 @@ def _stepped(row: Sync, body: SyncStepStarted | SyncStepDone) -> Sync:
 def _committed(row: Sync, body: SyncCommitted) -> Sync:
     # What is only copied reaches the tasks that run already, under their generation.
     kept = row.running if body.kind == "simple" else None
-    running = Running(
+    running = RunningConfig(
         versions=body.versions,
         config_json=body.running_json,
         state=body.state,
@@ -297,7 +297,7 @@ def _failed(row: Sync, body: SyncFailed) -> Sync:
         return row
     trouble = row.trouble
     if body.failures:
-        trouble = Trouble(
+        trouble = FailureStreak(
             signature=body.signature,
             failures=body.failures,
             retry_ms=body.retry_ms or 0,
@@ -317,7 +317,7 @@ def _published(row: Sync, body: TaskSpecsPublished) -> Sync:
         return row._replace(parts=0)
     if body.part < body.parts:
         return row._replace(parts=body.part)
-    listed = Listed(body.plan_id, body.generation, body.tasks, body.versions)
+    listed = ListedPlan(body.plan_id, body.generation, body.tasks, body.versions)
     running = row.running
     if row.plan is None and running is not None and running.state == RUNNING and body.tasks:
         running = running._replace(generation=body.generation)
@@ -365,15 +365,15 @@ def dump(row: Sync) -> object:
 
 
 def load(plain: Any) -> Sync:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     some = dict(plain)
     for name, make in (
-        ("running", Running),
-        ("plan", Plan),
-        ("trouble", Trouble),
+        ("running", RunningConfig),
+        ("plan", SyncPlan),
+        ("trouble", FailureStreak),
         ("quarantine", Quarantine),
-        ("listed", Listed),
-        ("live", Listed),
+        ("listed", ListedPlan),
+        ("live", ListedPlan),
     ):
         some[name] = None if some[name] is None else make(*_deep(some[name]))
     some["versions"] = LayerVersions(**some["versions"])

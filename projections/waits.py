@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from projections.syncs import RUNNING, START, STOP, Plan, Sync
+from projections.syncs import RUNNING, START, STOP, Sync, SyncPlan
 
 
 def standing(row: Sync) -> Iterator[int]:
@@ -55,7 +55,7 @@ def never_begun(row: Sync) -> Iterator[int]:
             yield at
 
 
-def missing(row: Sync, plan: Plan) -> Iterator[tuple[int, str]]:
+def missing(row: Sync, plan: SyncPlan) -> Iterator[tuple[int, str]]:
     """Tasks whose reports the step in progress waits for, with what is known of each."""
     if plan.done:
         return

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from simulation.casts import cast_of
 from simulation.covering import covering
-from simulation.run import Outcome, run_seed
+from simulation.run import SeedOutcome, run_seed
 from simulation.world import HORIZON_MS
 
 
@@ -45,7 +45,7 @@ def main() -> int:
     return failed
 
 
-def report(outcomes: Iterable[Outcome], *, stop: bool = False) -> int:
+def report(outcomes: Iterable[SeedOutcome], *, stop: bool = False) -> int:
     """Prints each seed that failed, then what all of them met."""
     totals: Counter[str] = Counter()
     hasher, failed, count, faults = hashlib.sha256(), 0, 0, 0

@@ -23,7 +23,7 @@ from events.wire.codec import Record, encode
 from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 KEYS = ("orders", "clicks", "billing")
 SMALLEST: dict[str, Json] = {
@@ -38,7 +38,7 @@ DEEP = "[" * 10_000 + "]" * 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class AuthorRequest:
     """A request as its author sent it; a client may send it again, however late."""
 
     topic: str
@@ -48,12 +48,12 @@ class Request:
 class Authors:
     """Sends requests and load reports at random moments, good ones and bad ones."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world = world
         self.keys = KEYS
         self.rng = world.streams.fork("authors")
         self.programs = world.streams.fork("programs")
-        self.requests: list[Request] = []
+        self.requests: list[AuthorRequest] = []
         self._reports: Counter[str] = Counter()
         self._told: dict[str, int] = {}
 
@@ -108,7 +108,7 @@ class Authors:
             body=body,
             cause="",
         )
-        self.requests.append(Request(topic, record))
+        self.requests.append(AuthorRequest(topic, record))
         world.log.append(topic, record)
 
     def _reset(self, name: str, key: str) -> OffsetResetRequested:

@@ -15,7 +15,7 @@ from projections.ingress import Ingress
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SeedBounds:
     """What one seed runs with."""
 
     at_once: int
@@ -24,13 +24,13 @@ class Bounds:
     known: int
 
 
-USUAL = Bounds(step.AT_ONCE, ingress.WAITING, ingress.WHOLE_BYTES, ingress.KNOWN)
-SMALL = Bounds(at_once=4, waiting=3, whole_bytes=700, known=5)
+USUAL = SeedBounds(step.AT_ONCE, ingress.WAITING, ingress.WHOLE_BYTES, ingress.KNOWN)
+SMALL = SeedBounds(at_once=4, waiting=3, whole_bytes=700, known=5)
 """A burst of the authors is seven requests, and one request has about 250 bytes."""
 
 
 @contextmanager
-def bounded(bounds: Bounds) -> Iterator[None]:
+def bounded(bounds: SeedBounds) -> Iterator[None]:
     """The bounds hold within; the constants of the code under test stand as before afterwards."""
     _put(bounds)
     try:
@@ -39,13 +39,13 @@ def bounded(bounds: Bounds) -> Iterator[None]:
         _put(USUAL)
 
 
-def _put(bounds: Bounds) -> None:
+def _put(bounds: SeedBounds) -> None:
     step.AT_ONCE = bounds.at_once
     ingress.WAITING, ingress.KNOWN = bounds.waiting, bounds.known
     ingress.WHOLE_BYTES = bounds.whole_bytes
 
 
-def overgrown(row: Any, bounds: Bounds) -> str:
+def overgrown(row: Any, bounds: SeedBounds) -> str:
     """Which bound the row of a job or of the small scaler is over; empty where it is within all."""
     if not hasattr(row, "ingress"):
         return ""

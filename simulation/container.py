@@ -13,12 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from components.runtime.core.component import Component
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.shard_manager.decide import key_of
 from components.task_manager.core.catalogue import Target
-from components.task_manager.core.hosting import Host
+from components.task_manager.core.hosting import TaskSupervisor
 from components.task_manager.core.periods import Periods
-from components.task_manager.core.runs import Begin, Kill, Stop
+from components.task_manager.core.runs import Begin, Kill, StopRun
 from events.generated.records import (
     Body,
     ContainerHeartbeat,
@@ -36,14 +36,14 @@ from events.generated.records import (
 )
 from events.topics import CONTAINERS, TASKS, TIERS, place
 from events.wire.codec import Record, encode
-from projections.hold import FOLDED_KINDS, Hold, define, fold
+from projections.hold import FOLDED_KINDS, ContainerHold, define, fold
 from projections.timing import Timing
 from simulation.log import PARTITION
-from simulation.sink import Instance
+from simulation.sink import ShardRun
 from tasks.core.protocol import FAILED, STOPPED, Ended, Started
 
 if TYPE_CHECKING:
-    from simulation.containers import Containers
+    from simulation.containers import SimulatedContainers
 
 TIER = "default"
 LIVES, SHARED = place(CONTAINERS, PARTITION), place(TIERS, PARTITION)
@@ -52,10 +52,10 @@ AGAIN_MS, LATER_MS = Timing().again_ms, 60_000
 LATE, CRASH, STUBBORN = 0.05, 0.002, 0.03
 
 
-class Container:
+class SimulatedContainer:
     """One container: its lives come one after the other."""
 
-    def __init__(self, fleet: Containers, name: str, rate: float) -> None:
+    def __init__(self, fleet: SimulatedContainers, name: str, rate: float) -> None:
         self.fleet, self.name, self.rate = fleet, name, rate
         self.world = fleet.world
         self.rng: random.Random = self.world.streams.fork(f"container {name}")
@@ -65,7 +65,7 @@ class Container:
         self.epoch = 0
         self.alive = self.asleep = self.frozen = False
         self.deaf_until_ms = self.mute_until_ms = 0
-        self.running: dict[int, Instance] = {}  # by the number of the run
+        self.running: dict[int, ShardRun] = {}  # by the number of the run
         self._life = 0  # counts lives here, so that what an older one had planned finds it gone
 
     # --- its clock and its voice
@@ -87,7 +87,7 @@ class Container:
         # A start that is still on its way is not in the log: each is kept before it is said.
         self.epoch = 1 + self._greatest_epoch()
         self.fleet.lives[self.name] = self.epoch, self.world.log.end(LIVES)
-        self.host = Host(self.name, self.epoch, Periods())
+        self.host = TaskSupervisor(self.name, self.epoch, Periods())
         # The engine is there soon, and at times much later.
         slow = not self.world.calm and self.rng.random() < STUBBORN
         self.world.counts["engine slow"] += slow
@@ -115,16 +115,16 @@ class Container:
             default=epoch,
         )
 
-    def _begun(self) -> tuple[Owner[Hold], dict[str, int]]:
+    def _begun(self) -> tuple[Stepper[ContainerHold], dict[str, int]]:
         """Its life from here on, and the tier from where the publisher's rows stand."""
-        kept, row = self.fleet.kept(), Hold(self.name, self.epoch)
+        kept, row = self.fleet.kept(), ContainerHold(self.name, self.epoch)
         at = {LIVES: self.world.log.end(LIVES), SHARED: kept.seen.get(SHARED, 0)}
-        held = dict[str, Held[Hold]]()
+        held = dict[str, KeyState[ContainerHold]]()
         if (one := kept.held.get(f"{TIER}/placement")) is not None:
             begun = define(row, one.row) if isinstance(one.row, TierDefined) else row
-            held[f"{TIER}/placement"] = Held(begun, one.vector, one.last, tick_ms=one.tick_ms)
+            held[f"{TIER}/placement"] = KeyState(begun, one.vector, one.last, tick_ms=one.tick_ms)
         possible = self.world.log.possible
-        return Owner(view_of(row), [LIVES, SHARED], possible, seen=at, held=held), at
+        return Stepper(view_of(row), [LIVES, SHARED], possible, seen=at, held=held), at
 
     def _again(self, what: str, call: object, ms: float) -> None:
         life = self._life
@@ -226,7 +226,7 @@ class Container:
         self._freeze(row is None or not row.holds(self.own_ms()))
 
     @property
-    def row(self) -> Hold | None:
+    def row(self) -> ContainerHold | None:
         """What it knows of itself."""
         held = self.owner.held.get(f"{TIER}/placement")
         return None if held is None else held.row
@@ -241,7 +241,7 @@ class Container:
             match one:
                 case Begin(run, target):
                     self._start(run, target)
-                case Stop(run):
+                case StopRun(run):
                     self._soon(self._stop, run, stubborn=True)
                 case Kill(run):
                     self._stop(run)
@@ -252,7 +252,7 @@ class Container:
 
     def _start(self, run: int, target: Target) -> None:
         shard, now_ms = target.shard, self.world.clock.now_ms
-        one = Instance(shard, target.generation.shard, self.name, self.epoch, now_ms)
+        one = ShardRun(shard, target.generation.shard, self.name, self.epoch, now_ms)
         self.running[run] = one
         self.fleet.instances.append(one)
         self.fleet.sink.take(now_ms, one)  # it claims its generation before it reads anything
@@ -304,7 +304,7 @@ class Container:
                 self.world.counts["task crashed"] += 1
                 self._stop(run, FAILED)
 
-    def _arrives(self, one: Instance) -> None:
+    def _arrives(self, one: ShardRun) -> None:
         self.fleet.sink.take(self.world.clock.now_ms, one)
 
     def _weigh(self) -> None:
@@ -369,7 +369,7 @@ class Container:
         self.world.clock.after(self.rng.choice([1_000, 10_000, 50_000, 120_000]), self.begin)
 
 
-def view_of(row: Hold) -> Component[Hold]:
+def view_of(row: ContainerHold) -> Component[ContainerHold]:
     """What one life of a container reads; it decides nothing."""
     return Component(
         name="hold",

@@ -7,36 +7,36 @@ from typing import TYPE_CHECKING
 from components.runtime.core.standing import Row
 from components.runtime.core.step import ROOT
 from components.runtime.core.store import Restored
-from components.task_manager.core.catalogue import Catalogue, Shape
+from components.task_manager.core.catalogue import Catalogue, ShardCounts
 from events.generated.records import LayerVersions, TaskSpec, TierDefined
 from events.topics import TIERS
 from events.wire.codec import Record, encode
-from projections.lists import Head, Listed, Lists
+from projections.lists import ListedSpecs, ListHead, TaskLists
 from projections.shards import shard_of, shards_of, whole_mask
-from simulation.container import EFFECT_MS, TIER, WEIGH_MS, Container
-from simulation.operator import Operator
-from simulation.sink import Instance, Sink
-from simulation.standing import Standing
+from simulation.container import EFFECT_MS, TIER, WEIGH_MS, SimulatedContainer
+from simulation.operator import PersonOnCall
+from simulation.sink import ShardRun, SimulatedSink
+from simulation.standing import StandingPublishers
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 SHARDS = 16
 BEHIND, DIES = 0.3, 0.2
 REGIONS = (("local",), ("local",), ("north", "south"))
 
 
-class Containers:
+class SimulatedContainers:
     """All of them, and what they had an effect on."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world = world
         self.rng = world.streams.fork("containers")
-        self.sink = Sink()
+        self.sink = SimulatedSink()
         self.lives: dict[str, tuple[int, int]] = {}  # of each the last number, and what was read
-        self.standing = Standing(world.log, world.newest_build)
+        self.standing = StandingPublishers(world.log, world.newest_build)
         self._publisher = world.streams.fork("publisher")
-        self.instances: list[Instance] = []
+        self.instances: list[ShardRun] = []
         self.wild = self.rng.random() < 0.05  # clocks that no bound holds for
         spread = 0.4 if self.wild else 0.02
         self.regions = self.rng.choice(REGIONS)
@@ -47,10 +47,11 @@ class Containers:
         ]
         self.catalogue = one_task_a_shard(self.each, self.regions)
         self.all = [
-            Container(self, f"c{n}", 1 + self.rng.uniform(-spread, spread)) for n in range(count)
+            SimulatedContainer(self, f"c{n}", 1 + self.rng.uniform(-spread, spread))
+            for n in range(count)
         ]
         self.read_ms = self.rng.choice([1_000, 2_000, 5_000])
-        self.operator = Operator(world, [one.name for one in self.all])
+        self.operator = PersonOnCall(world, [one.name for one in self.all])
 
     def gap_ms(self, what: str) -> float:
         """Between two turns of a kind."""
@@ -100,7 +101,7 @@ class Containers:
 
 def one_task_a_shard(each: int, regions: tuple[str, ...]) -> Catalogue:
     """A job with one task for every shard, so that what runs of a shard is one instance."""
-    catalogue = Catalogue(Shape(TIER, each, regions))
+    catalogue = Catalogue(ShardCounts(TIER, each, regions))
     for mask in range(1, whole_mask(regions) + 1):
         allowed = tuple(region for at, region in enumerate(regions) if mask >> at & 1)
         left, number = set(range((mask - 1) * each, mask * each)), 0
@@ -111,10 +112,10 @@ def one_task_a_shard(each: int, regions: tuple[str, ...]) -> Catalogue:
             if shard in left:
                 left.discard(shard)
                 head, versions = (
-                    Head("a.b:c", "exactly_once", "", "", "{}"),
+                    ListHead("a.b:c", "exactly_once", "", "", "{}"),
                     LayerVersions(1, 0, 0, 0),
                 )
                 spec = TaskSpec(0, (), (), "")
-                listed = Listed("p", 1, 1, versions, TIER, allowed, head, (spec,))
-                catalogue.put(Lists(job, listed))
+                listed = ListedSpecs("p", 1, 1, versions, TIER, allowed, head, (spec,))
+                catalogue.put(TaskLists(job, listed))
     return catalogue

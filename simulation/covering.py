@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from simulation.run import Outcome
+from simulation.run import SeedOutcome
 
 MARGIN = 8
 """Of seeds that meet each thing: a change of the code that moves some loses nothing."""
@@ -16,7 +16,7 @@ CAST = "cast: "
 Met = tuple[str, str]
 
 
-def met_in(outcome: Outcome) -> frozenset[Met]:
+def met_in(outcome: SeedOutcome) -> frozenset[Met]:
     """What a seed met, each with the cast that met it: a crash amid a sync is another than one of
     a fleet."""
     counts = outcome.counts
@@ -24,7 +24,7 @@ def met_in(outcome: Outcome) -> frozenset[Met]:
     return frozenset((cast, name) for name, count in counts.items() if count and name not in SIZES)
 
 
-def covering(outcomes: Iterable[Outcome], margin: int = MARGIN) -> Sequence[int]:
+def covering(outcomes: Iterable[SeedOutcome], margin: int = MARGIN) -> Sequence[int]:
     """Seeds that meet each thing as often as all of them do, or as the margin asks.
 
     Taken one by one: that which meets most of what is still wanted for its length in records. At

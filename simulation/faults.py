@@ -11,12 +11,12 @@ from components.runtime.core.step import ROOT
 from events.generated.records import ConfigChangeProposed, JobConfigChanged
 from events.topics import CHANGES, JOURNAL, place
 from events.wire.codec import Record, encode
-from simulation.bounds import SMALL, USUAL, Bounds
+from simulation.bounds import SMALL, USUAL, SeedBounds
 from simulation.log import PARTITION, TICKS
 from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 KINDS = (
     "crash",
@@ -27,7 +27,7 @@ KINDS = (
     "store lost",
     "compaction",
     "clock stopped",
-    "forged circle",
+    "forged cycle",
     "forged evidence",
     "forged tick",
     "forged parent",
@@ -56,7 +56,7 @@ class Swarm:
     late: float
     poll_ms: int
     over_the_wire: bool
-    bounds: Bounds
+    bounds: SeedBounds
     told: float  # how often who is replaced hears of it, and stops
 
     @classmethod
@@ -78,7 +78,7 @@ class Swarm:
 class Faults:
     """Strikes at random moments of the horizon, and counts what it did."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world = world
         self.rng = world.streams.fork("faults")
         self.no_ticks_until_ms = 0
@@ -128,7 +128,7 @@ class Faults:
             case "clock stopped":
                 stopped_ms = rng.choice([60_000, 200_000, 300_000, 600_000])
                 self.no_ticks_until_ms = world.clock.now_ms + stopped_ms
-            case "forged circle":
+            case "forged cycle":
                 self._forge_circle()
             case _:
                 self._forge(kind)

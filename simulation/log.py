@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
-from components.runtime.core.store import CLAIM, Entry
+from components.runtime.core.store import CLAIM, RowEntry
 from events.topics import BY_SHORT, CLOCK, place
 from events.wire.codec import SKIPPED, Read, Record, headers_of, read_message
-from turbine.lab.kernel import Clock
+from turbine.lab.kernel import VirtualClock
 
 PARTITION = 0
 PARTITIONS = 1
@@ -19,7 +19,7 @@ same for ever, and a run that never ends finds nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SimulatedRecord:
     """A record as it lies in the log. `build` is the oldest build that can read it."""
 
     offset: int
@@ -28,13 +28,19 @@ class Line:
     build: int
 
 
-class Log:
+class SimulatedLog:
     """Appends in the broker's time, reads by offset; what was appended never changes."""
 
     def __init__(
-        self, clock: Clock, *, over_the_wire: bool, heard: Callable[[str], None] | None = None
+        self,
+        clock: VirtualClock,
+        *,
+        over_the_wire: bool,
+        heard: Callable[[str], None] | None = None,
     ) -> None:
-        self.lines: dict[str, list[Line]] = {place(short, PARTITION): [] for short in BY_SHORT}
+        self.lines: dict[str, list[SimulatedRecord]] = {
+            place(short, PARTITION): [] for short in BY_SHORT
+        }
         self.appended = 0
         self._clock = clock
         self._heard = heard  # called with the place of each new line
@@ -44,11 +50,11 @@ class Log:
         # What readers of one build that fold the same kinds get to see: the same objects for all.
         self._seen: dict[tuple[str, frozenset[str] | None, int], list[Read]] = {}
 
-    def append(self, topic: str, record: Record, build: int = 1) -> Line:
+    def append(self, topic: str, record: Record, build: int = 1) -> SimulatedRecord:
         """The record, at the end of its topic, in the broker's time."""
         at = place(topic, PARTITION)
         self._last_ms = max(self._last_ms, self._clock.now_ms)
-        line = Line(len(self.lines[at]), self._last_ms, record, build)
+        line = SimulatedRecord(len(self.lines[at]), self._last_ms, record, build)
         self.lines[at].append(line)
         self._times[at].append(line.at_ms)
         self.appended += 1
@@ -79,7 +85,9 @@ class Log:
             seen.append(self._read(at, line, folds, build))
         return seen[offset]
 
-    def _read(self, at: str, line: Line, folds: frozenset[str] | None, build: int) -> Read:
+    def _read(
+        self, at: str, line: SimulatedRecord, folds: frozenset[str] | None, build: int
+    ) -> Read:
         topic = at.partition("/")[0]
         record = line.record
         if self._wire and topic != CLOCK:
@@ -93,7 +101,7 @@ class Log:
             record = replace(record, body=seen)
         return Read(at, topic, line.offset, line.at_ms, record)
 
-    def _over_the_wire(self, topic: str, line: Line) -> Record:
+    def _over_the_wire(self, topic: str, line: SimulatedRecord) -> Record:
         """The same through headers and bytes: nothing may hide in the simulator's objects."""
         record = line.record
         read = read_message(
@@ -114,21 +122,21 @@ class Keep:
     """The topic that keeps one component's rows; compaction may strike at any moment."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[RowEntry] = []
         self.newest = -1  # the newest claim
         self.zombies = 0  # entries of owners that somebody had claimed after
         self._next = 0
 
-    def append(self, entry: Entry) -> int:
+    def append(self, entry: RowEntry) -> int:
         """The entry at the end; the offset it got."""
-        self.entries.append(Entry(entry.key, entry.value, entry.claim, self._next))
+        self.entries.append(RowEntry(entry.key, entry.value, entry.claim, self._next))
         self.zombies += entry.claim not in (self.newest, -1)
         self._next += 1
         return self._next - 1
 
     def claim(self, number: int) -> int:
         """A new owner's claim; its offset fences all before it."""
-        self.newest = self.append(Entry(f"{CLAIM}{number}", b"{}", -1))
+        self.newest = self.append(RowEntry(f"{CLAIM}{number}", b"{}", -1))
         return self.newest
 
     def copy(self) -> Keep:
@@ -147,6 +155,6 @@ class Keep:
         self.entries = []
 
 
-def ends_of(log: Log, places: Iterable[str]) -> dict[str, int]:
+def ends_of(log: SimulatedLog, places: Iterable[str]) -> dict[str, int]:
     """The ends of these places, the clock's among them."""
     return {at: log.end(at) for at in places}

@@ -41,7 +41,7 @@ class Misplaced(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MutantVerdict:
     """What became of one mutant."""
 
     mutant: Mutant
@@ -71,7 +71,7 @@ def main() -> int:
     return 1 if living else 0
 
 
-def try_out(mutant: Mutant, seeds: int, jobs: int) -> Verdict:
+def try_out(mutant: Mutant, seeds: int, jobs: int) -> MutantVerdict:
     """Plants the mutant in a copy of the tree, and lets the seeds or the aimed test look for it."""
     with tempfile.TemporaryDirectory() as made:
         tree = Path(made)
@@ -106,26 +106,26 @@ def check_place(mutant: Mutant, tree: Path) -> None:
             )
 
 
-def _by_seeds(mutant: Mutant, tree: Path, seeds: int, jobs: int) -> Verdict:
+def _by_seeds(mutant: Mutant, tree: Path, seeds: int, jobs: int) -> MutantVerdict:
     command = ["simulation", str(seeds), "--jobs", str(jobs), "--stop", "--cast", mutant.cast]
     ended, out = _run(command, tree)
     found = re.search(r"^seed (\d+): .*\n  (.*)$", out, re.MULTILINE)
     if found is not None:
-        return Verdict(mutant, True, f"seed {found[1]}", found[2])
+        return MutantVerdict(mutant, True, f"seed {found[1]}", found[2])
     if not ended:
-        return Verdict(mutant, False, "NO END", f"after {LONGEST_S} s")
+        return MutantVerdict(mutant, False, "NO END", f"after {LONGEST_S} s")
     summary = out.strip().rpartition("\n")[2]
-    return Verdict(mutant, False, f"NOT CAUGHT in {seeds}", summary)
+    return MutantVerdict(mutant, False, f"NOT CAUGHT in {seeds}", summary)
 
 
-def _by_test(mutant: Mutant, tree: Path) -> Verdict:
+def _by_test(mutant: Mutant, tree: Path) -> MutantVerdict:
     # Without what is configured for the broker's tests: it needs rooms that are not copied.
     command = ["pytest", "-x", "-q", "--noconftest", "-p", "no:cacheprovider", mutant.aimed]
     _, out = _run(command, tree)
     failed = re.search(r"^FAILED \S+::(\S+)", out, re.MULTILINE)
     if failed is not None:
-        return Verdict(mutant, True, "aimed test", mutant.why or failed[1])
-    return Verdict(mutant, False, "NOT CAUGHT", out.strip().rpartition("\n")[2])
+        return MutantVerdict(mutant, True, "aimed test", mutant.why or failed[1])
+    return MutantVerdict(mutant, False, "NOT CAUGHT", out.strip().rpartition("\n")[2])
 
 
 def _run(command: Sequence[str], tree: Path) -> tuple[bool, str]:

@@ -22,16 +22,16 @@ from simulation.log import PARTITION
 from turbine_client.identity import change_id
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 LOOK_MS, VALID_MS = 120_000, 300_000
 TIER = "default"
 
 
-class Operator:
+class PersonOnCall:
     """One person with the command line."""
 
-    def __init__(self, world: World, containers: Sequence[str]) -> None:
+    def __init__(self, world: SimulatedWorld, containers: Sequence[str]) -> None:
         self.world, self.containers = world, containers
         self.rng = world.streams.fork("operator")
         self.drained: list[str] = []

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Any
 
 from components.runtime.core.component import Component, places_of
-from components.runtime.core.step import Held, Owner
-from components.runtime.core.store import KEEP_MOST, POSITIONS, Entry, Keeper, restore
+from components.runtime.core.step import KeyState, Stepper
+from components.runtime.core.store import KEEP_MOST, POSITIONS, Keeper, RowEntry, restore
 from events.wire.codec import Record
-from simulation.bounds import Bounds, overgrown
-from simulation.log import PARTITION, TICKS, Keep, Log, ends_of
+from simulation.bounds import SeedBounds, overgrown
+from simulation.log import PARTITION, TICKS, Keep, SimulatedLog, ends_of
 
 BUILDS = ("build 1", "build 2")
 MOST_AT_A_POLL = 60
@@ -33,7 +33,7 @@ class Emit:
 
 
 @dataclass(slots=True)
-class Ledger:
+class ReadLedger:
     """What one instance read: every record is folded, void, repeated, held back or passed by."""
 
     read: int = 0
@@ -41,26 +41,26 @@ class Ledger:
 
 
 @dataclass(slots=True, eq=False)
-class Process:
+class SimulatedProcess:
     """One instance: poll, emit, keep, in this order; one act at a time, so it can die between."""
 
     component: Component[Any]
-    log: Log
+    log: SimulatedLog
     keep: Keep
     number: int
     build: int
     rng: random.Random
-    send: Callable[[Process, Emit], None]
+    send: Callable[[SimulatedProcess, Emit], None]
     counts: Counter[str]
-    bounds: Bounds
+    bounds: SeedBounds
     rewind: bool = False
     frozen_until_ms: int = 0
     alive: bool = True
     asleep: bool = False
     acts_left: int | None = None  # it dies once it has done as many more
     stalled: set[str] = field(default_factory=set)  # places that nothing comes from at present
-    owner: Owner[Any] = field(init=False)
-    ledger: Ledger = field(init=False, default_factory=Ledger)
+    owner: Stepper[Any] = field(init=False)
+    ledger: ReadLedger = field(init=False, default_factory=ReadLedger)
     restored_early: int = field(init=False, default=0)
     _keeper: Keeper[Any] = field(init=False)
     _at: dict[str, int] = field(init=False)
@@ -68,7 +68,7 @@ class Process:
     _orderly: bool = field(init=False)
     _keeps: float = field(init=False)  # how often a poll ends with keeping what changed
     _lazy: bool = field(init=False)  # keeps what has waited for long, or all that changed
-    _todo: deque[Emit | Entry] = field(init=False, default_factory=deque)
+    _todo: deque[Emit | RowEntry] = field(init=False, default_factory=deque)
     _kept_ticks: int = field(init=False, default=0)
     _ready: bool = field(init=False, default=False)  # once it is, it stays so
 
@@ -88,7 +88,7 @@ class Process:
         self._keeps = self.rng.choice([0.2, 1.0])
         self._orderly = self.rng.random() < 0.66
         self._lazy = self.rng.random() < 0.5
-        self.owner = Owner(
+        self.owner = Stepper(
             self.component,
             places,
             self.log.possible,
@@ -99,7 +99,7 @@ class Process:
         most = self.rng.choice(UNKEPT)
         self._keeper = Keeper(self.owner, claim, build, restored, keep_most=most)
 
-    def _look_again(self, one: Held[Any]) -> None:
+    def _look_again(self, one: KeyState[Any]) -> None:
         """What was held back came back as it lies in the log, as far as this build can read it."""
         for place, queue in one.early.items():
             for i, read in enumerate(queue):
@@ -240,7 +240,9 @@ class Process:
             self._todo.extend(keeper.due() if self._lazy else keeper.entries())
 
 
-def _note_restored(process: Process, held: dict[str, Held[Any]], entries: Iterable[Entry]) -> None:
+def _note_restored(
+    process: SimulatedProcess, held: dict[str, KeyState[Any]], entries: Iterable[RowEntry]
+) -> None:
     """Marks by what kind of start the instance came to its rows."""
     counts, component = process.counts, process.component
     entries = list(entries)
@@ -257,12 +259,12 @@ def _note_restored(process: Process, held: dict[str, Held[Any]], entries: Iterab
         counts["start: from nothing, rows were lost"] += 1
 
 
-def reader(component: Component[Any], log: Log) -> Owner[Any]:
+def reader(component: Component[Any], log: SimulatedLog) -> Stepper[Any]:
     """An owner that never speaks, of the newest build."""
-    return Owner(component, places_of(component, [PARTITION]), log.possible)
+    return Stepper(component, places_of(component, [PARTITION]), log.possible)
 
 
-def read_on(owner: Owner[Any], log: Log, order: Iterable[str]) -> None:
+def read_on(owner: Stepper[Any], log: SimulatedLog, order: Iterable[str]) -> None:
     """Reads whole places one after another, in that order, from where the reader stands."""
     for at in order:
         begin, end = owner.seen.get(at, 0), log.end(at)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import dump_held
 from events.generated.records import (
     ContainerFailOverRequested,
@@ -27,24 +27,24 @@ from simulation.checkers.conservation import check_conservation
 from simulation.checkers.evidence import check_evidence
 from simulation.checkers.fleet import check_fleet
 from simulation.checkers.folds import check_agreement, check_folds
-from simulation.checkers.history import History, Rows, Tally
+from simulation.checkers.history import FinalRows, History, ReaderTally
 from simulation.checkers.placement import check_placement
 from simulation.checkers.precedence import check_precedence
 from simulation.checkers.resets import check_resets
 from simulation.checkers.returns import check_returns
 from simulation.checkers.scaling import check_scaling
 from simulation.checkers.syncs import check_syncs
+from simulation.coverage import note_reached
+from simulation.liveness import at_rest
 from simulation.log import PARTITION, TICKS
-from simulation.marks import note_reached
-from simulation.process import Process, read_on, reader
-from simulation.rest import at_rest
+from simulation.process import SimulatedProcess, read_on, reader
 from simulation.small_scaler import ASKS
-from simulation.world import HORIZON_MS, NEWEST_BUILD, World
+from simulation.world import HORIZON_MS, NEWEST_BUILD, SimulatedWorld
 from turbine_client.identity import effect_id
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class SeedOutcome:
     """What one seed came to."""
 
     seed: int
@@ -54,9 +54,11 @@ class Outcome:
     counts: Counter[str]
 
 
-def run_seed(seed: int, horizon_ms: int = HORIZON_MS, *, containers: int | None = None) -> Outcome:
+def run_seed(
+    seed: int, horizon_ms: int = HORIZON_MS, *, containers: int | None = None
+) -> SeedOutcome:
     """Runs the seed and judges it. A crash of our own code is a violation as well."""
-    world = World(seed, horizon_ms, containers=containers)
+    world = SimulatedWorld(seed, horizon_ms, containers=containers)
     violations: list[str] = []
     with bounded(world.swarm.bounds):
         try:
@@ -66,10 +68,10 @@ def run_seed(seed: int, horizon_ms: int = HORIZON_MS, *, containers: int | None 
         except Exception as error:  # noqa: BLE001 - a fold that is not total is what we look for
             violations.append(f"{type(error).__name__}: {str(error)[:200]}")
     faults = sum(count for name, count in world.counts.items() if name.startswith("fault: "))
-    return Outcome(seed, world.digest(), faults, tuple(violations), world.counts)
+    return SeedOutcome(seed, world.digest(), faults, tuple(violations), world.counts)
 
 
-def live_through(world: World, violations: list[str]) -> History:
+def live_through(world: SimulatedWorld, violations: list[str]) -> History:
     """The seed's two hours and what came after; what it left behind, for the checkers."""
     world.run()
     readers = {name: _read_all(world, way) for name, way in _WAYS.items()}
@@ -116,36 +118,36 @@ def judge(history: History, cast: Cast, known: int) -> Iterator[str]:
 _WAYS = {"reader journal first": True, "reader others first": False}
 
 
-def _read_all(world: World, first: bool) -> list[Owner[Any]]:
+def _read_all(world: SimulatedWorld, first: bool) -> list[Stepper[Any]]:
     """Readers that read topic after topic; whatever the order, they must hold the same rows."""
-    owners: list[Owner[Any]] = [reader(one, world.log) for one in world.cast.values()]
+    owners: list[Stepper[Any]] = [reader(one, world.log) for one in world.cast.values()]
     for owner in owners:
         read_on(owner, world.log, _order(owner, first))
     return owners
 
 
-def _order(owner: Owner[Any], first: bool) -> list[str]:
+def _order(owner: Stepper[Any], first: bool) -> list[str]:
     journal = place(owner.component.output, PARTITION)
     rest = sorted(owner.places - {TICKS}, key=lambda at: ((at == journal) != first, at))
     return [TICKS, *rest]
 
 
-def _rows_of(readers: dict[str, list[Owner[Any]]]) -> Iterator[Rows]:
+def _rows_of(readers: dict[str, list[Stepper[Any]]]) -> Iterator[FinalRows]:
     for name, owners in readers.items():
         for owner in owners:
             yield _rows(name, owner)
 
 
-def _rows(name: str, owner: Owner[Any]) -> Rows:
+def _rows(name: str, owner: Stepper[Any]) -> FinalRows:
     text = {
         key: dump_held(owner.component, one).decode()
         for key, one in owner.held.items()
         if one.vector
     }
-    return Rows(name, owner.component.name, text)
+    return FinalRows(name, owner.component.name, text)
 
 
-def _history(world: World, rows: list[Rows]) -> History:
+def _history(world: SimulatedWorld, rows: list[FinalRows]) -> History:
     log, folds = world.log, None
     return History(
         log={
@@ -163,10 +165,10 @@ def _history(world: World, rows: list[Rows]) -> History:
     )
 
 
-def _tally(process: Process) -> Tally:
+def _tally(process: SimulatedProcess) -> ReaderTally:
     counts = process.owner.counts
     held = sum(len(queue) for one in process.owner.held.values() for queue in one.early.values())
-    return Tally(
+    return ReaderTally(
         f"{process.component.name} {process.number}",
         process.ledger.read + process.restored_early,
         counts.folded,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
-class Instance:
+class ShardRun:
     """One run of one shard: from its start to its end, and when it slept."""
 
     shard: int
@@ -19,7 +19,7 @@ class Instance:
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class SinkAnswer:
     """What the sink took, or refused as stale."""
 
     at_ms: int
@@ -30,18 +30,18 @@ class Accepted:
     taken: bool
 
 
-class Sink:
+class SimulatedSink:
     """Where tasks write: it refuses who comes with less than the greatest generation it saw."""
 
     def __init__(self) -> None:
         self.floor: dict[int, int] = {}
-        self.seen: list[Accepted] = []
+        self.seen: list[SinkAnswer] = []
 
-    def take(self, at_ms: int, one: Instance) -> None:
+    def take(self, at_ms: int, one: ShardRun) -> None:
         """A write arrives."""
         taken = one.generation >= self.floor.get(one.shard, 0)
         if taken:
             self.floor[one.shard] = one.generation
         self.seen.append(
-            Accepted(at_ms, one.shard, one.generation, one.container, one.epoch, taken)
+            SinkAnswer(at_ms, one.shard, one.generation, one.container, one.epoch, taken)
         )

@@ -39,7 +39,7 @@ UNHEARD = Ingress()
 
 
 @dataclass(frozen=True, slots=True)
-class Owed:
+class UnreadEffect:
     """An effect that was not read back yet: as a record's fields, so that it can be kept."""
 
     topic: str
@@ -48,7 +48,7 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class SmallScalerRow:
     """What the scaler knows of a job."""
 
     name: str
@@ -59,14 +59,14 @@ class Scale:
     heard: tuple[int, int, float] = (0, 0, 0.0)  # the greatest of (generation, count, rate)
     open: tuple[str, int, int] | None = None  # change id, expected version, tasks
     lapsed: bool = False  # the proposal came too late to count; there will be no verdict
-    owed: tuple[Owed, ...] = ()
+    owed: tuple[UnreadEffect, ...] = ()
     retry_ms: int = 0  # at most one proposal of ours is valid at a time: no flood of our own
     ingress: Ingress = UNHEARD
 
 
-def fold(row: Scale | None, read: Read) -> Scale:
+def fold(row: SmallScalerRow | None, read: Read) -> SmallScalerRow:
     """The row after the record."""
-    row, record = row or Scale(read.record.key), read.record
+    row, record = row or SmallScalerRow(read.record.key), read.record
     match record.body:
         case TaskLoadReported() as load:
             heard = (load.generation.specs, load.count, load.records_in_per_s)
@@ -81,18 +81,18 @@ def fold(row: Scale | None, read: Read) -> Scale:
             return _sent(row, record.id)
         case ScalingDecided() as body:
             tasks = body.final_tasks
-            owed = Owed(ASKS, body.change_id, f"{body.expected_version} {tasks}")
+            owed = UnreadEffect(ASKS, body.change_id, f"{body.expected_version} {tasks}")
             opened = (body.change_id, body.expected_version, tasks)
             return replace(row, open=opened, lapsed=False, owed=(*row.owed, owed))
         case ScalingDeclined() as body:
-            alert = Owed(ALERTS, effect_id(record.id, "alert"), body.explanation)
+            alert = UnreadEffect(ALERTS, effect_id(record.id, "alert"), body.explanation)
             retry_ms = valid_until_ms(body.change_id or "") + 1
             return replace(row, open=None, owed=(*row.owed, alert), retry_ms=retry_ms)
         case _:
             return _heard_of_job(row, record.body)
 
 
-def _heard_of_job(row: Scale, body: Body | None) -> Scale:
+def _heard_of_job(row: SmallScalerRow, body: Body | None) -> SmallScalerRow:
     match body:
         case JobConfigChanged(layer="scaler"):
             row = _answered(_newer(row, body.versions), body.change_id)
@@ -112,21 +112,21 @@ def _heard_of_job(row: Scale, body: Body | None) -> Scale:
             return row
 
 
-def _newer(row: Scale, versions: LayerVersions) -> Scale:
+def _newer(row: SmallScalerRow, versions: LayerVersions) -> SmallScalerRow:
     total = versions.base + versions.provisioner + versions.scaler + versions.oncall
     return replace(row, generation=total)
 
 
-def _answered(row: Scale, change_id: str) -> Scale:
+def _answered(row: SmallScalerRow, change_id: str) -> SmallScalerRow:
     ours = row.open is not None and row.open[0] == change_id
     return replace(row, ingress=answer(row.ingress, change_id), open=None if ours else row.open)
 
 
-def _owes(row: Scale, name: str) -> bool:
+def _owes(row: SmallScalerRow, name: str) -> bool:
     return any(owed.id == name for owed in row.owed)
 
 
-def _sent(row: Scale, name: str) -> Scale:
+def _sent(row: SmallScalerRow, name: str) -> SmallScalerRow:
     return replace(row, owed=tuple(owed for owed in row.owed if owed.id != name))
 
 
@@ -135,7 +135,7 @@ def _tasks(layer_json: str) -> int | None:
     return tasks if isinstance(tasks, int) else None
 
 
-def decide(row: Scale, now_ms: int) -> Iterator[Body]:
+def decide(row: SmallScalerRow, now_ms: int) -> Iterator[Body]:
     """Another size where the load calls for one; giving up where the proposal came too late."""
     generation, _, rate = row.heard
     want = max(1, -(-int(rate) // RECORDS_PER_TASK))
@@ -149,7 +149,7 @@ def decide(row: Scale, now_ms: int) -> Iterator[Body]:
         yield _decision(row, want, now_ms + PATIENCE_MS)
 
 
-def _decision(row: Scale, want: int, until_ms: int) -> ScalingDecided:
+def _decision(row: SmallScalerRow, want: int, until_ms: int) -> ScalingDecided:
     return ScalingDecided(
         job=row.name,
         change_id=name_change(until_ms, f"small-scaler.{row.version}.{want}"),
@@ -162,7 +162,7 @@ def _decision(row: Scale, want: int, until_ms: int) -> ScalingDecided:
     )
 
 
-def effects(row: Scale) -> Iterator[Effect]:
+def effects(row: SmallScalerRow) -> Iterator[Effect]:
     """Proposals and alerts that standing decisions owe."""
     for owed in row.owed:
         if owed.topic == ALERTS:
@@ -181,12 +181,12 @@ def effects(row: Scale) -> Iterator[Effect]:
         yield Effect(owed.topic, owed.id, body)
 
 
-def wake_ms(row: Scale, now_ms: int) -> int | None:
+def wake_ms(row: SmallScalerRow, now_ms: int) -> int | None:
     """When the last proposal's validity has passed, another may be made."""
     return row.retry_ms if row.retry_ms > now_ms else None
 
 
-def dump(row: Scale) -> object:
+def dump(row: SmallScalerRow) -> object:
     """Plain JSON of the row, for keeping."""
     return [
         row.name,
@@ -203,10 +203,10 @@ def dump(row: Scale) -> object:
     ]
 
 
-def load(plain: Any) -> Scale:
+def load(plain: Any) -> SmallScalerRow:
     """What `dump` wrote."""
     name, generation, alive, version, tasks, heard, opened, lapsed, owed, retry_ms, ingress = plain
-    return Scale(
+    return SmallScalerRow(
         name,
         generation,
         alive,
@@ -215,13 +215,13 @@ def load(plain: Any) -> Scale:
         (heard[0], heard[1], heard[2]),
         None if opened is None else (opened[0], opened[1], opened[2]),
         lapsed,
-        tuple(Owed(*one) for one in owed),
+        tuple(UnreadEffect(*one) for one in owed),
         retry_ms,
         load_ingress(ingress),
     )
 
 
-component: Component[Scale] = Component(
+component: Component[SmallScalerRow] = Component(
     name="small-scaler",
     logic="small-scaler/1",
     output=JOURNAL,

@@ -9,20 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from components.runtime.core.standing import Row, places_of, standing
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Keeper, Restored, by_key, restore
 from events.topics import CLOCK, place
-from simulation.log import PARTITION, Keep, Log
+from simulation.log import PARTITION, Keep, SimulatedLog
 
 PLACES = places_of(PARTITION)
 TICKS = place(CLOCK, PARTITION)
 BUILD = "build 1"
 
 
-class Standing:
+class StandingPublishers:
     """One publisher after the other, on one log; each goes on from what was kept."""
 
-    def __init__(self, log: Log, newest_build: int, keep: Keep | None = None) -> None:
+    def __init__(self, log: SimulatedLog, newest_build: int, keep: Keep | None = None) -> None:
         self.log, self.keep = log, keep or Keep()
         self._newest_build, self._number = newest_build, 0
         self.begin()
@@ -31,7 +31,7 @@ class Standing:
         """Another publisher: the one before it is dead, or fenced."""
         self._number += 1
         claim, restored = self.keep.claim(self._number), self.kept()
-        self.owner: Owner[Row] = Owner(
+        self.owner: Stepper[Row] = Stepper(
             standing, PLACES, self.log.possible, seen=restored.seen, held=restored.held
         )
         self._keeper = Keeper(self.owner, claim, BUILD, restored)

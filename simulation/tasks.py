@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.generated.records import (
     Body,
     Generation,
@@ -23,14 +23,14 @@ from events.generated.records import (
 from events.topics import JOURNAL, TASKS, place
 from events.wire.codec import Read, Record, encode
 from projections import lists
-from projections.lists import Former, Listed, Lists
+from projections.lists import ListedSpecs, PreviousList, TaskLists
 from projections.syncs import Sync
 from simulation.casts import lists_view
 from simulation.container import TIER
 from simulation.log import PARTITION, TICKS
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 LOOK_MS = 2_000
 SHARD = 1
@@ -43,7 +43,7 @@ def keeps_state(key: str) -> bool:
 
 
 @dataclass(slots=True)
-class Instance:
+class HeldTask:
     """One task as its manager holds it."""
 
     generation: int
@@ -54,24 +54,24 @@ class Instance:
 class Site:
     """The tasks of one job that run, and what is under way or done."""
 
-    running: dict[int, Instance] = field(default_factory=dict)
+    running: dict[int, HeldTask] = field(default_factory=dict)
     begun: set[tuple[str, int, int]] = field(default_factory=set)  # what, task, generation
     over: set[tuple[int, int]] = field(default_factory=set)  # task and generation
 
 
-class TaskManager:
+class SimulatedTasks:
     """All of them in one; what they say lies on the facts' topic."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world = world
         self.rng = world.streams.fork("tasks")
         self.tier = TIER
         self.sites: dict[str, Site] = {}
         self._read_at = 0
-        self._view: Owner[Sync] = Owner(
-            lists_view, [place(JOURNAL, PARTITION)], world.log.possible, heed=self._heed
+        self._view: Stepper[Sync] = Stepper(
+            lists_view, [place(JOURNAL, PARTITION)], world.log.possible, observer=self._observe
         )
-        self._lists: dict[str, Lists] = {}
+        self._lists: dict[str, TaskLists] = {}
         self._said = 0
 
     def begin(self) -> None:
@@ -105,12 +105,12 @@ class TaskManager:
         held = self._view.held.get(key)
         return held.row if held is not None and held.row is not None else Sync(key)
 
-    def _listed(self, key: str) -> Lists:
+    def _listed(self, key: str) -> TaskLists:
         """Its lists, with the place that each is for."""
         self.row(key)
-        return self._lists.get(key, Lists(key))
+        return self._lists.get(key, TaskLists(key))
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         if stands and read.record.kind in lists.FOLDED_KINDS:
             key = read.record.key
             self._lists[key] = lists.fold(self._lists.get(key), read)
@@ -133,7 +133,7 @@ class TaskManager:
                 if task not in site.running and (task, row.live.generation) not in site.over:
                     self._begin("stop", key, task, row.live.generation)
 
-    def _here(self, listed: Listed | Former) -> int:
+    def _here(self, listed: ListedSpecs | PreviousList) -> int:
         """How many tasks of the list are for this place: all or none."""
         here = listed.tier == self.tier and (not listed.regions or REGION in listed.regions)
         return listed.tasks if here else 0
@@ -183,7 +183,7 @@ class TaskManager:
                 self._start(key, task, generation)
 
     def _start(self, key: str, task: int, generation: int) -> None:
-        one, both = Instance(generation), Generation(generation, SHARD)
+        one, both = HeldTask(generation), Generation(generation, SHARD)
         chance = 1.0 if self.world.calm else self.rng.random()
         if chance < 0.06:
             final = chance < 0.02

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import Generation, TaskLoadReported
 from events.topics import LOADS
 from events.wire.codec import Record, encode
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import MINUTE_MS, Minute, Part
 from projections.syncs import Sync
 from simulation.tasks import SHARD
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.world import SimulatedWorld
 
 PER_THREAD = 10.0
 """Records a second that one thread reads."""
@@ -38,7 +38,7 @@ STEADY = 25.0
 
 
 @dataclass(slots=True)
-class Flow:
+class JobTraffic:
     """One job's records, and who reads them."""
 
     plant: Plant | None = None
@@ -51,10 +51,10 @@ class Flow:
 class Traffic:
     """Of all jobs of the seed that are scaled."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: SimulatedWorld) -> None:
         self.world = world
         self.rng = world.streams.fork("traffic")
-        self.flows: dict[str, Flow] = {}
+        self.flows: dict[str, JobTraffic] = {}
         self._said = 0
         self._last_ms = 0
 
@@ -93,11 +93,11 @@ class Traffic:
         """What comes in a minute is read, and told."""
         self._last_ms = self.world.clock.now_ms
         for key in self.world.authors.keys:
-            self._flow(key, self.flows.setdefault(key, Flow()))
+            self._flow(key, self.flows.setdefault(key, JobTraffic()))
 
     # --- one job
 
-    def _flow(self, key: str, flow: Flow) -> None:
+    def _flow(self, key: str, flow: JobTraffic) -> None:
         flow.rate = STEADY if self.world.calm else self._drift(flow.rate)
         row = self.world.managers.row(key)
         running = self._running(key, row)
@@ -148,7 +148,7 @@ class Traffic:
 
     # --- what is told
 
-    def _tell(self, key: str, flow: Flow, told: Minute, size: Size) -> None:
+    def _tell(self, key: str, flow: JobTraffic, told: Minute, size: JobSize) -> None:
         parts: Sequence[Part] = told.parts or (
             Part(0, told.rate, told.busy, told.lag, told.lag_s, told.memory_mb),
         )
@@ -170,7 +170,9 @@ class Traffic:
     def _say(self, record: Record) -> None:
         self.world.log.append(LOADS, record)
 
-    def _record(self, key: str, flow: Flow, part: Part, told: Minute, size: Size) -> Record:
+    def _record(
+        self, key: str, flow: JobTraffic, part: Part, told: Minute, size: JobSize
+    ) -> Record:
         flow.counts[part.task, flow.generation] += 1
         self._said += 1
         body = TaskLoadReported(
@@ -202,13 +204,13 @@ class Traffic:
         )
 
 
-def _size_of(row: Sync, running: int) -> Size | None:
+def _size_of(row: Sync, running: int) -> JobSize | None:
     """What the job has, if all its tasks run; None: nothing is read."""
     if row.running is None or not running or row.listed is None or running < row.listed.tasks:
         return None
     config = json.loads(row.running.config_json or "{}")
     resources = config.get("resources") or {}
-    return Size(
+    return JobSize(
         running,
         config.get("threads_per_task", 1),
         float(resources.get("cpu_cores", 0.25)),

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import partial
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.generated.records import ClockTicked
 from events.topics import (
     ALERTS,
@@ -24,13 +24,13 @@ from events.wire.codec import Record, encode
 from projections.jobs import Job
 from simulation.authors import Authors
 from simulation.casts import cast_of, journal_view
-from simulation.containers import Containers
+from simulation.containers import SimulatedContainers
 from simulation.faults import Faults, Swarm
-from simulation.log import PARTITION, TICKS, Keep, Log
-from simulation.process import BUILDS, Emit, Process
-from simulation.tasks import TaskManager
+from simulation.log import PARTITION, TICKS, Keep, SimulatedLog
+from simulation.process import BUILDS, Emit, SimulatedProcess
+from simulation.tasks import SimulatedTasks
 from simulation.traffic import Traffic
-from turbine.lab.kernel import Clock, Streams
+from turbine.lab.kernel import Streams, VirtualClock
 
 HORIZON_MS = 7_200_000
 TICK_MS = 1_000
@@ -41,7 +41,7 @@ START_MS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
+class SentRecord:
     """What an instance tried to say, whatever became of it."""
 
     component: str
@@ -49,7 +49,7 @@ class Sent:
     record: Record
 
 
-class World:
+class SimulatedWorld:
     """One seed: build it, `run` it, `heal` it, then let the checkers judge it."""
 
     def __init__(
@@ -57,16 +57,18 @@ class World:
     ) -> None:
         self.seed, self.horizon_ms = seed, horizon_ms
         self.containers_most = containers  # None: a few, by chance
-        self.clock = Clock(START_MS)
+        self.clock = VirtualClock(START_MS)
         self.streams = Streams(seed)
         self.swarm = Swarm.draw(self.streams.fork("swarm"))
-        self.log = Log(self.clock, over_the_wire=self.swarm.over_the_wire, heard=self._heard)
+        self.log = SimulatedLog(
+            self.clock, over_the_wire=self.swarm.over_the_wire, heard=self._heard
+        )
         self.cast = cast_of(seed)
         self.newest_build = NEWEST_BUILD
         self.keeps = {name: Keep() for name in self.cast}
-        self.processes: list[Process] = []
-        self.everyone: list[Process] = []  # the dead too: what they read is accounted for
-        self.sent: list[Sent] = []
+        self.processes: list[SimulatedProcess] = []
+        self.everyone: list[SimulatedProcess] = []  # the dead too: what they read is accounted for
+        self.sent: list[SentRecord] = []
         self.forged: set[str] = set()
         self.counts: Counter[str] = Counter()
         self.calm = False  # faults are over
@@ -74,11 +76,13 @@ class World:
         self._send = self.streams.fork("send")
         self._poll = self.streams.fork("poll")
         self._read_at = 0
-        self._view: Owner[Job] = Owner(journal_view, [place(JOURNAL, PARTITION)], self.log.possible)
+        self._view: Stepper[Job] = Stepper(
+            journal_view, [place(JOURNAL, PARTITION)], self.log.possible
+        )
         self.authors = Authors(self)
-        self.managers = TaskManager(self)
+        self.managers = SimulatedTasks(self)
         self.traffic = Traffic(self)
-        self.containers = Containers(self)
+        self.containers = SimulatedContainers(self)
         self.faults = Faults(self)
 
     # --- what everyone may know
@@ -109,10 +113,10 @@ class World:
 
     # --- processes
 
-    def spawn(self, name: str, build: int, *, rewind: bool = False) -> Process:
+    def spawn(self, name: str, build: int, *, rewind: bool = False) -> SimulatedProcess:
         """Another instance of the component; whoever owned its keys is a zombie from now on."""
         self.number += 1
-        process = Process(
+        process = SimulatedProcess(
             self.cast[name],
             self.log,
             self.keeps[name],
@@ -138,31 +142,31 @@ class World:
                 delay_ms = self._send.expovariate(1 / 10_000)
                 self.clock.after(delay_ms, partial(self.kill, process))
 
-    def kill(self, process: Process) -> None:
+    def kill(self, process: SimulatedProcess) -> None:
         """Between two of its acts, wherever it stands."""
         if process.alive and not self.calm:
             process.alive = False
             self.processes.remove(process)
 
-    def doom(self, process: Process, acts: int) -> None:
+    def doom(self, process: SimulatedProcess, acts: int) -> None:
         """It will do as many more acts, and no more."""
         process.acts_left = acts
 
-    def flow(self, process: Process) -> None:
+    def flow(self, process: SimulatedProcess) -> None:
         """Nothing is stalled any more."""
         process.stalled.clear()
         if process.asleep and not process.idle:
             process.asleep = False
             self._schedule(process)
 
-    def _schedule(self, process: Process) -> None:
+    def _schedule(self, process: SimulatedProcess) -> None:
         gap_ms = self._poll.expovariate(1 / self.swarm.poll_ms)
         self.clock.at(
             max(int(self.clock.now_ms + gap_ms), process.frozen_until_ms),
             lambda: self._turn(process),
         )
 
-    def _turn(self, process: Process) -> None:
+    def _turn(self, process: SimulatedProcess) -> None:
         if self.calm or not process.alive:
             return
         if process.frozen_until_ms <= self.clock.now_ms:
@@ -185,11 +189,11 @@ class World:
                 process.wake(at)
                 self._schedule(process)
 
-    def deliver(self, process: Process, emit: Emit) -> None:
+    def deliver(self, process: SimulatedProcess, emit: Emit) -> None:
         """What the network makes of a write: it arrives, gets lost, comes late, or comes twice."""
         name = process.component.name
         build = NEWEST_BUILD if process.build > 1 and _new_words(emit.record) else 1
-        self.sent.append(Sent(name, emit.topic, emit.record))
+        self.sent.append(SentRecord(name, emit.topic, emit.record))
         chance = 1.0 if self.calm else self._send.random()
         if chance < self.swarm.lost:
             self.counts["write lost"] += 1
@@ -237,7 +241,7 @@ class World:
             record = Record("", f"tick-{number}", "ClockTicked", encode(body), body)
             self.log.append(CONTAINERS, record)
 
-    def heal(self) -> list[Process]:
+    def heal(self) -> list[SimulatedProcess]:
         """No more faults: one instance of each component goes on until the log is still."""
         self.calm = True
         self.containers.operator.settle()
@@ -267,7 +271,7 @@ class World:
         _finish(self.processes)  # containers never cease to beat
         return self.processes
 
-    def lose_everything(self) -> list[Process]:
+    def lose_everything(self) -> list[SimulatedProcess]:
         """All that was kept is gone once more: nothing may be said again."""
         self.processes = []
         for keep in self.keeps.values():
@@ -293,7 +297,7 @@ class World:
         return hasher.hexdigest()[:16]
 
 
-def _finish(processes: list[Process]) -> None:
+def _finish(processes: list[SimulatedProcess]) -> None:
     """Until none has anything to do: what one says is read by the others."""
     rounds = 0
     while sum(process.finish() for process in processes):

@@ -17,14 +17,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.query import StreamingQuery
 
 from spark_streaming.context import BadOperator
-from spark_streaming.progress import Progress
+from spark_streaming.progress import QueryProgress
 from spark_streaming.sink import Sink
 from spark_streaming.source import At, read_offsets
 
 Inputs = Sequence[tuple[str, Sequence[int]]]
 
 
-class Cut(NamedTuple):
+class StreamSpec(NamedTuple):
     """What one line reads, and where it is kept."""
 
     inputs: Inputs
@@ -38,7 +38,7 @@ Resets = Callable[[Iterable[At]], Iterable[str]]
 
 def by_partition(
     inputs: Inputs, counts: Mapping[str, int | None], checkpoint: str, what: str, resets: Resets
-) -> list[Cut]:
+) -> list[StreamSpec]:
     """A line for each partition number. Records of one key lie under one number in all inputs that
     are keyed alike, so a join finds its other side.
 
@@ -56,7 +56,7 @@ def by_partition(
     for number, some in sorted(found.items()):
         _check_whole(number, {topic for topic, _ in some}, counts)
         name = _name(number, what, resets((topic, number) for topic, _ in some))
-        cuts.append(Cut(some, name, f"{job}/{name}"))
+        cuts.append(StreamSpec(some, name, f"{job}/{name}"))
     return cuts
 
 
@@ -77,18 +77,18 @@ def _name(number: int, what: str, resets: Iterable[str]) -> str:
 
 
 @dataclass(slots=True)
-class Line:
-    """One that runs."""
+class BatchStream:
+    """A stream of a task that runs, with its query and its sink."""
 
-    cut: Cut
+    cut: StreamSpec
     rows: DataFrame
     query: StreamingQuery | None = None
     sink: Sink | None = None
-    progress: Progress = field(init=False)
+    progress: QueryProgress = field(init=False)
     _known: threading.Event = field(default_factory=threading.Event)
 
     def __post_init__(self) -> None:
-        self.progress = Progress(topic for topic, numbers in self.cut.inputs if numbers)
+        self.progress = QueryProgress(topic for topic, numbers in self.cut.inputs if numbers)
 
     def begin(self, name: str, checkpoint: str, interval_ms: int, sink: Sink) -> StreamingQuery:
         """Starts the query; a first batch may come before this returns."""
@@ -121,7 +121,7 @@ class Line:
             self.sink.close()
 
     def stop(self) -> None:
-        """The query ends, too."""
+        """Ends the sink's effects, then the query."""
         self.close()
         query = self.query
         if query is not None:

@@ -11,6 +11,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from turbine_client.errors import BadRequest, Unavailable
+
 COLUMNS = (
     "key BINARY, value BINARY, topic STRING, partition INT, offset BIGINT, timestamp TIMESTAMP,"
     " timestampType INT, headers ARRAY<STRUCT<key: STRING, value: BINARY>>"
@@ -20,15 +22,15 @@ TEXT_CHARS = 500
 """Of another's sentence that is handed on."""
 
 
-class BadOperator(ValueError):
+class BadOperator(BadRequest, ValueError):
     """An operator that cannot run as its job asks; the sentence says what to correct."""
 
 
-class OperatorFailed(BadOperator):
+class OperatorFailed(Unavailable):
     """An operator that failed by something that may pass, such as a store that was away."""
 
 
-class Source(NamedTuple):
+class TopicSource(NamedTuple):
     """One topic that the task reads, and how its values are to be understood."""
 
     topic: str
@@ -44,13 +46,13 @@ class TaskContext:
     job: str
     task: int
     arguments: tuple[str, ...]
-    sources: tuple[Source, ...]
+    sources: tuple[TopicSource, ...]
     raw: DataFrame
     """All inputs as Kafka has them: key, value, topic, partition, offset, timestamp, headers."""
 
     @property
     def name(self) -> str:
-        """job/index, as everywhere."""
+        """The task's name, `job/index`, as everywhere."""
         return f"{self.job}/{self.task}"
 
     def input(self, topic: str) -> DataFrame:
@@ -125,7 +127,7 @@ def understood(rows: DataFrame, form: str) -> DataFrame:
     return rows.withColumn("value", value)
 
 
-def whole_input(raw: DataFrame, sources: Sequence[Source]) -> DataFrame:
+def whole_input(raw: DataFrame, sources: Sequence[TopicSource]) -> DataFrame:
     """What an operator is called with: all inputs, understood where they are of one format."""
     forms = {one.format for one in sources}
     return understood(raw, forms.pop()) if len(forms) == 1 else raw
@@ -133,7 +135,7 @@ def whole_input(raw: DataFrame, sources: Sequence[Source]) -> DataFrame:
 
 def sources_of(
     inputs: Sequence[tuple[str, Sequence[int]]], config: Mapping[str, object]
-) -> tuple[Source, ...]:
+) -> tuple[TopicSource, ...]:
     """What a task reads, with the formats that its config names. An input of which the task has no
     partition is there as well, and empty: the operator is the same in all tasks."""
     told = config.get("inputs")
@@ -144,7 +146,7 @@ def sources_of(
     }
     numbers = dict(inputs)
     return tuple(
-        Source(topic, tuple(numbers.get(topic, ())), forms.get(topic, "bytes"))
+        TopicSource(topic, tuple(numbers.get(topic, ())), forms.get(topic, "bytes"))
         for topic in {**forms, **numbers}
     )
 

@@ -19,10 +19,11 @@ from pyspark.errors import PySparkException
 
 from spark_streaming.context import BadOperator, OperatorFailed
 from spark_streaming.failure import deepest, trace_of
-from spark_streaming.lag import CAUGHT_UP, UNKNOWN, Behind, Lags, together
-from spark_streaming.run import Place, Run, Work
-from spark_streaming.sink import LostCheckpoint, Seat
+from spark_streaming.lag import CAUGHT_UP, UNKNOWN, InputLag, Lags, together
+from spark_streaming.run import RunPlace, SparkRun, TaskWork
+from spark_streaming.sink import LostCheckpoint, OutputSession
 from spark_streaming.source import At
+from turbine_client.errors import Unavailable
 
 TEXT_CHARS = 2_000
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
@@ -30,7 +31,7 @@ _GONE = ("KAFKA_DATA_LOSS", "UnknownTopicOrPartition", "OffsetOutOfRange")
 """What Spark's source says of offsets that are no more; the last two are Java's exceptions."""
 
 
-class Verdict(NamedTuple):
+class RunEnd(NamedTuple):
     """How a run ended; the words are those of the supervisor."""
 
     how: str
@@ -41,11 +42,11 @@ class Verdict(NamedTuple):
 
 
 Counts = Mapping[str, int | None]
-Lag = Mapping[At, Behind]
+Lag = Mapping[At, InputLag]
 Reads = Mapping[At, int]
 """Of one run, by partition: how far behind it is, and how many records it has read since its
 start."""
-Judge = Callable[[BaseException], Verdict | None]
+Judge = Callable[[BaseException], RunEnd | None]
 """What the seat knows of an error; None: it is none of the broker's."""
 
 
@@ -53,13 +54,13 @@ class Hearer(Protocol):
     """Who is told what becomes of runs; called from many threads."""
 
     def started(self, run: int, offsets: Mapping[At, int], *, keeps_state: bool | None) -> None: ...
-    def ended(self, run: int, verdict: Verdict, offsets: Mapping[At, int]) -> None: ...
+    def ended(self, run: int, verdict: RunEnd, offsets: Mapping[At, int]) -> None: ...
     def loads(
         self, runs: Mapping[int, Counts], lags: Mapping[int, Lag], reads: Mapping[int, Reads]
     ) -> None: ...
 
 
-MakeSeat = Callable[[Work, Callable[[], bool]], Seat]
+MakeSeat = Callable[[TaskWork, Callable[[], bool]], OutputSession]
 """A seat for the work; the second argument says whether it was told to stop."""
 
 
@@ -68,7 +69,7 @@ class SparkEngine:
 
     def __init__(  # noqa: PLR0917 - each is another's, and none has a usual value
         self,
-        place: Place,
+        place: RunPlace,
         java_pid: int,
         make_seat: MakeSeat,
         judge: Judge,
@@ -77,14 +78,14 @@ class SparkEngine:
     ) -> None:
         self._place, self._judge, self._hearer, self._lags = place, judge, hearer, lags
         self._make_seat = make_seat
-        self._runs: dict[int, Run] = {}
+        self._runs: dict[int, SparkRun] = {}
         self._lock = threading.Lock()
-        self._use = Use(java_pid)
+        self._use = ProcessUse(java_pid)
         self._telling = threading.Lock()
 
-    def start(self, work: Work) -> None:
+    def start(self, work: TaskWork) -> None:
         """Begins a run; what becomes of it is told."""
-        run = Run(work, self._place, self._make_seat)
+        run = SparkRun(work, self._place, self._make_seat)
         with self._lock:
             self._runs[work.run] = run
         self._lags.watch(work.run, [(topic, n) for topic, ns in work.inputs for n in ns])
@@ -106,10 +107,10 @@ class SparkEngine:
     def _in_thread(self, name: str, call: Callable[..., None], *arguments: object) -> None:
         threading.Thread(target=call, args=arguments, name=name, daemon=True).start()
 
-    def _started(self, run: Run, offsets: Mapping[At, int]) -> None:
+    def _started(self, run: SparkRun, offsets: Mapping[At, int]) -> None:
         self._hearer.started(run.work.run, offsets, keeps_state=run.keeps_state)
 
-    def _ended(self, run: Run, failure: BaseException | None) -> None:
+    def _ended(self, run: SparkRun, failure: BaseException | None) -> None:
         with self._lock:
             del self._runs[run.work.run]
         self._lags.forget(run.work.run)
@@ -130,7 +131,7 @@ class SparkEngine:
         finally:
             self._telling.release()
 
-    def _measure(self, runs: Mapping[int, Run], lags: Mapping[int, Lag]) -> dict[int, Counts]:
+    def _measure(self, runs: Mapping[int, SparkRun], lags: Mapping[int, Lag]) -> dict[int, Counts]:
         counts = {number: run.counts() for number, run in runs.items()}
         self._use.share({number: one["busy_us"] or 0 for number, one in counts.items()})
         memory = self._use.memory_bytes()
@@ -149,10 +150,10 @@ class SparkEngine:
         return found
 
 
-STOPPED = Verdict("stopped")
+STOPPED = RunEnd("stopped")
 
 
-def whole(run: Run, lag: Lag) -> Behind:
+def whole(run: SparkRun, lag: Lag) -> InputLag:
     """A task by its partitions. One that has none is behind nothing, and of one that does not know
     yet where it begins nobody knows."""
     if not any(numbers for _, numbers in run.work.inputs):
@@ -160,29 +161,29 @@ def whole(run: Run, lag: Lag) -> Behind:
     return together(lag.values()) if lag else UNKNOWN
 
 
-def traced(error: BaseException) -> Verdict:
+def traced(error: BaseException) -> RunEnd:
     """With where it comes from: what a seat knows is said by its sentence."""
     return judged(error)._replace(traceback=trace_of(error))
 
 
-def judged(error: BaseException) -> Verdict:
+def judged(error: BaseException) -> RunEnd:
     """What ended a query that its seat has no word for."""
     text = str(error)
     if isinstance(error, LostCheckpoint):  # it would come out the same, as the next would
-        return Verdict("refused", "checkpoint-lost", text[:TEXT_CHARS])
-    if isinstance(error, BadOperator):
-        how = "failed" if isinstance(error, OperatorFailed) else "refused"
-        return Verdict(how, "operator-error", text[:TEXT_CHARS])
+        return RunEnd("refused", "checkpoint-lost", text[:TEXT_CHARS])
+    if isinstance(error, BadOperator | OperatorFailed):
+        how = "failed" if isinstance(error, Unavailable) else "refused"
+        return RunEnd(how, "operator-error", text[:TEXT_CHARS])
     if isinstance(error, PySparkException | Py4JError):
         condition = error.getCondition() if isinstance(error, PySparkException) else None
         cause = "input-gone" if any(one in text for one in _GONE) else "operator-error"
         known, explanation = deepest(text)
-        return Verdict("failed", cause, explanation[:TEXT_CHARS], known or condition or "")
+        return RunEnd("failed", cause, explanation[:TEXT_CHARS], known or condition or "")
     said = f"{type(error).__name__}: {text}" if text else type(error).__name__
-    return Verdict("failed", "defect", said[:TEXT_CHARS], type(error).__name__)
+    return RunEnd("failed", "defect", said[:TEXT_CHARS], type(error).__name__)
 
 
-class Use:
+class ProcessUse:
     """What both processes use, Java's and this one, and of CPU the Python workers as well, which
     Java starts for users' functions. The CPU is charged to tasks by how long they were busy; nobody
     can tell whose it was."""
@@ -207,11 +208,11 @@ class Use:
         }
 
     def cpu_ms(self, run: int) -> int:
-        """Since its start."""
+        """The CPU time of a run since its start."""
         return round(self._charged.get(run, 0.0))
 
     def memory_bytes(self) -> int | None:
-        """Resident, of both."""
+        """The resident memory of both processes, the JVM's and Python's."""
         sizes = [_resident(pid) for pid in (self._pid, os.getpid())]
         return None if None in sizes else sum(one or 0 for one in sizes)
 

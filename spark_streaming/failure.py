@@ -8,7 +8,7 @@ import traceback
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from spark_streaming.context import BadOperator
+from spark_streaming.context import BadOperator, OperatorFailed
 
 LINES_MOST = 60
 """The last ones: what went wrong stands at the end of a traceback, and at that of Java's causes."""
@@ -22,7 +22,7 @@ _FRAMES = ("\tat ", "\t... ")
 
 def trace_of(error: BaseException) -> str:
     """Whole lines, the last of which is what went wrong; none where a sentence says it all."""
-    if isinstance(error, BadOperator):  # that sentence is the run's verdict
+    if isinstance(error, BadOperator | OperatorFailed):  # that sentence is the run's verdict
         return trace_of(error.__cause__) if error.__cause__ is not None else ""
     if isinstance(error, PySparkException | Py4JError):
         # How Spark came to call the sink is ours and the same for all; what it says is the user's.

@@ -18,6 +18,8 @@ from tempfile import TemporaryDirectory
 
 import pyspark
 
+from turbine_client.errors import Unavailable
+
 START_S = 120.0
 """A cold start takes 3 s on a quiet machine; one that swaps must not pass for dead."""
 PAUSE_S = 0.02
@@ -52,7 +54,7 @@ FLAGS = (
 )
 
 
-class JavaFailed(RuntimeError):
+class JavaFailed(Unavailable):
     """Spark's Java process did not come up; the sentence says what to do."""
 
 

@@ -25,14 +25,14 @@ there for a day is known, too, to a few minutes."""
 ASK_S = 10.0
 
 
-class Behind(NamedTuple):
+class InputLag(NamedTuple):
     """A partition, or a task; None is unknown."""
 
     records: int | None
     ms: int | None
 
 
-UNKNOWN, CAUGHT_UP = Behind(None, None), Behind(0, 0)
+UNKNOWN, CAUGHT_UP = InputLag(None, None), InputLag(0, 0)
 
 
 class LagClock:
@@ -55,25 +55,25 @@ class LagClock:
             if len(seen) > KEPT:
                 del seen[1:-1:2]
 
-    def behind(self, position: Mapping[At, int], now_ms: int) -> dict[At, Behind]:
+    def behind(self, position: Mapping[At, int], now_ms: int) -> dict[At, InputLag]:
         """Each partition: its records, and the age of the oldest of them."""
         return {at: self._behind(at, offset, now_ms) for at, offset in position.items()}
 
-    def _behind(self, at: At, offset: int, now_ms: int) -> Behind:
+    def _behind(self, at: At, offset: int, now_ms: int) -> InputLag:
         seen = self._seen.get(at)
         if not seen or at in self._unseen:
             return UNKNOWN
         left = seen[-1][1] - offset
-        return Behind(left, _age_ms(seen, offset, now_ms)) if left > 0 else CAUGHT_UP
+        return InputLag(left, _age_ms(seen, offset, now_ms)) if left > 0 else CAUGHT_UP
 
 
-def together(parts: Iterable[Behind]) -> Behind:
+def together(parts: Iterable[InputLag]) -> InputLag:
     """A task by its partitions: records add up, and the oldest counts. Without one of them the rest
     would pass for less."""
     whole = list(parts)
     records = [one.records for one in whole if one.records is not None]
     ages_ms = [one.ms for one in whole if one.ms is not None]
-    return Behind(
+    return InputLag(
         sum(records) if len(records) == len(whole) else None,
         max(ages_ms, default=0) if len(ages_ms) == len(whole) else None,
     )
@@ -103,16 +103,16 @@ class Lags:
         threading.Thread(target=self._run, name="lags", daemon=True).start()
 
     def watch(self, run: int, places: Iterable[At]) -> None:
-        """From now on."""
+        """Includes the inputs of a run from now on."""
         with self._lock:
             self._wanted[run] = frozenset(places)
 
     def forget(self, run: int) -> None:
-        """It has ended."""
+        """Leaves out the inputs of a run that has ended."""
         with self._lock:
             self._wanted.pop(run, None)
 
-    def behind(self, position: Mapping[At, int]) -> dict[At, Behind]:
+    def behind(self, position: Mapping[At, int]) -> dict[At, InputLag]:
         """As it is now, by the last look."""
         with self._lock:
             return self._clock.behind(position, _now_ms())

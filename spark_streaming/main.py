@@ -19,23 +19,24 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from components.runtime.process.local import LocalFailed, ask_spark
+from components.runtime.process.local import ask_spark
 from components.runtime.process.logs import configure_logs
 from components.runtime.process.secrets import secrets_of
-from spark_streaming.engine import Counts, Lag, Reads, SparkEngine, Verdict
+from spark_streaming.engine import Counts, Lag, Reads, RunEnd, SparkEngine
 from spark_streaming.lag import Lags
-from spark_streaming.run import Place, Voice
-from spark_streaming.run import Work as SparkWork
-from spark_streaming.session import Options, start_session
+from spark_streaming.run import RunPlace, Voice
+from spark_streaming.run import TaskWork as SparkWork
+from spark_streaming.session import SparkOptions, start_session
 from spark_streaming.source import At, java_options
 from spark_streaming.stdout import Voices, tell_workers
-from tasks.core.protocol import Ended, Left, Spot, Work, line
+from tasks.core.protocol import Ended, InputSpot, Left, WorkOrder, line
 from tasks.core.traces import last_lines
 from tasks.deadline import Deadline
 from tasks.pipes import Orders, first_line, tell
 from tasks.process_tree import die_with, name_process
-from tasks.session import Seat
+from tasks.session import TaskSession
 from tasks.task_log import TaskLogs
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
 
 EXIT_NO_SPARK = 3
@@ -43,7 +44,7 @@ OWN = frozenset({"jars", "heap.mb", "master"})
 """Of the [spark] settings; all others are Spark's."""
 
 
-class Mouth:
+class EventWriter:
     """Tells the supervisor, whole lines from many threads."""
 
     def __init__(self, logs: TaskLogs, secrets: Sequence[str] = ()) -> None:
@@ -53,7 +54,7 @@ class Mouth:
         os.dup2(2, 1)
 
     def say(self, text: bytes) -> None:
-        """One line."""
+        """Writes one line to the supervisor."""
         with self._lock:
             tell(text, self._voice)
 
@@ -62,8 +63,8 @@ class Mouth:
         said = line("started", run=run, offsets=_spots(offsets), keeps_state=keeps_state)
         self.say(said)
 
-    def ended(self, run: int, verdict: Verdict, offsets: Mapping[At, int]) -> None:
-        """A run is over."""
+    def ended(self, run: int, verdict: RunEnd, offsets: Mapping[At, int]) -> None:
+        """Tells that a run is over, how and why."""
         verdict = verdict._replace(traceback=last_lines(verdict.traceback, self._secrets))
         said = Ended(run=run, **verdict._asdict(), offsets=_spots(offsets))
         self._logs.end(said)
@@ -80,17 +81,17 @@ class Mouth:
         self.say(line("loads", runs=runs, partitions=left))
 
 
-def _spots(offsets: Mapping[At, int]) -> tuple[Spot, ...]:
-    return tuple(Spot(*at, offset) for at, offset in sorted(offsets.items()))
+def _spots(offsets: Mapping[At, int]) -> tuple[InputSpot, ...]:
+    return tuple(InputSpot(*at, offset) for at, offset in sorted(offsets.items()))
 
 
-def judge(error: BaseException) -> Verdict | None:
+def judge(error: BaseException) -> RunEnd | None:
     """What a seat knows of an error."""
-    found = Seat.verdict(error)
-    return None if found is None else Verdict(*found)
+    found = TaskSession.verdict(error)
+    return None if found is None else RunEnd(*found)
 
 
-def options_of(spark: Mapping[str, str], scratch: Path) -> Options:
+def options_of(spark: Mapping[str, str], scratch: Path) -> SparkOptions:
     """As the [spark] settings say."""
     named = spark.get("jars")
     jars, flags = ([*map(str, Path(named).glob("*.jar"))], []) if named else ask_spark(at_once=True)
@@ -98,7 +99,7 @@ def options_of(spark: Mapping[str, str], scratch: Path) -> Options:
     more = {f"spark.{name}": value for name, value in spark.items() if name not in OWN}
     if master.startswith("local"):  # else workers are on machines that may have no Turbine
         more = {"spark.python.daemon.module": "spark_streaming.stdout", **more}
-    return Options(
+    return SparkOptions(
         jars=tuple(map(Path, sorted(jars))),
         flags=tuple(flags),
         scratch=scratch,
@@ -110,12 +111,12 @@ def options_of(spark: Mapping[str, str], scratch: Path) -> Options:
 
 def seat_maker(
     settings: Settings, deadline: Deadline
-) -> Callable[[SparkWork, Callable[[], bool]], Seat]:
+) -> Callable[[SparkWork, Callable[[], bool]], TaskSession]:
     """Every task's own, under the container's deadline."""
 
-    def make(work: SparkWork, stopped: Callable[[], bool]) -> Seat:
-        assert isinstance(work, Work)
-        return Seat(
+    def make(work: SparkWork, stopped: Callable[[], bool]) -> TaskSession:
+        assert isinstance(work, WorkOrder)
+        return TaskSession(
             work, settings, deadline, stopped, **{"linger.ms": 5, "compression.type": "lz4"}
         )
 
@@ -147,10 +148,10 @@ def _is_inherited(file: int) -> bool:
         return False
 
 
-def _heed(engine: SparkEngine, logs: TaskLogs, order: Mapping[str, object]) -> None:
+def _handle(engine: SparkEngine, logs: TaskLogs, order: Mapping[str, object]) -> None:
     match order:
         case {"what": "start", "work": dict(plain)}:
-            work = Work.from_plain(plain)
+            work = WorkOrder.from_plain(plain)
             logs.begin(work)
             engine.start(work)
         case {"what": "stop" | "kill", "run": int(run)}:
@@ -176,7 +177,7 @@ def main(arguments: list[str] | None = None) -> int:
         first["bootstrap"], first["prefix"], kafka=first["kafka"], spark=first["spark"]
     )
     logs, voices = TaskLogs(given.deadline.parent), Voices()
-    mouth = Mouth(logs, secrets_of({**settings.kafka, **settings.spark}))
+    mouth = EventWriter(logs, secrets_of({**settings.kafka, **settings.spark}))
     voices.install()
     scratch = Path(first["scratch"])
     scratch.mkdir(parents=True)
@@ -184,19 +185,19 @@ def main(arguments: list[str] | None = None) -> int:
         spark, java = start_session(
             options_of(settings.spark, scratch), partial(die_with, os.getpid()), kept
         )
-    except LocalFailed as failed:
+    except Unavailable as failed:
         sys.stderr.write(f"turbine: {failed}\n")
         return EXIT_NO_SPARK
     threading.Thread(target=_follow, args=(java.wait,), daemon=True).start()
     kafka = {"bootstrap.servers": settings.bootstrap, **settings.kafka}
     java_kafka = java_options(settings.bootstrap, settings.kafka)
-    place = Place(spark, java_kafka, scratch, voice_of(spark, voices, logs))
+    place = RunPlace(spark, java_kafka, scratch, voice_of(spark, voices, logs))
     make = seat_maker(settings, Deadline.open(given.deadline))
     engine = SparkEngine(place, java.pid, make, judge, mouth, Lags(kafka))
     orders = Orders()
     mouth.say(line("ready"))
     while True:
-        orders.read(partial(_heed, engine, logs))
+        orders.read(partial(_handle, engine, logs))
 
 
 def _follow(wait: Callable[[], int]) -> None:

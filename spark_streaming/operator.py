@@ -125,7 +125,7 @@ def _explained(name: str, context: TaskContext | None = None) -> Iterator[None]:
     """Whatever is raised within becomes a sentence about the operator."""
     try:
         yield
-    except BadOperator:
+    except (BadOperator, OperatorFailed):
         raise
     except PySparkException as error:
         known = ""

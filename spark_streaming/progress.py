@@ -19,7 +19,7 @@ KEPT = 200
 """Batches whose times are known."""
 
 
-class Progress:
+class QueryProgress:
     """Of one query, which reads these topics. Used from one thread."""
 
     def __init__(self, topics: Iterable[str] = ()) -> None:

@@ -20,13 +20,13 @@ from pyspark.errors import StreamingQueryException
 from pyspark.sql import DataFrame, SparkSession
 
 from events.job_config.spelling import plain_sql
-from spark_streaming.batch_stream import Cut, Inputs, Line, by_partition, check_state
+from spark_streaming.batch_stream import BatchStream, Inputs, StreamSpec, by_partition, check_state
 from spark_streaming.context import TaskContext, sources_of
 from spark_streaming.failure import trace_of
 from spark_streaming.kept import fit_offsets
 from spark_streaming.operator import SQL, apply_operator, check_installed, is_stateful, renew
-from spark_streaming.progress import Progress
-from spark_streaming.sink import Closed, Seat, Sink, files_in, kafka_of_spark
+from spark_streaming.progress import QueryProgress
+from spark_streaming.sink import Closed, OutputSession, Sink, files_in, kafka_of_spark
 from spark_streaming.source import READ, At, read_kafka
 
 LOOK_S = 0.5
@@ -34,7 +34,7 @@ STARTS_AT_ONCE = threading.Semaphore(2)
 """Each plans a query, which keeps a core busy: more at once only make the first ones later."""
 
 
-class Work(Protocol):
+class TaskWork(Protocol):
     """What a task is to do, as its supervisor says it."""
 
     @property
@@ -67,12 +67,12 @@ class Work(Protocol):
     def threads(self) -> int: ...
 
 
-Voice = Callable[[Work], AbstractContextManager[None]]
+Voice = Callable[[TaskWork], AbstractContextManager[None]]
 """Within it, what this thread prints and logs is that task's."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RunPlace:
     """Where a run does what it does."""
 
     spark: SparkSession
@@ -81,23 +81,26 @@ class Place:
     voice: Voice = lambda _: nullcontext()
 
 
-Started = Callable[["Run", Mapping[At, int]], None]
-Ended = Callable[["Run", BaseException | None], None]
+Started = Callable[["SparkRun", Mapping[At, int]], None]
+Ended = Callable[["SparkRun", BaseException | None], None]
 
 
-class Run:
+class SparkRun:
     """Lives in a thread of its own; told to stop from others."""
 
     def __init__(
-        self, work: Work, place: Place, make_seat: Callable[[Work, Callable[[], bool]], Seat]
+        self,
+        work: TaskWork,
+        place: RunPlace,
+        make_seat: Callable[[TaskWork, Callable[[], bool]], OutputSession],
     ) -> None:
         self.work, self.place = work, place
         self._make_seat = make_seat
         self.config: Mapping[str, Any] = json.loads(work.config_json or "{}")
-        self._seat: Seat | None = None
+        self._seat: OutputSession | None = None
         self._last: Mapping[At, int] = {}  # once the seat is left
         self._claimed_s: float | None = None  # where that was a commit of offsets
-        self._lines: list[Line] = []
+        self._lines: list[BatchStream] = []
         self.keeps_state: bool | None = None  # from one batch to the next; None: nobody knows yet
         self._stopping = threading.Event()
         self._lock = threading.Lock()  # of the lines
@@ -105,7 +108,7 @@ class Run:
 
     @property
     def stopping(self) -> bool:
-        """Was it told to?"""
+        """Whether the run was told to stop."""
         return self._stopping.is_set()
 
     @property
@@ -179,17 +182,17 @@ class Run:
         finally:
             STARTS_AT_ONCE.release()
 
-    def _cut(self, begins: Mapping[At, int], seat: Seat) -> Iterator[Line]:
+    def _cut(self, begins: Mapping[At, int], seat: OutputSession) -> Iterator[BatchStream]:
         """The task's lines. Batches of one that is kept go on where it ended; others begin where
         the group is."""
         work = self.work
         whole = self._plan(work.inputs, begins, 1)
         self.keeps_state = is_stateful(whole)
         if not self.keeps_state:
-            cut = Cut(work.inputs, "", "")
+            cut = StreamSpec(work.inputs, "", "")
             if work.guarantee == "files":
-                cut = Cut(work.inputs, str(work.specs), f"{work.checkpoint}/{work.specs}")
-            yield Line(cut, whole)
+                cut = StreamSpec(work.inputs, str(work.specs), f"{work.checkpoint}/{work.specs}")
+            yield BatchStream(cut, whole)
             return
         counts = {one["topic"]: one.get("partitions") for one in self.config.get("inputs", ())}
         what = f"{work.operator}\n{plain_sql(str(self.config.get('sql', '')))}"
@@ -199,7 +202,7 @@ class Run:
         for cut in cuts:
             some = {(topic, n): begins[topic, n] for topic, numbers in cut.inputs for n in numbers}
             fit_offsets(self.place.spark, cut.checkpoint, some)
-            yield Line(cut, self._plan(cut.inputs, begins, len(cuts)))
+            yield BatchStream(cut, self._plan(cut.inputs, begins, len(cuts)))
 
     def _plan(self, inputs: Inputs, begins: Mapping[At, int], lines: int) -> DataFrame:
         """What a query computes, which is one of so many. Queries in SQL have a session each: views
@@ -215,7 +218,7 @@ class Run:
         renew(work.operator, f"{work.package} {work.package_version}")
         return apply_operator(work.operator, str(self.config.get("sql", "")), context)
 
-    def _start(self, line: Line, seat: Seat) -> None:
+    def _start(self, line: BatchStream, seat: OutputSession) -> None:
         if self.stopping:
             raise Closed
         cut = line.cut
@@ -266,7 +269,7 @@ class Run:
 
     # --- its end
 
-    def _known(self) -> list[Line]:
+    def _known(self) -> list[BatchStream]:
         with self._lock:
             return list(self._lines)
 
@@ -295,7 +298,7 @@ class Run:
                 line.progress.take(line.query, READ)
         sinks = [line.sink for line in lines if line.sink is not None]
         return {
-            **summed([line.progress.counts() for line in lines] or [Progress().counts()]),
+            **summed([line.progress.counts() for line in lines] or [QueryProgress().counts()]),
             "records_out": total([sink.records for sink in sinks]),
             "bytes_out": total([sink.bytes for sink in sinks]),
         }
@@ -318,7 +321,7 @@ class Run:
         return round(1000 * (time.monotonic() - max(known))) if known else None
 
 
-def _number(cut: Cut) -> int:
+def _number(cut: StreamSpec) -> int:
     """The partition number of a line by partition."""
     return cut.inputs[0][1][0]
 

@@ -44,7 +44,7 @@ SETTINGS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class SparkOptions:
     """What differs from one container to another."""
 
     jars: tuple[Path, ...]
@@ -56,7 +56,7 @@ class Options:
 
 
 def start_session(
-    options: Options, tie: Callable[[], None], keep_fds: Sequence[int] = ()
+    options: SparkOptions, tie: Callable[[], None], keep_fds: Sequence[int] = ()
 ) -> tuple[SparkSession, subprocess.Popen[bytes]]:
     """The session and its Java process. `tie` is called in the child before it is Java."""
     settings = {

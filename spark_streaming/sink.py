@@ -16,6 +16,7 @@ from typing import Protocol
 from pyspark.sql import DataFrame
 
 from spark_streaming.source import At
+from turbine_client.errors import Corrupt
 
 Record = tuple[bytes | None, bytes | None]
 """Key and value."""
@@ -23,7 +24,7 @@ Offsets = Callable[[int], Mapping[At, int]]
 """How far the input goes that a batch is made of."""
 
 
-class Seat(Protocol):
+class OutputSession(Protocol):
     """A task's place at the broker: whoever takes it fences who had it."""
 
     @property
@@ -67,7 +68,7 @@ class Seat(Protocol):
         ...
 
 
-class LostCheckpoint(RuntimeError):
+class LostCheckpoint(Corrupt):
     """The batches that a checkpoint counts are not those that were committed."""
 
 
@@ -83,7 +84,7 @@ class Sink:
 
     def __init__(
         self,
-        seat: Seat,
+        seat: OutputSession,
         lineage: str,
         offsets: Offsets,
         topic: str | None,

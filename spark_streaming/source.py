@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from spark_streaming.context import BadOperator, Source
+from spark_streaming.context import BadOperator, TopicSource
 
 At = tuple[str, int]
 
@@ -84,7 +84,7 @@ def by_topic(position: Mapping[At, int]) -> dict[str, dict[str, int]]:
 
 
 def read_offsets(text: str) -> dict[At, int]:
-    """The same, read back."""
+    """The offsets that Spark wrote as JSON, by place."""
     plain: Mapping[str, Mapping[str, int]] = json.loads(text)
     return {
         (topic, int(partition)): offset
@@ -96,7 +96,7 @@ def read_offsets(text: str) -> dict[At, int]:
 def read_kafka(
     spark: SparkSession,
     options: Mapping[str, str],
-    sources: Iterable[Source],
+    sources: Iterable[TopicSource],
     position: Mapping[At, int],
     batch_records: int,
     *,

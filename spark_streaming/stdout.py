@@ -70,17 +70,17 @@ class Voices(threading.local):
 
     def install(self) -> None:
         """From now on, for `print`, `warnings`, tracebacks and `logging` of this process; once."""
-        if isinstance(sys.stdout, Stream):
+        if isinstance(sys.stdout, SplitStream):
             return
-        sys.stdout = Stream(self, STDOUT, sys.stdout)
-        sys.stderr = Stream(self, STDERR, sys.stderr)
+        sys.stdout = SplitStream(self, STDOUT, sys.stdout)
+        sys.stderr = SplitStream(self, STDERR, sys.stderr)
         root = logging.getLogger()
         for handler in root.handlers:
             handler.addFilter(lambda _: self.log is None)
         root.addHandler(Handler(self))
 
 
-class Stream(io.TextIOBase):
+class SplitStream(io.TextIOBase):
     """A standard stream that asks who speaks."""
 
     def __init__(self, voices: Voices, name: str, other: TextIO) -> None:
@@ -99,21 +99,21 @@ class Stream(io.TextIOBase):
         self._other.flush()
 
     def writable(self) -> bool:
-        """As standard streams are."""
+        """Whether it can be written to: always, as standard streams can."""
         return True
 
     def fileno(self) -> int:
-        """Of the other stream."""
+        """The descriptor of the stream beneath."""
         return self._other.fileno()
 
     @property
     def encoding(self) -> str:  # type: ignore[override]  # a class has none of its own
-        """As files have it."""
+        """The encoding by the name that files have for it."""
         return "utf-8"
 
     @property
     def buffer(self) -> Any:
-        """Bytes are nobody's."""
+        """The buffer of the stream beneath: bytes belong to no task."""
         return self._other.buffer
 
 

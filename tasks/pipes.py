@@ -26,14 +26,14 @@ class Orders:
     def __init__(self) -> None:
         self._text = b""
 
-    def read(self, heed: Callable[[Mapping[str, Any]], None]) -> None:
-        """What has come."""
+    def read(self, handle: Callable[[Mapping[str, Any]], None]) -> None:
+        """Reads what has come, and hands over each whole line of it."""
         chunk = os.read(0, CHUNK)
         if not chunk:
             os._exit(0)
         *lines, self._text = (self._text + chunk).split(b"\n")
         for one in lines:
-            heed(json.loads(one))
+            handle(json.loads(one))
 
 
 def first_line() -> bytes:

@@ -18,15 +18,12 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from components.runtime.kafka.transactions import in_time, transactional
 from events.job_config.reserved import NO_TOPIC, is_reserved_topic
 from tasks.core.claims import Claim, claim_of
-from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, Spot, Work
+from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, InputSpot, WorkOrder
 from tasks.core.resets import OutOfRange, begin_of, wish_of
 from tasks.deadline import Deadline, own_ms
-from tasks.watchdog import Watch
-from turbine_client.clients import (
-    ABSENT,
-    BrokerUnreachable,
-    consumer,
-)
+from tasks.watchdog import Watchdog
+from turbine_client.clients import ABSENT, consumer
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 ASK_S = 15.0
@@ -57,7 +54,7 @@ Record = tuple[bytes | str | None, bytes | None]
 NO_MARK = ("", -1)
 
 
-class Verdict(NamedTuple):
+class SessionEnd(NamedTuple):
     """How a run ends, and why: fields of `Ended`."""
 
     how: str
@@ -74,7 +71,7 @@ class Over(Exception):
         self.how, self.cause = how, cause
 
 
-def refuse_reserved(work: Work, settings: Settings) -> None:
+def refuse_reserved(work: WorkOrder, settings: Settings) -> None:
     """Of a config that was accepted before such topics were refused, or by who does not know the
     prefix of the log: nothing of it is run."""
     output = (json.loads(work.config_json or "{}").get("output") or {}).get("topic")
@@ -88,12 +85,12 @@ def refuse_reserved(work: Work, settings: Settings) -> None:
             raise Over(REFUSED, "reserved-topic", said)
 
 
-class Seat:
+class TaskSession:
     """Of one run. Used from one thread at a time."""
 
     def __init__(
         self,
-        work: Work,
+        work: WorkOrder,
         settings: Settings,
         deadline: Deadline,
         stopped: Callable[[], bool],
@@ -101,7 +98,7 @@ class Seat:
     ) -> None:
         self._work, self._settings, self._deadline = work, settings, deadline
         self._stopped = stopped
-        self._watch = Watch()
+        self._watch = Watchdog()
         self._claim = Claim(work.specs, work.shard, work.shard_number, work.container, work.epoch)
         self._position: dict[At, int] = {}
         self._marks: dict[At, tuple[str, int]] = {}  # the line and the batch of each offset
@@ -123,9 +120,9 @@ class Seat:
         """What was committed last: the next offset of each partition."""
         return self._position  # another one after each commit: it may be read from any thread
 
-    def spots(self) -> tuple[Spot, ...]:
+    def spots(self) -> tuple[InputSpot, ...]:
         """The same, as it is told."""
-        return tuple(Spot(*at, offset) for at, offset in sorted(self._position.items()))
+        return tuple(InputSpot(*at, offset) for at, offset in sorted(self._position.items()))
 
     def last_batch(self, lineage: str) -> int:
         """The number of the batch that was committed last, of those that are numbered in one line;
@@ -331,23 +328,23 @@ class Seat:
             del self._producer
 
     @staticmethod
-    def verdict(error: BaseException) -> Verdict | None:
+    def verdict(error: BaseException) -> SessionEnd | None:
         """How a run ends by this; None: it is none of the broker's."""
         match error:
             case Over() | OutOfRange():
-                return Verdict(error.how, error.cause, str(error))
+                return SessionEnd(error.how, error.cause, str(error))
             case KafkaException():
                 return _verdict(error.args[0])
             case BrokerUnreachable():
-                return Verdict(FAILED, "broker-unreachable", str(error))
+                return SessionEnd(FAILED, "broker-unreachable", str(error))
             case _:
                 return None
 
 
-def _verdict(error: KafkaError) -> Verdict:
+def _verdict(error: KafkaError) -> SessionEnd:
     """A fatal error first: after it the client answers with errors that look like passing."""
     if error.code() in _FENCED:
         said = f"another has its name at the broker: {error.str()}"
-        return Verdict(FENCED, "fenced", said, error.name())
+        return SessionEnd(FENCED, "fenced", said, error.name())
     cause = "input-gone" if error.code() in GONE else "sink-refused"
-    return Verdict(FAILED, cause, error.str(), error.name())
+    return SessionEnd(FAILED, cause, error.str(), error.name())

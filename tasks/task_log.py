@@ -21,7 +21,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from tasks.core.protocol import Ended, Work
+from tasks.core.protocol import Ended, WorkOrder
 
 TASKS = "tasks"
 FILE_BYTES_MOST = 1_000_000
@@ -47,7 +47,7 @@ _LINE = re.compile(
 # --- reading
 
 
-class Line(NamedTuple):
+class PrintedLine(NamedTuple):
     """One line of a task's file."""
 
     at_ms: int
@@ -72,7 +72,7 @@ def tasks_in(directory: Path, job: str) -> list[int]:
     return sorted({int(one["task"]) for one in named if one is not None and one["job"] == job})
 
 
-def line_of(text: bytes) -> Line | None:
+def line_of(text: bytes) -> PrintedLine | None:
     """A line as it was written, without its end; None: it is none of ours."""
     found = _LINE.fullmatch(text)
     if found is None:
@@ -80,7 +80,7 @@ def line_of(text: bytes) -> Line | None:
     stamp, run, stream, said = (part.decode(errors="replace") for part in found.groups())
     try:
         at = datetime.fromisoformat(stamp)
-        return Line((at - _EPOCH) // timedelta(milliseconds=1), run, stream, said)
+        return PrintedLine((at - _EPOCH) // timedelta(milliseconds=1), run, stream, said)
     except (ValueError, TypeError):  # no time, or one without a zone
         return None
 
@@ -204,8 +204,8 @@ class TaskLogs:
         self._place = place
         self._runs: dict[int, TaskLog] = {}
 
-    def begin(self, work: Work) -> TaskLog:
-        """A run begins."""
+    def begin(self, work: WorkOrder) -> TaskLog:
+        """The file of the run's task, with a line about its start."""
         path = file_of(self._place, work.job, work.task)
         found = self._runs[work.run] = TaskLog(path, f"{work.epoch}.{work.run}")
         runs = list(self._runs.values())  # at once: threads end theirs meanwhile
@@ -221,7 +221,7 @@ class TaskLogs:
         return self._runs.get(run)
 
     def end(self, ended: Ended) -> None:
-        """A run is over."""
+        """Writes how the run ended, as the last line of it."""
         found = self._runs.pop(ended.run, None)
         if found is not None:
             known = "" if ended.error_class in ended.explanation else ended.error_class

@@ -15,7 +15,7 @@ from components.runtime.process.exits import EXIT_STUCK, die
 LOOK_S = 0.5
 
 
-class Watch:
+class Watchdog:
     """One thread that looks at what the main one is doing."""
 
     def __init__(self, end: Callable[[int, str], None] = die) -> None:
@@ -49,5 +49,5 @@ class Watch:
             self.look()
 
     def close(self) -> None:
-        """Nobody looks any more."""
+        """Ends the thread that looks."""
         self._over.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
 import signal
@@ -71,6 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Where all tests run, the simulator's seeds are played while those with brokers wait; one
     worker has it done for all of them."""
+    gc.collect()
+    gc.freeze()  # what is loaded by now stays: to look it through again and again took a sixth
     first = os.environ.get("PYTEST_XDIST_WORKER", "gw0") == "gw0"
     folders = {item.path.parent.name for item in session.items}
     every = {"simulation", "integration"} <= folders

@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from turbine.read.sources.log import Log
     from turbine_client import (
         Accepted,
+        BadRequest,
         BadSettings,
         BrokerUnreachable,
+        Corrupt,
         Once,
         Outcome,
         Publisher,
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
         Subscriber,
         Tampered,
         TooLarge,
+        TurbineError,
+        Unavailable,
         Unheard,
         Unknown,
         Verdict,
@@ -32,8 +36,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accepted",
+    "BadRequest",
     "BadSettings",
     "BrokerUnreachable",
+    "Corrupt",
     "Log",
     "Once",
     "Outcome",
@@ -42,32 +48,17 @@ __all__ = [
     "Subscriber",
     "Tampered",
     "TooLarge",
+    "TurbineError",
+    "Unavailable",
     "Unheard",
     "Unknown",
     "Verdict",
     "verify_webhook",
 ]
 
-_HOMES = {
-    "Accepted": "turbine_client",
-    "BadSettings": "turbine_client",
-    "BrokerUnreachable": "turbine_client",
-    "Log": "turbine.read.sources.log",
-    "Once": "turbine_client",
-    "Outcome": "turbine_client",
-    "Publisher": "turbine_client",
-    "Rejected": "turbine_client",
-    "Subscriber": "turbine_client",
-    "Tampered": "turbine_client",
-    "TooLarge": "turbine_client",
-    "Unheard": "turbine_client",
-    "Unknown": "turbine_client",
-    "Verdict": "turbine_client",
-    "verify_webhook": "turbine_client",
-}
-
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module 'turbine' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    home = "turbine.read.sources.log" if name == "Log" else "turbine_client"
+    return getattr(import_module(home), name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from importlib.util import find_spec
 
-from turbine_client.settings import BadSettings
+from turbine_client.errors import Unavailable
 
 EXTRAS = {
     "api": ("fastapi", "starlette", "uvicorn"),
@@ -19,7 +19,7 @@ EXTRAS = {
 """The modules of each, as they are imported."""
 
 
-class NotInstalled(BadSettings):
+class NotInstalled(Unavailable):
     """A package that this machine lacks; the sentence says which extra brings it."""
 
 

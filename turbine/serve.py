@@ -7,72 +7,55 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
-from components.runtime.kafka.topics import TopicsError, verify_topics
+from components.runtime.kafka.topics import verify_topics
 from components.runtime.process.exits import leave
+from components.runtime.process.loop import StopSignal
 from components.runtime.process.metrics import LOOPBACK
 from events.topics import JOURNAL, topics_under
 from turbine.extras import lacking
+from turbine.failures import end_process
+from turbine.installed import add_policies
+from turbine_client.errors import TurbineError
 from turbine_client.settings import BadSettings, Settings, settings_by, take_flags
 
 EXIT_ORPHANED = 76
 PR_SET_PDEATHSIG = 1
+Alone: TypeAlias = Callable[[Settings, StopSignal, str], int]
+"""Runs a component until the signal, for a tier where it is of one; the exit code."""
 
 
-def _clock(settings: Settings, _: str) -> int:
-    from components.clock.agents import serve
-    from components.runtime.process.loop import Stop
-
-    return serve(settings, Stop().listen())
+def _with_loop(module: str) -> Alone:
+    """A component with a loop of its own, by the module that has it."""
+    return lambda settings, stop, _: import_module(module).serve(settings, stop)
 
 
-def _publisher(settings: Settings, _: str) -> int:
-    from components.publisher.agents import serve
-    from components.runtime.process.loop import Stop
+def _of_tier(module: str) -> Alone:
+    """A component that decides about one tier, by the module that decides."""
 
-    return serve(settings, Stop().listen())
+    def run(settings: Settings, stop: StopSignal, tier: str) -> int:
+        from components.runtime.tier.shell import serve
+
+        return serve(settings, stop, import_module(module).component_of(tier))
+
+    return run
 
 
-def _auditor(settings: Settings, _: str) -> int:
+def _auditor(settings: Settings, stop: StopSignal, _: str) -> int:
     from components.auditor.agents import serve
-    from components.runtime.process.loop import Stop
     from turbine.read.logics import audited_with
 
-    return serve(settings, Stop().listen(), audited_with)
+    return serve(settings, stop, audited_with)
 
 
-def _shard_manager(settings: Settings, tier: str) -> int:
-    from components.runtime.process.loop import Stop
-    from components.runtime.tier.shell import serve
-    from components.shard_manager.decide import component_of
-
-    return serve(settings, Stop().listen(), component_of(tier))
-
-
-def _capacity_manager(settings: Settings, tier: str) -> int:
-    from components.capacity_manager.decide import component_of
-    from components.runtime.process.loop import Stop
-    from components.runtime.tier.shell import serve
-
-    return serve(settings, Stop().listen(), component_of(tier))
-
-
-def _api(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
+def _api(settings: Settings, stop: StopSignal, _: str) -> int:
     from turbine.api.server import Serving, serve
 
     # Beside other fleets of this machine another port is taken; it stands in the directory.
-    return serve(settings, Serving(any_port=True), Stop().listen())
-
-
-def _webhooks(settings: Settings, _: str) -> int:
-    from components.runtime.process.loop import Stop
-    from components.webhooks.agents import serve
-
-    return serve(settings, Stop().listen())
+    return serve(settings, Serving(any_port=True), stop)
 
 
 class Shown(NamedTuple):
@@ -84,14 +67,13 @@ class Shown(NamedTuple):
     tasks_per_job: bool = False
 
 
-def _exporter(settings: Settings, shown: Shown) -> int:
-    from components.runtime.process.loop import Stop
+def _exporter(settings: Settings, stop: StopSignal, shown: Shown) -> int:
     from turbine.exporter.exporter import PORT, serve
-    from turbine.exporter.families import JOBS_MOST, Asked
+    from turbine.exporter.families import JOBS_MOST, MetricOptions
 
     most = JOBS_MOST if shown.jobs_most is None else shown.jobs_most
-    asked = Asked(most, shown.tasks_per_job)
-    return serve(settings, Stop().listen(), shown.host, shown.port or PORT, asked)
+    asked = MetricOptions(most, shown.tasks_per_job)
+    return serve(settings, stop, shown.host, shown.port or PORT, asked)
 
 
 EXPORTER = "exporter"
@@ -102,14 +84,14 @@ KEYED = {
     "auto-scaler": "components.auto_scaler.decide",
 }
 """Job-keyed components, by the module that decides; any of them may share one worker."""
-ALONE: dict[str, Callable[[Settings, str], int]] = {
+ALONE: Mapping[str, Alone] = {
     "api": _api,
     "auditor": _auditor,
-    "capacity-manager": _capacity_manager,
-    "clock": _clock,
-    "publisher": _publisher,
-    "shard-manager": _shard_manager,
-    "webhooks": _webhooks,
+    "capacity-manager": _of_tier("components.capacity_manager.decide"),
+    "clock": _with_loop("components.clock.agents"),
+    "publisher": _with_loop("components.publisher.agents"),
+    "shard-manager": _of_tier("components.shard_manager.decide"),
+    "webhooks": _with_loop("components.webhooks.agents"),
 }
 """Those that are a process of their own."""
 SERVED = (*sorted((*ALONE, EXPORTER)), *KEYED)
@@ -143,6 +125,8 @@ def serve(
     from components.runtime.process.metrics import serve as serve_metrics
 
     check_names(names)
+    for unusable in add_policies():
+        raise BadSettings(unusable)
     configure_logs()
     collect_seldom()
     # Another retention may have expired what was said, and P stands in the log, not in a setting.
@@ -153,10 +137,10 @@ def serve(
         partitions_of(settings).get(JOURNAL, settings.partitions),
     )
     if names[0] == EXPORTER:
-        return _exporter(settings, shown)
+        return _exporter(settings, StopSignal().listen(), shown)
     serve_metrics(shown.port, shown.host)
     if names[0] in ALONE:
-        return ALONE[names[0]](settings, tier)
+        return ALONE[names[0]](settings, StopSignal().listen(), tier)
     from components.runtime.faust.agents import run
 
     run([import_module(KEYED[name]).component for name in names], settings, instance)
@@ -184,18 +168,16 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     if given.die_with is not None and not die_with(given.die_with):
         return EXIT_ORPHANED
-    from turbine_client.clients import BrokerUnreachable
 
     try:
         settings = settings_by(given)
         shown, tier = Shown(given.metrics_port, given.metrics_host), given.tier
         return serve(given.names, settings, instance=given.instance, shown=shown, tier=tier)
-    except (BadSettings, BrokerUnreachable, TopicsError, ModuleNotFoundError) as error:
+    except (TurbineError, ModuleNotFoundError) as error:
         bad = lacking(error) or error
-        if isinstance(bad, ModuleNotFoundError):
-            raise  # a module of ours: a bug
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 2
+        if isinstance(bad, TurbineError):
+            return end_process(bad)
+        raise  # a module of ours: a bug
 
 
 if __name__ == "__main__":

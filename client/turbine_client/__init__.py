@@ -12,27 +12,43 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from turbine_client.api import Api, ApiProblem
+    from turbine_client.api import Api, ApiProblem, ApiRefused, ApiUnavailable
     from turbine_client.asynchronous import AsyncApi, AsyncPublisher
-    from turbine_client.bookmark import Once
-    from turbine_client.clients import BrokerUnreachable, LoginRefused
+    from turbine_client.bookmark import BadBookmark, Once
+    from turbine_client.errors import (
+        BadRequest,
+        BrokerUnreachable,
+        Corrupt,
+        LoginRefused,
+        NoTopic,
+        TurbineError,
+        Unavailable,
+    )
     from turbine_client.publish import Pending, Publisher, TooLarge, Unheard
-    from turbine_client.reading import Unreadably
+    from turbine_client.reading import LogUnreadable
     from turbine_client.settings import BadSettings, Settings
     from turbine_client.signing import Tampered
     from turbine_client.signing import verify as verify_webhook
-    from turbine_client.subscribe import Subscriber
+    from turbine_client.subscribe import BadTopic, Subscriber
     from turbine_client.verdicts import Accepted, Outcome, Rejected, Unknown, Verdict
 
 _HOMES = {
     "Accepted": "verdicts",
     "Api": "api",
     "ApiProblem": "api",
+    "ApiRefused": "api",
+    "ApiUnavailable": "api",
     "AsyncApi": "asynchronous",
     "AsyncPublisher": "asynchronous",
+    "BadBookmark": "bookmark",
+    "BadRequest": "errors",
     "BadSettings": "settings",
+    "BadTopic": "subscribe",
     "BrokerUnreachable": "clients",
+    "Corrupt": "errors",
+    "LogUnreadable": "reading",
     "LoginRefused": "clients",
+    "NoTopic": "errors",
     "Once": "bookmark",
     "Outcome": "verdicts",
     "Pending": "publish",
@@ -42,9 +58,10 @@ _HOMES = {
     "Subscriber": "subscribe",
     "Tampered": "signing",
     "TooLarge": "publish",
+    "TurbineError": "errors",
+    "Unavailable": "errors",
     "Unheard": "publish",
     "Unknown": "verdicts",
-    "Unreadably": "reading",
     "Verdict": "verdicts",
     "verify_webhook": "signing",
 }
@@ -55,11 +72,19 @@ __all__ = [
     "Accepted",
     "Api",
     "ApiProblem",
+    "ApiRefused",
+    "ApiUnavailable",
     "AsyncApi",
     "AsyncPublisher",
+    "BadBookmark",
+    "BadRequest",
     "BadSettings",
+    "BadTopic",
     "BrokerUnreachable",
+    "Corrupt",
+    "LogUnreadable",
     "LoginRefused",
+    "NoTopic",
     "Once",
     "Outcome",
     "Pending",
@@ -69,9 +94,10 @@ __all__ = [
     "Subscriber",
     "Tampered",
     "TooLarge",
+    "TurbineError",
+    "Unavailable",
     "Unheard",
     "Unknown",
-    "Unreadably",
     "Verdict",
     "verify_webhook",
 ]

@@ -10,6 +10,7 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
 from urllib.request import Request, urlopen
 
+from turbine_client.errors import BadRequest, TurbineError, Unavailable
 from turbine_client.settings import BadSettings, Settings, load_settings
 
 PREFIX = "/api/v1"
@@ -17,7 +18,7 @@ WAIT_S = 30.0
 ANSWER_BYTES_MAX = 64 * 1024 * 1024
 
 
-class ApiProblem(RuntimeError):
+class ApiProblem(TurbineError, RuntimeError):
     """An answer that is none: the API's own sentence, its status and the problem's code.
 
     The status is 0 where nothing answered, or nothing that is an API of Turbine.
@@ -26,6 +27,14 @@ class ApiProblem(RuntimeError):
     def __init__(self, sentence: str, status: int = 0, code: str = "") -> None:
         super().__init__(sentence)
         self.status, self.code = status, code
+
+
+class ApiRefused(ApiProblem, BadRequest):
+    """A question that the API does not answer as it is put: its status is from 400 to 499."""
+
+
+class ApiUnavailable(ApiProblem, Unavailable):
+    """No answer now: no API is there, or it cannot read its log; any other status."""
 
 
 class Api:
@@ -53,7 +62,7 @@ class Api:
         return self._get("/jobs", query)
 
     def job(self, name: str) -> Mapping[str, Any]:
-        """One job in full."""
+        """The answer about one job: all that GET /jobs/NAME tells."""
         return self._get(f"/jobs/{quote(name, safe='')}")
 
     def decision(self, name: str) -> Mapping[str, Any]:
@@ -82,7 +91,9 @@ class Api:
                 raise self._problem(refused) from None
         except (OSError, HTTPException) as error:
             why = error.reason if isinstance(error, URLError) else error
-            raise ApiProblem(f"no API answers at {self.address} ({why}); set TURBINE_API") from None
+            raise ApiUnavailable(
+                f"no API answers at {self.address} ({why}); set TURBINE_API"
+            ) from None
 
     def _read(self, body: bytes) -> Mapping[str, Any]:
         try:
@@ -90,11 +101,12 @@ class Api:
         except ValueError:
             found = None
         if not isinstance(found, dict):
-            raise ApiProblem(f"what answers at {self.address} is no API of Turbine")
+            raise ApiUnavailable(f"what answers at {self.address} is no API of Turbine")
         return cast("Mapping[str, Any]", found)
 
     def _problem(self, refused: HTTPError) -> ApiProblem:
         told = self._read(refused.read(ANSWER_BYTES_MAX))
         code = str(told.get("type", "")).rpartition(":")[2]
         sentence = f"the API at {self.address}: {told.get('detail', refused.reason)}"
-        return ApiProblem(sentence, refused.code, code)
+        kind = ApiRefused if 400 <= refused.code < 500 else ApiUnavailable
+        return kind(sentence, refused.code, code)

@@ -97,7 +97,7 @@ class AsyncApi:
         return await asyncio.to_thread(self.api.jobs, **query)
 
     async def job(self, name: str) -> Mapping[str, Any]:
-        """One job in full."""
+        """The answer about one job: all that GET /jobs/NAME tells."""
         return await asyncio.to_thread(self.api.job, name)
 
     async def decision(self, name: str) -> Mapping[str, Any]:

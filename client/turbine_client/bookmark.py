@@ -12,13 +12,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from turbine_client.errors import Corrupt
 from turbine_client.positions import VectorError, format_vector, parse_vector
 
 BYTES_MAX = 64 * 1024
 ONCE_MAX = 100_000
 
 
-class BadBookmark(ValueError):
+class BadBookmark(Corrupt, ValueError):
     """A file that holds no positions, or cannot be read or written; the sentence says why."""
 
 

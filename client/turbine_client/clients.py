@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from turbine_client.errors import BrokerUnreachable, LoginRefused
 from turbine_client.settings import BadSettings, Settings
 from turbine_client.topics import REQUEST_BYTES, REQUEST_TOPICS, place, short_of
 
@@ -58,14 +59,6 @@ ABSENT = frozenset(
 )
 """What a client answers when the broker answers and has no such topic or partition."""
 _REFUSED_LOGIN = frozenset({KafkaError._AUTHENTICATION, KafkaError._SSL})
-
-
-class BrokerUnreachable(ConnectionError):
-    """No broker answered as asked; the sentence says where we asked, and the remedy."""
-
-
-class LoginRefused(BrokerUnreachable):
-    """A broker is there and does not let us in."""
 
 
 def _common(settings: Settings) -> dict[str, Any]:
@@ -155,7 +148,7 @@ def consumer(settings: Settings, **more: object) -> Consumer:
 
 
 def admin(settings: Settings) -> AdminClient:
-    """For topics and offsets."""
+    """A client for topics, groups and offsets."""
     return _made(AdminClient, _common(settings) | dict(settings.kafka))
 
 
@@ -257,7 +250,7 @@ def unreachable(settings: Settings, error: KafkaError) -> BrokerUnreachable:
 
 
 def of_strangers(places: Iterable[str]) -> bool:
-    """Does anybody write there?"""
+    """Whether one of these places takes requests from anybody."""
     return any(at.partition("/")[0] in REQUEST_TOPICS for at in places)
 
 

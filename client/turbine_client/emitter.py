@@ -9,13 +9,14 @@ from typing import Any
 from confluent_kafka import KafkaException, Producer
 
 from turbine_client.clients import ABSENT, DENIED
+from turbine_client.errors import Unavailable
 from turbine_client.topics import full_name
 
 Headers = Sequence[tuple[str, bytes | None]]
 _NEVER = ABSENT | DENIED
 
 
-class Refused(RuntimeError):
+class WriteRefused(Unavailable, RuntimeError):
     """The broker did not take a write, or did not say in time; whoever said it must not go on."""
 
 
@@ -44,7 +45,7 @@ class _Round:
         return next((message for message in self.done if message.offset() is None), None)
 
 
-class Emitter:
+class BytesEmitter:
     """Collects acknowledgements of one producer. Used from one thread."""
 
     def __init__(self, producer: Producer, prefix: str, deadline_s: float = 60.0) -> None:
@@ -70,10 +71,12 @@ class Emitter:
             except BufferError:  # the client's own queue is full: let it drain, then go on
                 self._poll(0.05)
                 if time.monotonic() > limit:
-                    raise Refused(f"the client's queue stayed full {self.deadline_s:g} s") from None
+                    raise WriteRefused(
+                        f"the client's queue stayed full {self.deadline_s:g} s"
+                    ) from None
             except KafkaException as error:  # too large, fenced, or a topic that is not there
                 self._poll(0)  # a fatal error says here what it is, and there only that it is one
-                raise Refused(
+                raise WriteRefused(
                     f"a write to {name}/{partition} was refused: {error.args[0].str()}"
                 ) from error
             else:
@@ -95,15 +98,17 @@ class Emitter:
             self._round = _Round()
         if this.failed:
             error, message = this.failed[0]
-            raise Refused(
+            raise WriteRefused(
                 f"a write to {message.topic()}/{message.partition()} was refused: {error.str()}"
             )
         if (lost := this.nowhere()) is not None:
-            raise Refused(
+            raise WriteRefused(
                 f"a write to {lost.topic()}/{lost.partition()} was acknowledged without an offset"
             )
         if this.waiting:
-            raise Refused(f"{this.waiting} writes were not acknowledged in {self.deadline_s:g} s")
+            raise WriteRefused(
+                f"{this.waiting} writes were not acknowledged in {self.deadline_s:g} s"
+            )
 
     def forgive(self) -> None:
         """For words that lose their worth with time: nobody waits, and what came too late or found
@@ -113,9 +118,9 @@ class Emitter:
         self._round.done.clear()  # nobody settles here, and they would add up for ever
         for error, message in failed:
             if error.code() in _NEVER:
-                raise Refused(f"a write to {message.topic()} was refused: {error.str()}")
+                raise WriteRefused(f"a write to {message.topic()} was refused: {error.str()}")
 
-    def heed(self) -> None:
+    def raise_failures(self) -> None:
         """Lets the client tell what is the matter with it, where nothing is said for long."""
         self._poll(0)
 
@@ -123,4 +128,4 @@ class Emitter:
         try:
             self.producer.poll(seconds)
         except KafkaException as fatal:  # a fatal error is raised here, once
-            raise Refused(f"the producer is lost: {fatal.args[0].str()}") from fatal
+            raise WriteRefused(f"the producer is lost: {fatal.args[0].str()}") from fatal

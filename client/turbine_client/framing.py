@@ -19,8 +19,8 @@ from fastavro import parse_schema, schemaless_reader, schemaless_writer
 from fastavro.read import SchemaResolutionError
 from fastavro.schema import fingerprint, to_parsing_canonical_form
 
+from turbine_client.bodies import Body
 from turbine_client.errors import Unreadable
-from turbine_client.records import Body
 
 Headers = Sequence[tuple[str, bytes | None]]
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
 
+from turbine_client.bodies import Body
 from turbine_client.errors import Unreadable
 from turbine_client.framing import SCHEMA_HEADER
-from turbine_client.identity import valid_until_ms
+from turbine_client.identity import request_named
 from turbine_client.messages import Message
 from turbine_client.positions import VectorError, parse_vector
-from turbine_client.records import RECORDS, Body
+from turbine_client.records import RECORDS
 from turbine_client.schemas import FRAMING
 from turbine_client.topics import REQUEST_TOPICS, partition_of
 
@@ -37,8 +38,7 @@ class Heard:
     @property
     def change_id(self) -> str:
         """The request that it answers, or is about; without a body, by its header."""
-        named: str | None = getattr(self.body, "change_id", None)
-        return named or (self.cause if valid_until_ms(self.cause) else "")
+        return request_named(self.body, self.cause)
 
     def vector(self) -> Mapping[str, int] | None:
         """What its author had read; None where the header holds no positions."""

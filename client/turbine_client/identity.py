@@ -80,6 +80,13 @@ def valid_until_ms(change_id: str) -> int:
     return int(head) if head.isdigit() else 0
 
 
+def request_named(body: object, cause: str) -> str:
+    """The request that a record answers, or is about: as its body says, else as its header does,
+    where that names a request; "" for none."""
+    named: str | None = getattr(body, "change_id", None)
+    return named or (cause if valid_until_ms(cause) else "")
+
+
 _JOB_ID = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,126}[a-z0-9])?")
 
 

@@ -11,11 +11,12 @@ from collections.abc import Container, Iterable, Iterator
 
 from turbine_client.clients import partitions_of
 from turbine_client.crowding import crowded_out
+from turbine_client.errors import NoTopic
 from turbine_client.heard import Heard, hear
 from turbine_client.identity import ROOT, SKEW_MS, VALID_MS, valid_until_ms
 from turbine_client.reading import read_span, times_now
 from turbine_client.records import TierDefined
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 from turbine_client.topics import CHANGES, JOURNAL, TIERS, partition_of, place
 
 _MADE, _GONE = "JobConfigChanged", "JobDeleted"
@@ -28,7 +29,7 @@ class Journal:
         self._settings = settings
         self._counts = partitions_of(settings)
         if JOURNAL not in self._counts:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker at {settings.bootstrap} has no topic {settings.topic(JOURNAL)};"
                 " create it with `turbine topics apply`"
             )

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from turbine_client.clients import BrokerUnreachable
 from turbine_client.creating import in_words, no_such_tier, not_meant, unseen
 from turbine_client.crowding import UNCOUNTED
+from turbine_client.errors import BrokerUnreachable, NoTopic
 from turbine_client.journal import Journal
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.reading import LogUnreadable
+from turbine_client.settings import Settings
 from turbine_client.verdicts import VERDICTS, Outcome, Rejected, Verdict, heard_in
 
-UNSEEN = (BadSettings, BrokerUnreachable, Unreadably)
+UNSEEN = (BrokerUnreachable, LogUnreadable, NoTopic)
 """What is raised to whoever may not, or cannot, read the journal."""
 
 
@@ -45,7 +45,7 @@ def unmeant(settings: Settings, job: str) -> Rejected | None:
     return None if there else Rejected("", job, "no-such-job", not_meant(job))
 
 
-class Tiers:
+class KnownTiers:
     """The tiers that are there, as an author sees them: read again where one is not among them."""
 
     def __init__(self, settings: Settings) -> None:

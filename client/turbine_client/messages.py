@@ -30,7 +30,7 @@ class Message(NamedTuple):
 
     @property
     def place(self) -> str:
-        """Topic and partition."""
+        """The message's place: its topic's short name and its partition."""
         return place(self.topic, self.partition)
 
 

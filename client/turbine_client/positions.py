@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from turbine_client.errors import BadRequest
+
 # All partitions of a dozen topics at P = 128 take half of it; a longer vector is an attack.
 TEXT_MAX = 64 * 1024
 # More digits than an offset can have, and few enough to stay below 2^63 without a comparison.
@@ -13,7 +15,7 @@ _PLACES_MAX = 65_536
 _PLACE = re.compile(r"[a-z0-9][a-z0-9._-]{0,127}/(0|[1-9][0-9]{0,5})", re.ASCII)
 
 
-class VectorError(ValueError):
+class VectorError(BadRequest, ValueError):
     """A text is not a position vector."""
 
 

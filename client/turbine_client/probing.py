@@ -28,14 +28,14 @@ EXPIRED_MS = -1
 _EXPIRED = frozenset({KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE})
 
 
-class Seen(NamedTuple):
+class ProbedOffset(NamedTuple):
     """What lies at an offset or next behind it."""
 
     offset: int  # of a batch that is left unread: where it begins
     at_ms: int | None  # None: it is left unread
 
 
-Search = Generator[int, Seen | None, int]
+Search = Generator[int, ProbedOffset | None, int]
 """Yields the offsets to look at, is sent what was seen there (None: the end), returns an offset."""
 
 
@@ -63,7 +63,7 @@ class _Read(NamedTuple):
     at_ms: int
 
 
-def _readable(at: int, end: int) -> Generator[int, Seen | None, _Read | None]:
+def _readable(at: int, end: int) -> Generator[int, ProbedOffset | None, _Read | None]:
     """The first one there that can be read; None where there is none before the end."""
     while at < end:
         one = yield at
@@ -94,7 +94,7 @@ def probe(settings: Settings, client: Consumer, searches: Mapping[str, Search]) 
     before and after it. KafkaException where the broker does not answer."""
     found, asked = dict[str, int](), dict[str, int]()
 
-    def go_on(at: str, seen: Seen | None) -> list[TopicPartition]:
+    def go_on(at: str, seen: ProbedOffset | None) -> list[TopicPartition]:
         try:
             asked[at] = searches[at].send(seen)
         except StopIteration as over:
@@ -130,14 +130,16 @@ def _where(message: Any) -> str:
     return place_of(message.topic(), message.partition())
 
 
-def _seen(message: Any, asked: int) -> Seen | None:
+def _seen(message: Any, asked: int) -> ProbedOffset | None:
     error = message.error()
     if error is None:
-        return Seen(message.offset(), message.timestamp()[1])
+        return ProbedOffset(message.offset(), message.timestamp()[1])
     if is_spoilt(error):
-        return Seen(message.offset(), None)
+        return ProbedOffset(message.offset(), None)
     if error.code() in _EXPIRED:
-        return Seen(asked, EXPIRED_MS)  # it was deleted meanwhile, so it is older than what is left
+        return ProbedOffset(
+            asked, EXPIRED_MS
+        )  # it was deleted meanwhile, so it is older than what is left
     if error.code() == KafkaError._PARTITION_EOF:
         return None
     raise KafkaException(error)

@@ -12,15 +12,16 @@ from concurrent.futures import TimeoutError as Late
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from turbine_client.bodies import Body
 from turbine_client.clients import partitions_of, producer
 from turbine_client.creating import makes_a_job, tier_of
-from turbine_client.emitter import Emitter, Refused
+from turbine_client.emitter import BytesEmitter, WriteRefused
 from turbine_client.envelope import headers_of
+from turbine_client.errors import NoTopic, Unavailable
 from turbine_client.identity import VALID_MS, valid_until_ms
 from turbine_client.identity import change_id as name_change
-from turbine_client.known_jobs import Tiers, hinted, in_journal, never_answered, unmeant
+from turbine_client.known_jobs import KnownTiers, hinted, in_journal, never_answered, unmeant
 from turbine_client.records import (
-    Body,
     ConfigChangeProposed,
     JobDeleteRequested,
     OffsetResetRequested,
@@ -29,7 +30,7 @@ from turbine_client.records import (
     ResumeRequested,
 )
 from turbine_client.request_values import TooLarge, encoded
-from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.settings import Settings, given_settings
 from turbine_client.subscribe import Subscriber
 from turbine_client.topics import CHANGES, OPERATOR, partition_of
 from turbine_client.verdicts import (
@@ -51,7 +52,7 @@ EARLY_S = 3.0
 outcomes that does not run. Not sooner: it means to read a whole partition."""
 
 
-class Unheard(RuntimeError):
+class Unheard(Unavailable, RuntimeError):
     """No verdict can be heard any more: where and why, and what to do."""
 
 
@@ -80,12 +81,10 @@ class Pending:
 
     def unanswered(self, waited_s: float) -> Unknown:
         """What is known after so long without a verdict."""
-        return Unknown(
-            self.change_id,
-            self.job,
-            f"no verdict in {waited_s:g} s; is the job service running? Ask again with"
-            f" this id: {self.change_id}",
-        )
+        said = f"; is the job service running? Ask again with this id: {self.change_id}"
+        if valid_until_ms(self.change_id) < time.time() * 1000:
+            said = f": the time that {self.change_id} names is over; send it again under a new id"
+        return Unknown(self.change_id, self.job, f"no verdict in {waited_s:g} s{said}")
 
 
 class Publisher:
@@ -103,15 +102,15 @@ class Publisher:
         bootstrap: str | None = None,
     ) -> None:
         self._settings = given_settings(settings, bootstrap)
-        self._author, self._tiers = author, Tiers(self._settings)
+        self._author, self._tiers = author, KnownTiers(self._settings)
         self._partitions = partitions_of(self._settings).get(CHANGES["base"], 0)
         if not self._partitions:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker has no topic {self._settings.topic(CHANGES['base'])};"
                 " create it with `turbine topics apply`"
             )
         self._lock = threading.Lock()  # of the emitter, for as long as the broker takes
-        self._emitter = Emitter(producer(self._settings), self._settings.prefix, deadline_s=30)
+        self._emitter = BytesEmitter(producer(self._settings), self._settings.prefix, deadline_s=30)
         self._hearing = threading.Lock()  # of the two below, for a moment
         self._waiting: dict[str, Future[Verdict]] = {}
         self._lost = ""  # why no verdict can be heard any more
@@ -299,7 +298,7 @@ class Publisher:
             try:
                 self._emitter.write(topic, partition, job.encode(), value, headers)
                 self._emitter.settle()
-            except Refused as refused:
+            except WriteRefused as refused:
                 self._answer(name, Unknown(name, job, f"{refused}; nothing is known of it"))
                 return Pending(name, job, future, str(refused))
         return Pending(name, job, future)

@@ -19,7 +19,6 @@ from turbine_client.clients import (
     ABSENT,
     DENIED,
     SIPPING,
-    BrokerUnreachable,
     consumer,
     of_strangers,
     place_of,
@@ -27,6 +26,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
+from turbine_client.errors import BrokerUnreachable, Unavailable
 from turbine_client.identity import RUNBOOK
 from turbine_client.messages import Message, of_confluent
 from turbine_client.probing import PROBING, first_since, is_spoilt, probe
@@ -58,7 +58,7 @@ _FIRST_MS, _NEXT_MS = -2, -1
 _SILENCE = frozenset({KafkaError._TIMED_OUT, KafkaError._TIMED_OUT_QUEUE})
 
 
-class Unreadably(RuntimeError):
+class LogUnreadable(Unavailable, RuntimeError):
     """The log cannot be read on; the sentence says where and why."""
 
 
@@ -168,7 +168,9 @@ class Asker:
             if heard:
                 since = renewed = now
             if now - since > STALL_S:
-                raise Unreadably(f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}")
+                raise LogUnreadable(
+                    f"nothing came in {STALL_S:g} s, still missing {_ends_of(left)}"
+                )
             if now - renewed > RENEW_S:
                 self.renew(f"nothing came in {RENEW_S:g} s")
                 _assign(self._settings, self.client, left)
@@ -301,7 +303,7 @@ def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Me
     batch: list[Message] = []
     for message in heard:
         if message.error() is not None:
-            _heed(client, message, left)
+            _handle_error(client, message, left)
             continue
         one = of_confluent(message)
         wanted = left.get(one.place)
@@ -316,13 +318,13 @@ def _take(client: Consumer, heard: list[Any], left: dict[str, _Left]) -> list[Me
     return batch
 
 
-def _heed(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
+def _handle_error(client: Consumer, message: Any, left: dict[str, _Left]) -> None:
     """An error that came in the place of a message; the end of a place is one."""
     if _beside(message):
         return
     place, error = _where(message), message.error()
     if error.code() != KafkaError._PARTITION_EOF:
-        raise Unreadably(f"{place}: {error.str()}")
+        raise LogUnreadable(f"{place}: {error.str()}")
     if place in left:
         _finish(client, message, left)
 
@@ -387,12 +389,10 @@ class Follower:
             self._client.incremental_assign([spot(self._settings, at, one.offset + 1)])
             return [one]
         if not _beside(message) and (error.fatal() or error.code() in _FINAL):
-            lost = error.code() == KafkaError._AUTO_OFFSET_RESET
-            raise Unreadably(
-                f"{_where(message)}: {error.str()}{f'; see {RUNBOOK}' if lost else ''}"
-            )
+            remedy = f"; see {RUNBOOK}" if error.code() == KafkaError._AUTO_OFFSET_RESET else ""
+            raise LogUnreadable(f"{_where(message)}: {error.str()}{remedy}")
         return []
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._client.close()

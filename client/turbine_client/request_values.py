@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from turbine_client.errors import Unreadable
-from turbine_client.records import Body
+from turbine_client.bodies import Body
+from turbine_client.errors import BadRequest, Unreadable
 from turbine_client.schemas import FRAMING
 from turbine_client.topics import REQUEST_BYTES
 
@@ -11,7 +11,7 @@ VALUE_MOST = REQUEST_BYTES - 2 * 1024
 """Of a request, in bytes: key and headers go with it."""
 
 
-class TooLarge(ValueError):
+class TooLarge(BadRequest, ValueError):
     """A request that no message can hold; nothing was sent."""
 
 

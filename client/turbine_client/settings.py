@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from turbine_client.errors import BadRequest
 from turbine_client.topics import USUAL_PREFIX, full_name
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ _PREFIX = re.compile(rf"[A-Za-z][A-Za-z0-9_]{{0,{PREFIX_LONGEST - 1}}}", re.ASCI
 _ADDRESS = re.compile(rf"https?://{_BROKER}(/[!-~]*)?", re.ASCII)
 
 
-class BadSettings(ValueError):
+class BadSettings(BadRequest, ValueError):
     """A setting that cannot be used; the sentence says which, where it stands, and the remedy."""
 
 

@@ -13,6 +13,8 @@ import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
 
+from turbine_client.errors import BadRequest, Corrupt
+
 ID, TIMESTAMP, SIGNATURE = "webhook-id", "webhook-timestamp", "webhook-signature"
 PREFIX = "whsec_"
 SECRET_BYTES_MIN, SECRET_BYTES_MAX = 24, 64
@@ -23,11 +25,11 @@ TOLERANCE_S = 300
 _SCHEME = "v1,"
 
 
-class BadSecret(ValueError):
+class BadSecret(BadRequest, ValueError):
     """A text that is no secret; it is never shown."""
 
 
-class Tampered(ValueError):
+class Tampered(Corrupt, ValueError):
     """A request that is not what was sent, or not by whom; the sentence says which."""
 
 

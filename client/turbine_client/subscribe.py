@@ -8,10 +8,11 @@ from pathlib import Path
 
 from turbine_client.bookmark import BadBookmark, Bookmark
 from turbine_client.clients import partitions_of
+from turbine_client.errors import BadRequest, NoTopic
 from turbine_client.heard import hear
 from turbine_client.messages import Message
 from turbine_client.reading import Follower, ends_now, times_now
-from turbine_client.settings import BadSettings, Settings, given_settings
+from turbine_client.settings import Settings, given_settings
 from turbine_client.topics import ALERT_KINDS, ALERTS, OUTCOME_KINDS, OUTCOMES, place
 from turbine_client.verdicts import Outcome
 
@@ -20,16 +21,20 @@ WORDS = {"outcomes": OUTCOMES, "alerts": ALERTS}
 KINDS = {OUTCOMES: frozenset(OUTCOME_KINDS), ALERTS: frozenset(ALERT_KINDS)}
 """Which records lie on each."""
 
-__all__ = ["KINDS", "WORDS", "Outcome", "Subscriber", "check_kinds"]
+__all__ = ["KINDS", "WORDS", "BadTopic", "Outcome", "Subscriber", "check_kinds"]
+
+
+class BadTopic(BadRequest, ValueError):
+    """A topic, or a kind of record on one, that is not there; the sentence says what there is."""
 
 
 def check_kinds(topic: str, kinds: Iterable[str]) -> frozenset[str]:
-    """The kinds of records, if the topic carries all of them; ValueError names one that it does
+    """The kinds of records, if the topic carries all of them; BadTopic names one that it does
     not: whoever waits for a word that is misspelt would wait for ever."""
     found, known = frozenset(kinds), KINDS[topic]
     strange = sorted(found.difference(known))
     if strange:
-        raise ValueError(
+        raise BadTopic(
             f"{strange[0]!r} is no kind of record on {topic}; there are {', '.join(sorted(known))}"
         )
     return found
@@ -58,13 +63,13 @@ class Subscriber:
         self._settings = given_settings(settings, bootstrap)
         topic = WORDS.get(topic, topic)
         if topic not in WORDS.values():
-            raise ValueError(f"topic is {' or '.join(WORDS)}, not {topic!r}")
+            raise BadTopic(f"topic is {' or '.join(WORDS)}, not {topic!r}")
         self._kinds = KINDS[topic] if kinds is None else check_kinds(topic, kinds)
         self._topic, self._job = topic, job
         self._bookmark = None if resume is None else Bookmark(resume)
         self._count = partitions_of(self._settings).get(topic, 0)
         if not self._count:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker has no topic {self._settings.topic(topic)};"
                 " create it with `turbine topics apply`"
             )
@@ -139,7 +144,7 @@ class Subscriber:
                 yield outcome
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._follower.close()
 
     def __enter__(self) -> Subscriber:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from turbine_client.bodies import Body
 from turbine_client.heard import Heard
 from turbine_client.records import (
-    Body,
     JobConfigChanged,
     JobConfigRejected,
     JobDeleted,

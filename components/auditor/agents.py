@@ -15,25 +15,25 @@ import structlog
 
 from components.auditor.bulk import Families, LogAudit, tiers_in
 from components.auditor.decide import Alarm, component_of, key_of_logic
-from components.auditor.kept import Kept, Misfit, keep, open_kept
+from components.auditor.kept import AuditStart, Misfit, keep, open_kept
 from components.runtime.core.audit.audit import Family
-from components.runtime.core.audit.judging import VERDICTS, Finding
+from components.runtime.core.audit.judging import VERDICTS, AuditFinding
 from components.runtime.core.ground import RUNBOOK, headless, outside
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_for
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.kafka.origin import BrokerOrigin
-from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from components.runtime.process import metrics
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from events.topics import CLOCK, JOURNAL, TIERS, partition_of, place
 from turbine_client.clients import (
     cluster_of,
     producer,
 )
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span, starts_now
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span, starts_now
 from turbine_client.settings import Settings
 
 POLL_MOST = 5_000
@@ -63,7 +63,7 @@ class Auditor:
         self._surveyor = Surveyor(settings)
         self._alarms = Alarms(settings, self._count)
         self._begin()
-        self._watch = Watch(settings, self._standing, remedy=REMEDY)
+        self._watch = TopicWatch(settings, self._standing, remedy=REMEDY)
 
     def _standing(self) -> tuple[Mapping[str, str], Mapping[str, int]]:
         """Which topics are read, and how far; asked from another thread."""
@@ -79,7 +79,7 @@ class Auditor:
         places = [place(TIERS, 0), *(place(JOURNAL, p) for p in range(self._count))]
         ground = self._surveyor.wait(places, inputs | {CLOCK})
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         self._ids = ground.ids
         # A file is kept of one log: of this cluster, and of the topics that there are now.
         self._log = " ".join([cluster_of(self._settings), *sorted(self._ids.values())])
@@ -93,7 +93,7 @@ class Auditor:
                 metrics.AUDITED.labels(name, verdict)
         log.info("audit begins", from_kept=kept is not None, tiers=sorted(self._tiers))
 
-    def _open(self, families: Sequence[Family]) -> Kept | None:
+    def _open(self, families: Sequence[Family]) -> AuditStart | None:
         try:
             kept = open_kept(self._path, families, self._count, self._log)
             self._check(kept)
@@ -103,7 +103,7 @@ class Auditor:
         else:
             return kept
 
-    def _check(self, kept: Kept | None) -> None:
+    def _check(self, kept: AuditStart | None) -> None:
         """Misfit where the log ends before what was read of it."""
         seen = kept.seen if kept is not None else {}
         for at, end in ends_now(self._settings, seen).items():
@@ -161,7 +161,7 @@ class Auditor:
             return False
         return tiers_in(BrokerOrigin(self._settings), self._count) != self._tiers
 
-    def _tell(self, finding: Finding) -> None:
+    def _tell(self, finding: AuditFinding) -> None:
         metrics.AUDITED.labels(finding.component, finding.verdict).inc()
         if finding.verdict == "differs":
             self._alarms.found(finding)
@@ -194,13 +194,13 @@ class Alarms:
 
     def __init__(self, settings: Settings, partitions: int) -> None:
         self._settings, self._count = settings, partitions
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
-        self.pending: dict[str, Finding] = {}  # by key
+        self.pending: dict[str, AuditFinding] = {}  # by key
         self._standing: set[str] = set()
         self._next_at = 0.0
 
-    def found(self, finding: Finding) -> None:
+    def found(self, finding: AuditFinding) -> None:
         """One alert for each logic: of the first difference."""
         key = key_of_logic(finding.read.record.logic)
         if key not in self._standing and key not in self.pending:
@@ -220,18 +220,18 @@ class Alarms:
                 self._standing.add(key)
                 del self.pending[key]
                 continue
-            for topic, record in owner.would_say(key, max(now_ms, held.tick_ms)):
+            for topic, record in owner.would_emit(key, max(now_ms, held.tick_ms)):
                 self._emitter.say(topic, partition_of(key, self._count), record)
                 metrics.SAID.labels(owner.component.name, record.kind).inc()
         self._emitter.settle()
         self._next_at = time.monotonic() + ALARM_S
 
-    def _chain(self, key: str, now_ms: int) -> Owner[Alarm]:
+    def _chain(self, key: str, now_ms: int) -> Stepper[Alarm]:
         at = place(JOURNAL, partition_of(key, self._count))
         first, end = (ask(self._settings, [at])[at] for ask in (starts_now, ends_now))
-        held = {key: Held(Alarm(key))}
+        held = {key: KeyState(Alarm(key))}
         component = component_of(self.pending)
-        owner = Owner(component, [at], self._births.possible, held=held)
+        owner = Stepper(component, [at], self._append_times.possible, held=held)
         for poll in read_span(self._settings, {at: (first, end)}):
             for message in poll:
                 if message.key != key.encode():
@@ -245,11 +245,11 @@ class Alarms:
         return owner
 
     def close(self) -> None:
-        """Leaves the broker."""
-        self._births.close()
+        """Ends all connections to the broker."""
+        self._append_times.close()
 
 
-def serve(settings: Settings, stop: Stop, families: Families) -> int:
+def serve(settings: Settings, stop: StopSignal, families: Families) -> int:
     """Audits until it is told to stop; the exit code."""
     path = settings.directory / "auditor" / "audit.jsonl"
     return turn_until_stopped(lambda: Auditor(settings, families, path), stop)

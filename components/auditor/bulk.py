@@ -7,17 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Self
 
-from components.auditor.kept import Kept
+from components.auditor.kept import AuditStart
 from components.runtime.core.audit.audit import Audit, Family
 from components.runtime.core.audit.auditing import AGAIN_MOST
-from components.runtime.core.audit.judging import Finding
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.judging import AuditFinding
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.kafka.origin import Origin
 from events.generated.records import TierDefined
 from events.topics import BY_SHORT, CLOCK, TIERS, place
 from events.wire.codec import Read
-from turbine_client.reading import Unreadably
+from turbine_client.reading import LogUnreadable
 
 Families = Callable[[Iterable[str]], Sequence[Family]]
 """What is audited where the log has these tiers."""
@@ -48,14 +48,14 @@ class LogAudit:
         families: Iterable[Family],
         partitions: int,
         *,
-        kept: Kept | None = None,
+        kept: AuditStart | None = None,
         since: Mapping[str, int] | None = None,
     ) -> None:
         """`since`: decisions before that position get no verdict."""
-        self._origin, kept = origin, kept or Kept()
-        self._births = origin.births()
-        self.hearing = Hearing(
-            self._births.possible, self._ticked, seen=kept.seen, high_ms=kept.high_ms
+        self._origin, kept = origin, kept or AuditStart()
+        self._append_times = origin.append_times()
+        self.hearing = AuditProgress(
+            self._append_times.possible, self._ticked, seen=kept.seen, high_ms=kept.high_ms
         )
         families = [tuple(family) for family in families]
         self._lacks = {family[0].name: origin.lacks(family[0]) for family in families}
@@ -74,7 +74,7 @@ class LogAudit:
         ends = self._origin.ends(seen) if seen else {}
         for at in sorted(seen):
             if seen[at] > ends[at]:
-                raise Unreadably(
+                raise LogUnreadable(
                     f"{at}: the audit had read up to {seen[at]}, and the log ends at {ends[at]}, so"
                     " it is another log; remove what was kept of the audit"
                 )
@@ -94,7 +94,7 @@ class LogAudit:
         seen = self.hearing.seen
         return {at: max(seen.get(at, 0), start) for at, start in self._starts.items()}
 
-    def take(self, messages: Iterable[Message]) -> Iterator[Finding]:
+    def take(self, messages: Iterable[Message]) -> Iterator[AuditFinding]:
         """Reads what came of some places, and judges what can be judged by now."""
         audit, hearing = self.audit, self.hearing
         for number, message in enumerate(messages):
@@ -110,7 +110,7 @@ class LogAudit:
                 yield from self._counted(audit.findings())
         yield from self._counted(audit.findings())
 
-    def run(self, ends: Mapping[str, int] | None = None) -> Iterator[Finding]:
+    def run(self, ends: Mapping[str, int] | None = None) -> Iterator[AuditFinding]:
         """Audits all below the ends; what waits for more than that has its verdict too."""
         for messages in self.slices(ends):
             yield from self.take(messages)
@@ -118,11 +118,11 @@ class LogAudit:
         yield from self._counted(self.audit.findings(whole=True))
         yield from self.catch_up()
 
-    def catch_up(self, least: int = 1) -> Iterator[Finding]:
+    def catch_up(self, least: int = 1) -> Iterator[AuditFinding]:
         """Verdicts for which the log has to be read again, where there are so many of them."""
         yield from self._counted(self.audit.read_late(self._read_again, least))
 
-    def _counted(self, findings: Iterable[Finding]) -> Iterator[Finding]:
+    def _counted(self, findings: Iterable[AuditFinding]) -> Iterator[AuditFinding]:
         for found in findings:
             one, lacks = found, self._lacks[found.component]
             if lacks and found.verdict != "same":
@@ -154,8 +154,8 @@ class LogAudit:
         self.close()
 
     def close(self) -> None:
-        """Leaves nothing open."""
-        self._births.close()
+        """Ends the connection to whoever knows append times."""
+        self._append_times.close()
 
 
 def _sealed(starts: Mapping[str, int], seen: Mapping[str, int]) -> dict[str, str]:

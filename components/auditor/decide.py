@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.judging import AuditFinding
 from components.runtime.core.component import Component
 from events.generated.records import AlertRaised, Body
 from events.job_config.strict_json import Json, canonical_json
@@ -46,7 +46,7 @@ def fold(row: Alarm | None, read: Read) -> Alarm:
     return replace(row, raised=row.raised or told)
 
 
-def alert_of(finding: Finding) -> AlertRaised:
+def alert_of(finding: AuditFinding) -> AlertRaised:
     """What people are told of the first difference of a logic."""
     read, record = finding.read, finding.read.record
     position = f"{read.place}:{read.offset}"
@@ -69,7 +69,7 @@ def alert_of(finding: Finding) -> AlertRaised:
     )
 
 
-def component_of(found: Mapping[str, Finding]) -> Component[Alarm]:
+def component_of(found: Mapping[str, AuditFinding]) -> Component[Alarm]:
     """The auditor, once it has found these, by key. What an audit finds is a function of the log,
     but of all of it: it comes in here beside the row."""
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from components.runtime.core.audit.audit import Audit, Family
 from components.runtime.core.snapshots import Snapshot, restored, take
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from components.runtime.faust.rows import build
+from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-audit/1"
 _UNFIT = (AttributeError, IndexError, KeyError, TypeError, UnicodeError, ValueError)
@@ -22,17 +23,17 @@ Counts = dict[str, dict[str, int]]
 """By component and verdict."""
 
 
-class Misfit(RuntimeError):
+class Misfit(Corrupt):
     """The file cannot be gone on from; the sentence says why, with the remedy."""
 
 
 @dataclass(slots=True)
-class Kept:
+class AuditStart:
     """What an audit goes on from."""
 
     seen: dict[str, int] = field(default_factory=dict)
     high_ms: int = 0
-    held: dict[tuple[str, str], dict[str, Held[Any]]] = field(default_factory=dict)
+    held: dict[tuple[str, str], dict[str, KeyState[Any]]] = field(default_factory=dict)
     unjudged: dict[tuple[str, str], list[tuple[str, int]]] = field(default_factory=dict)
     counts: Counts = field(default_factory=dict)
 
@@ -71,7 +72,7 @@ def keep(
 
 def open_kept(
     path: Path, families: Sequence[Family], partitions: int, cluster: str = ""
-) -> Kept | None:
+) -> AuditStart | None:
     """What the file holds; None where there is none. Misfit where this build cannot go on."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -88,7 +89,9 @@ def open_kept(
         ) from None
 
 
-def _read(path: Path, lines: list[str], families: Sequence[Family], log: tuple[int, str]) -> Kept:
+def _read(
+    path: Path, lines: list[str], families: Sequence[Family], log: tuple[int, str]
+) -> AuditStart:
     head, *rest = [json.loads(line) for line in lines]
     if head["format"] != FORMAT or rest.pop()["desks"] != len(rest):
         raise ValueError("it is not whole")
@@ -98,7 +101,7 @@ def _read(path: Path, lines: list[str], families: Sequence[Family], log: tuple[i
             f"{path} was kept by another build, of other logics or tiers, or for another log;"
             " remove it, and the log is audited from its beginning"
         )
-    kept = Kept(seen=head["seen"], high_ms=head["high_ms"], counts=head["counts"])
+    kept = AuditStart(seen=head["seen"], high_ms=head["high_ms"], counts=head["counts"])
     components = {one.logic: one for family in families for one in family}
     for line in rest:
         component, name = components[line["logic"]], (line["logic"], line["where"])

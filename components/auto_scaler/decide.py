@@ -6,21 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from components.auto_scaler.core.acting import act, turn
-from components.auto_scaler.core.apply import apply
 from components.auto_scaler.core.closing import close, due_ms, overtaken
-from components.auto_scaler.core.evaluation import OLD, Looked, job_of, looked
-from components.auto_scaler.core.facts import PAUSED as PAUSE
-from components.auto_scaler.core.facts import TASKS, Facts, change_to
-from components.auto_scaler.core.fold import ASKS, fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.row import ADVICE, RUNNING, Scale, Told
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MOVE,
-    REBALANCE,
-    SCALE_DOWN,
-    Verdict,
-)
+from components.auto_scaler.core.doubt import doubt
+from components.auto_scaler.core.evaluation import OLD, EvaluatedJob, job_of, looked
+from components.auto_scaler.core.verdict import ScalingVerdict
 from components.auto_scaler.core.words import (
     ALERT_OF,
     cleared,
@@ -32,6 +21,18 @@ from components.auto_scaler.core.words import (
 from components.runtime.core.component import Component, Effect
 from events.generated.records import Body, ConfigChangeProposed, ScalingDecided
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
+from projections.scaling.actions import (
+    ALERT,
+    MOVE,
+    REBALANCE,
+    SCALE_DOWN,
+)
+from projections.scaling.apply import apply
+from projections.scaling.facts import PAUSED as PAUSE
+from projections.scaling.facts import TASKS, Facts, change_to
+from projections.scaling.fold import ASKS, fold
+from projections.scaling.row import ADVICE, RUNNING, LastAnnouncement, ScalingRow
+from projections.scaling.row_json import dump, load
 
 STOP, RESUME = "stop", "resume"
 SHORT = "tier-short"
@@ -42,7 +43,7 @@ PASSING = frozenset({"budget", "staggered", "oncall"})
 """Reasons for which input is not shared anew that need no person, or have one already."""
 
 
-def decide(row: Scale, now_ms: int) -> Iterator[Body]:
+def decide(row: ScalingRow, now_ms: int) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
     for said in (close, _make_way, _obey, _look, _alert):
         for body in said(row, now_ms):
@@ -50,7 +51,7 @@ def decide(row: Scale, now_ms: int) -> Iterator[Body]:
             row = apply(row, body, now_ms)
 
 
-def effects(row: Scale) -> Iterator[Effect]:
+def effects(row: ScalingRow) -> Iterator[Effect]:
     """Proposals that standing decisions owe."""
     for owed in row.owed:
         body = ConfigChangeProposed(
@@ -65,7 +66,7 @@ def effects(row: Scale) -> Iterator[Effect]:
         yield Effect(ASKS, owed.id, body)
 
 
-def wake_ms(row: Scale, now_ms: int) -> int | None:
+def wake_ms(row: ScalingRow, now_ms: int) -> int | None:
     """When something is due although nothing arrives."""
     facts, newest = row.config.facts, row.learnt.known.seen.newest
     if facts is None:
@@ -81,7 +82,7 @@ def wake_ms(row: Scale, now_ms: int) -> int | None:
 # --- what the capacity manager asks for
 
 
-def _make_way(row: Scale, now_ms: int) -> Iterator[Body]:
+def _make_way(row: ScalingRow, now_ms: int) -> Iterator[Body]:
     """A change that was accepted is waited for no more when something has to be obeyed."""
     facts, change = row.config.facts, row.change
     if facts is None or change is None or change.version is None:
@@ -92,7 +93,7 @@ def _make_way(row: Scale, now_ms: int) -> Iterator[Body]:
         yield given_up(row, change, "overtaken", said)
 
 
-def _obey(row: Scale, now_ms: int) -> Iterator[Body]:
+def _obey(row: ScalingRow, now_ms: int) -> Iterator[Body]:
     """A job that has to stop stops, and comes back when it may; who set the size does not matter,
     but for people."""
     facts = row.config.facts
@@ -108,7 +109,7 @@ def _obey(row: Scale, now_ms: int) -> Iterator[Body]:
             yield declined(row, found, facts, now_ms, reason="oncall", explanation=said)
         return
     tasks = int(str(made.get(TASKS, facts.size.tasks)))
-    looked_at = Looked(found, job_of(row, facts, now_ms))
+    looked_at = EvaluatedJob(found, job_of(row, facts, now_ms))
     clear = () if made else (PAUSE,)
     # What has to be obeyed is carried out in every mode of the policy, which has no part in it.
     acting = facts._replace(mode="act")
@@ -119,28 +120,30 @@ def _key(made: dict[str, Any]) -> str:
     return TASKS if TASKS in made else PAUSE
 
 
-def _demand(row: Scale, facts: Facts, now_ms: int) -> tuple[Verdict, dict[str, Any]] | None:
+def _demand(
+    row: ScalingRow, facts: Facts, now_ms: int
+) -> tuple[ScalingVerdict, dict[str, Any]] | None:
     """What is asked for and is not so yet, with what has to be set for it."""
     grant, holds = row.grant, row.grant.holds(now_ms)
     paused_by_us = PAUSE in row.config.scaler
     if grant.stop and holds and not paused_by_us and not facts.paused:
         said = f"its tier has no room: {grant.explanation}"
-        return Verdict(STOP, SHORT, "preempted", said, facts.size.tasks), {PAUSE: True}
+        return ScalingVerdict(STOP, SHORT, "preempted", said, facts.size.tasks), {PAUSE: True}
     if paused_by_us and not (grant.stop and holds):
         said = f"its tier has room: {grant.explanation}"
-        return Verdict(RESUME, SHORT, "restored", said, facts.size.tasks), {}
+        return ScalingVerdict(RESUME, SHORT, "restored", said, facts.size.tasks), {}
     most = max(1, grant.tasks_max or 1)
     if grant.shrink and holds and grant.tasks_max is not None and facts.size.tasks > most:
         said = f"its tier has no room for more: {grant.explanation}"
         made = change_to(facts.size._replace(tasks=most), facts.size)
-        return Verdict(SCALE_DOWN, SHORT, "preempted", said, facts.size.tasks), made
+        return ScalingVerdict(SCALE_DOWN, SHORT, "preempted", said, facts.size.tasks), made
     return None
 
 
 # --- what the policy wants
 
 
-def _judged(row: Scale) -> bool:
+def _judged(row: ScalingRow) -> bool:
     """Does the job run as it is to, so that its minutes say something about its size?"""
     facts, running = row.config.facts, row.running
     if facts is None or facts.mode == "off" or facts.paused or running.state != RUNNING:
@@ -152,7 +155,7 @@ def _judged(row: Scale) -> bool:
     return row.learnt.known.seen.newest is not None and not waits
 
 
-def _looks(row: Scale, facts: Facts, now_ms: int) -> bool:
+def _looks(row: ScalingRow, facts: Facts, now_ms: int) -> bool:
     """Does the policy look now? What a job has to give up and people keep for it is not made more
     of."""
     if not _judged(row) or row.owed or now_ms < row.retry_ms:
@@ -160,7 +163,7 @@ def _looks(row: Scale, facts: Facts, now_ms: int) -> bool:
     return _demand(row, facts, now_ms) is None
 
 
-def _look(row: Scale, now_ms: int) -> Iterator[Body]:
+def _look(row: ScalingRow, now_ms: int) -> Iterator[Body]:
     """What the policy finds. Another size that is needed before the last one had its time ends it,
     if the next change can be made at once; else the outcome of the last one is told first."""
     facts = row.config.facts
@@ -180,14 +183,14 @@ def _look(row: Scale, now_ms: int) -> Iterator[Body]:
     yield from act(row, found, facts, now_ms)
 
 
-def _changes(verdict: Verdict, facts: Facts) -> bool:
+def _changes(verdict: ScalingVerdict, facts: Facts) -> bool:
     return verdict.action == REBALANCE or verdict.size not in {None, facts.size}
 
 
 # --- who has to know
 
 
-def _alert(row: Scale, _: int) -> Iterator[Body]:
+def _alert(row: ScalingRow, _: int) -> Iterator[Body]:
     """Alerts of what a person has to mend, by what was told last; one is over when another look has
     found something else."""
     facts, told = row.config.facts, row.told
@@ -206,7 +209,7 @@ def _alert(row: Scale, _: int) -> Iterator[Body]:
         yield cleared(row, name, f"the last look found something else: {told.said}")
 
 
-def _alert_of(told: Told, facts: Facts) -> str:
+def _alert_of(told: LastAnnouncement, facts: Facts) -> str:
     """Its name; "" for none."""
     if told.size:  # it is mended by a change, or one is advised
         return ADVICE if facts.mode == "advise" and told.reason != SHORT else ""
@@ -226,7 +229,7 @@ SAYS = frozenset(
         "AlertCleared",
     }
 )
-component: Component[Scale] = Component(
+component: Component[ScalingRow] = Component(
     name="auto-scaler",
     logic="auto-scaler/2",
     output=JOURNAL,
@@ -257,4 +260,5 @@ component: Component[Scale] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

@@ -24,7 +24,7 @@ from events.generated.records import (
 )
 from events.topics import CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS
 from events.wire.codec import Read
-from projections.capacity import CAPACITY, STOP, Capacity, Owed
+from projections.capacity import CAPACITY, STOP, Capacity, OwedEffect
 from projections.capacity_folds import FOLDED_KINDS, apply, fold
 
 SHORTAGE = "tier-short"
@@ -96,7 +96,7 @@ def wake_ms(row: Capacity, now_ms: int) -> int | None:
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
-def _urgent(one: tuple[str, Owed]) -> tuple[bool, int, str]:
+def _urgent(one: tuple[str, OwedEffect]) -> tuple[bool, int, str]:
     job, owed = one
     return owed.kind != STOP, -owed.priority, job
 

@@ -10,12 +10,12 @@ import time  # noqa: TID251 - the one component whose business it is
 
 from confluent_kafka import KafkaException
 
-from components.clock.core.pace import TICKED, WATCHED, Pace, Spot
+from components.clock.core.pace import TICKED, WATCHED, Spot, TickPace
 from components.runtime.core.ground import RUNBOOK
 from components.runtime.kafka.clients import partitions_for
 from components.runtime.kafka.emitter import Emitter
-from components.runtime.kafka.surveying import Surveyor, Watch
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from events.generated.records import ClockTicked
 from events.topics import place
 from events.wire.codec import Record, encode
@@ -37,15 +37,15 @@ _NEXT_MS = -1  # the instant that means the next offset, in the broker's protoco
 class Clock:
     """One instance. Used from one thread."""
 
-    def __init__(self, settings: Settings, stop: Stop) -> None:
+    def __init__(self, settings: Settings, stop: StopSignal) -> None:
         partitions = partitions_for(settings, TICKED)
-        self._pace = Pace(partitions, _second())
+        self._pace = TickPace(partitions, _second())
         self._watched = [(topic, one) for topic in WATCHED for one in range(partitions)]
         self._settings, self._client = settings, consumer(settings)
         self._stop = stop
         # It goes on from nowhere; but a topic that is made again may have other partitions.
         ids = Surveyor(settings).wait([], TICKED).ids
-        self._watch = Watch(settings, lambda: (ids, {}), remedy=REMEDY)
+        self._watch = TopicWatch(settings, lambda: (ids, {}), remedy=REMEDY)
         # A tick that is late is worth nothing: it must not be sent when the broker comes back.
         quick = producer(settings, **{"delivery.timeout.ms": 5_000})
         self._emitter = Emitter(quick, settings.prefix)
@@ -86,6 +86,6 @@ def _second() -> int:
     return int(time.time() / PERIOD_S)
 
 
-def serve(settings: Settings, stop: Stop) -> int:
+def serve(settings: Settings, stop: StopSignal) -> int:
     """Ticks until it is told to stop; the exit code."""
     return turn_until_stopped(lambda: Clock(settings, stop), stop)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import cast
 
+from components.job_service.core.doubt import doubt
 from components.job_service.core.overrides import (
     ENDS_BYTES,
     ENDS_MOST,
@@ -33,7 +34,7 @@ from events.job_config.config import Invalid, JobConfig
 from events.job_config.merge import change_layer, merge_layers
 from events.job_config.reserved import NO_JOB, is_reserved_job, reserved_topics
 from events.job_config.strict_json import Malformed, canonical_json, parse_json, shorten
-from events.job_config.text import config_of
+from events.job_config.text import proposed
 from events.topics import JOURNAL, LAYERS, TASKS
 from events.wire.traces import TRACE_CHARS_MAX
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
@@ -50,8 +51,8 @@ from projections.jobs import (
     fold,
     load,
 )
-from projections.jobs import Layer as Held
-from projections.keeping import STATE_STAYS, stays_behind
+from projections.jobs import LayerState as Held
+from projections.kept_state import STATE_STAYS, stays_behind
 from turbine_client.identity import is_job_id, valid_until_ms
 
 LAYER_BYTES = 64 * 1024
@@ -70,7 +71,7 @@ REQUIRED = tuple(sorted(name for name, one in JobConfig.model_fields.items() if 
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class ChangeRefusal:
     """Why a request is rejected: a code for programs, a sentence for people, a path."""
 
     reason: str
@@ -78,20 +79,19 @@ class Refusal:
     path: str = ""
 
 
-def _absent(job: Job, expected_json: str) -> Refusal | None:
+def _absent(job: Job, expected_json: str) -> ChangeRefusal | None:
     """Of a change that would have to make the job and cannot: that there is no such job comes
     first, as its author most likely meant another."""
     if job.alive:
         return None
     config = json.loads(expected_json)
-    lacking = [name for name in REQUIRED if name not in config]
-    if not lacking:
+    if not (lacking := [name for name in REQUIRED if name not in config]):
         return None
     said = f"there is no job {job.name}, and this change makes none: it lacks {', '.join(lacking)}"
-    return Refusal("no-such-job", said, lacking[0])
+    return ChangeRefusal("no-such-job", said, lacking[0])
 
 
-def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
+def _stays(job: Job, expected_json: str, was_json: str) -> ChangeRefusal | None:
     """Of a change to what the job's state could not go along to."""
     found = stays_behind(job.kept, expected_json, was_json)
     if found is None:
@@ -104,24 +104,24 @@ def _stays(job: Job, expected_json: str, was_json: str) -> Refusal | None:
         f"{whose}; or give the state up: {first}, have all inputs read anew (`turbine reset job"
         f" {job.name} --to earliest --reason R`), and change it then"
     )
-    return Refusal(STATE_STAYS, found.sentence + remedy, found.path)
+    return ChangeRefusal(STATE_STAYS, found.sentence + remedy, found.path)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class JobRules:
     """What a logic of the past judged otherwise."""
 
     no_room: str = NO_ROOM
     reserved: bool = True
-    absent: Callable[[Job, str], Refusal | None] = _absent
-    stays: Callable[[Job, str, str], Refusal | None] = _stays
+    absent: Callable[[Job, str], ChangeRefusal | None] = _absent
+    stays: Callable[[Job, str, str], ChangeRefusal | None] = _stays
     whole: bool = False  # a layer ended as a whole, when its last change did
 
 
-NEWEST = Rules()
+NEWEST = JobRules()
 
 
-def decide(job: Job, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
+def decide(job: Job, now_ms: int, rules: JobRules = NEWEST) -> Iterator[Body]:
     """What should be said of the job now: expiries, then one verdict for each waiting request."""
     for at, layer in enumerate(job.layers):
         for end in (one for one in layer.ends if one.expires_ms <= now_ms):
@@ -141,7 +141,7 @@ def wake_ms(job: Job, now_ms: int) -> int | None:
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
-def _expiry(job: Job, at: int, end: End, rules: Rules) -> OverrideExpired:
+def _expiry(job: Job, at: int, end: End, rules: JobRules) -> OverrideExpired:
     return OverrideExpired(
         job=job.name,
         layer=_layer(at),
@@ -155,32 +155,34 @@ def _expiry(job: Job, at: int, end: End, rules: Rules) -> OverrideExpired:
     )
 
 
-def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: Rules, *, crowded: bool) -> Body:
-    refusal = Refusal("overloaded", CROWDED) if crowded else _untimely(ask, now_ms, rules)
+def _verdict(job: Job, door: int, ask: Ask, now_ms: int, rules: JobRules, *, crowded: bool) -> Body:
+    refusal = ChangeRefusal("overloaded", CROWDED) if crowded else _untimely(ask, now_ms, rules)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
-    refusal = _talkative(ask.body)
+    refusal = _too_long(ask.body)
     if refusal is not None:
         return _rejected(job, door, ask, refusal)
     if not isinstance(ask.body, ConfigChangeProposed):
         return _deleted(job, door, ask)
     change = _change(job, door, ask.body, now_ms, rules)
-    if isinstance(change, Refusal):
+    if isinstance(change, ChangeRefusal):
         return _rejected(job, door, ask, change)
     return change
 
 
-def _untimely(ask: Ask, now_ms: int, rules: Rules) -> Refusal | None:
+def _untimely(ask: Ask, now_ms: int, rules: JobRules) -> ChangeRefusal | None:
     if ask.passed or valid_until_ms(ask.id) < now_ms:
-        return Refusal("too-late", "its validity passed before it could be decided; ask again")
-    return Refusal("overloaded", rules.no_room) if ask.body is None else None
+        return ChangeRefusal(
+            "too-late", "its validity passed before it could be decided; ask again"
+        )
+    return ChangeRefusal("overloaded", rules.no_room) if ask.body is None else None
 
 
-def _talkative(body: Body | None) -> Refusal | None:
+def _too_long(body: Body | None) -> ChangeRefusal | None:
     for name, most in (("author", AUTHOR_CHARS), ("reason", REASON_CHARS)):
         length = len(getattr(body, name, ""))
         if length > most:
-            return Refusal("too-large", f"{name}: expected at most {most} characters", name)
+            return ChangeRefusal("too-large", f"{name}: expected at most {most} characters", name)
     return None
 
 
@@ -200,17 +202,17 @@ def _deleted(job: Job, door: int, ask: Ask) -> Body:
 
 
 def _change(
-    job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, rules: Rules
-) -> Body | Refusal:
-    refusal = _taken(job, at, rules) or _unwelcome(job, at, asked, now_ms)
+    job: Job, at: int, asked: ConfigChangeProposed, now_ms: int, rules: JobRules
+) -> Body | ChangeRefusal:
+    refusal = _taken(job, at, rules) or _precheck(job, at, asked, now_ms)
     if refusal is not None:
         return refusal
     made = _made(job.layers[at], at, asked, rules)
-    if isinstance(made, Refusal):
+    if isinstance(made, ChangeRefusal):
         return made
     expected_json = _expected_json(job, at, made.config_json)
     refusal = rules.absent(job, expected_json)
-    refusal = refusal or _unfit(expected_json, rules)
+    refusal = refusal or _unfit(expected_json, rules, job.expected_json if job.alive else "{}")
     refusal = refusal or rules.stays(job, expected_json, job.expected_json)
     refusal = refusal or _unfit_later(job, at, made, rules)
     refusal = refusal or _too_large(expected_json)
@@ -232,12 +234,14 @@ def _change(
     )
 
 
-def _made(layer: Held, at: int, asked: ConfigChangeProposed, rules: Rules) -> Held | Refusal:
+def _made(
+    layer: Held, at: int, asked: ConfigChangeProposed, rules: JobRules
+) -> Held | ChangeRefusal:
     """What the change makes of its layer, now and from each end on."""
     try:
         change = parse_json(asked.set_json, what="set_json")
         if not isinstance(change, dict):
-            return Refusal("invalid", "set_json: expected a JSON object", "set_json")
+            return ChangeRefusal("invalid", "set_json: expected a JSON object", "set_json")
 
         def changed(config_json: str) -> str:
             return canonical_json(change_layer(json.loads(config_json), change, asked.clear))
@@ -247,26 +251,28 @@ def _made(layer: Held, at: int, asked: ConfigChangeProposed, rules: Rules) -> He
         else:
             layer_json, ends = change_ends(layer, changed, end_of(asked))
     except Malformed as bad:
-        return Refusal("invalid", str(bad), bad.path)
+        return ChangeRefusal("invalid", str(bad), bad.path)
     if len(layer_json.encode()) > LAYER_BYTES:
-        return Refusal("too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes")
+        return ChangeRefusal(
+            "too-large", f"the {LAYERS[at]} layer would be over {LAYER_BYTES} bytes"
+        )
     if changes_of(ends) > ENDS_MOST:
         said = (
             f"the {LAYERS[at]} layer would have over {ENDS_MOST} temporary changes at once;"
             " clear what is not needed any more, or let one end first"
         )
-        return Refusal("too-large", said, "expires_ms")
+        return ChangeRefusal("too-large", said, "expires_ms")
     if bytes_of(ends) > ENDS_BYTES:
         said = f"what the {LAYERS[at]} layer will be at its ends would be over {ENDS_BYTES} bytes"
-        return Refusal("too-large", f"{said}; set less in it", "expires_ms")
+        return ChangeRefusal("too-large", f"{said}; set less in it", "expires_ms")
     return layer._replace(config_json=layer_json, ends=ends)
 
 
-def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> Refusal | None:
+def _precheck(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> ChangeRefusal | None:
     """What can be told without looking at the config that is asked for."""
     version = job.layers[at].version
     if not is_job_id(job.name):
-        return Refusal(
+        return ChangeRefusal(
             "invalid",
             "job: expected up to 128 of a-z, 0-9, '.', '_', '-', beginning and ending with a "
             "letter or digit",
@@ -275,25 +281,27 @@ def _unwelcome(job: Job, at: int, asked: ConfigChangeProposed, now_ms: int) -> R
     if at != BASE and not job.alive:
         return _no_such_job(job)
     if asked.expected_version is not None and asked.expected_version != version:
-        return Refusal("stale", _overtaken(job, at, asked.expected_version))
+        return ChangeRefusal("stale", _overtaken(job, at, asked.expected_version))
     if at == ONCALL and not asked.reason.strip():
-        return Refusal("reason-required", "an oncall change needs a reason; say why", "reason")
+        return ChangeRefusal(
+            "reason-required", "an oncall change needs a reason; say why", "reason"
+        )
     if asked.expires_ms is not None and at != ONCALL:
-        return Refusal("expiry-not-allowed", "only an oncall change may expire", "expires_ms")
+        return ChangeRefusal("expiry-not-allowed", "only an oncall change may expire", "expires_ms")
     if asked.expires_ms is not None and asked.expires_ms <= now_ms:
-        return Refusal("invalid", "expires_ms: expected an instant to come", "expires_ms")
+        return ChangeRefusal("invalid", "expires_ms: expected an instant to come", "expires_ms")
     return None
 
 
-def _taken(job: Job, at: int, rules: Rules) -> Refusal | None:
+def _taken(job: Job, at: int, rules: JobRules) -> ChangeRefusal | None:
     """Of a job that would be created under a name of Turbine's own."""
     if not rules.reserved or at != BASE or job.alive or not is_reserved_job(job.name):
         return None
-    return Refusal("invalid", f"job: expected {NO_JOB}, found {shorten(job.name)}", "job")
+    return ChangeRefusal("invalid", f"job: expected {NO_JOB}, found {shorten(job.name)}", "job")
 
 
-def _no_such_job(job: Job) -> Refusal:
-    return Refusal("no-such-job", f"there is no job {job.name}; a base change creates it")
+def _no_such_job(job: Job) -> ChangeRefusal:
+    return ChangeRefusal("no-such-job", f"there is no job {job.name}; a base change creates it")
 
 
 def _overtaken(job: Job, at: int, expected: int) -> str:
@@ -302,21 +310,21 @@ def _overtaken(job: Job, at: int, expected: int) -> str:
     return f"expected version {expected} of the {LAYERS[at]} layer, but it is {layer.version}{by}"
 
 
-def _too_large(expected_json: str) -> Refusal | None:
+def _too_large(expected_json: str) -> ChangeRefusal | None:
     if len(expected_json.encode()) > EXPECTED_BYTES:
-        return Refusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
+        return ChangeRefusal("too-large", f"the merged config would be over {EXPECTED_BYTES} bytes")
     return None
 
 
-def _unfit(expected_json: str, rules: Rules) -> Refusal | None:
-    config = config_of(expected_json)
+def _unfit(expected_json: str, rules: JobRules, was_json: str) -> ChangeRefusal | None:
+    config = proposed(expected_json, was_json)
     found = config if isinstance(config, Invalid) else None
     if isinstance(config, JobConfig) and rules.reserved:
         found = next(reserved_topics(config), None)
-    return None if found is None else Refusal("invalid", str(found), found.path)
+    return None if found is None else ChangeRefusal("invalid", str(found), found.path)
 
 
-def _unfit_later(job: Job, at: int, made: Held, rules: Rules) -> Refusal | None:
+def _unfit_later(job: Job, at: int, made: Held, rules: JobRules) -> ChangeRefusal | None:
     """The config must stand on its own once an override that expires is gone, whichever goes first:
     nobody will be asked then, and an expiry cannot be rejected."""
     now, was = list(job.layers), list(job.layers)
@@ -325,12 +333,12 @@ def _unfit_later(job: Job, at: int, made: Held, rules: Rules) -> Refusal | None:
         now[ONCALL] = Held(config_json=end.config_json)
         was[ONCALL] = Held(config_json=layer_then(job.layers[ONCALL], end.expires_ms))
         later_json, was_json = _merged(now), _merged(was)
-        refusal = _unfit(later_json, rules) or rules.stays(job, later_json, was_json)
+        refusal = _unfit(later_json, rules, was_json) or rules.stays(job, later_json, was_json)
         if refusal is None and not rules.whole:
             refusal = _too_large(later_json)
         if refusal is not None:
             said = f"once the oncall override expires, {refusal.explanation}"
-            return Refusal(refusal.reason, said, refusal.path)
+            return ChangeRefusal(refusal.reason, said, refusal.path)
     return None
 
 
@@ -338,7 +346,7 @@ def _merged(layers: Iterable[Held]) -> str:
     return canonical_json(merge_layers([json.loads(one.config_json) for one in layers]))
 
 
-def _rejected(job: Job, door: int, ask: Ask, why: Refusal) -> JobConfigRejected:
+def _rejected(job: Job, door: int, ask: Ask, why: ChangeRefusal) -> JobConfigRejected:
     return JobConfigRejected(
         job=job.name,
         ingress=REQUESTS[door],
@@ -388,4 +396,5 @@ component: Component[Job] = Component(
     wake_ms=wake_ms,
     dump=dump,
     load=load,
+    doubt=doubt,
 )

@@ -22,25 +22,25 @@ from components.runtime.core.ground import outside, remedy_of
 from components.runtime.core.progress import Possible
 from components.runtime.core.standing import Row, places_of
 from components.runtime.core.standing import standing as component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Keeper, by_key
-from components.runtime.faust.rows import Opened, Rows
+from components.runtime.faust.rows import KeptRows, Opened
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_for
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from components.runtime.kafka.transactions import in_time, transactional
 from components.runtime.process import metrics
-from components.runtime.process.loop import Patience, Stop, turn_until_stopped
+from components.runtime.process.loop import Patience, StopSignal, turn_until_stopped
 from events.topics import ALERTS, CLOCK, JOURNAL, MIB, OUTCOMES, partition_of, place, rows_topic
 from events.wire.codec import Read
 from turbine_client.clients import (
     consumer,
     spot,
 )
-from turbine_client.emitter import Refused
-from turbine_client.reading import Follower, Unreadably, committed_now, ends_now, read_span
+from turbine_client.emitter import WriteRefused
+from turbine_client.reading import Follower, LogUnreadable, committed_now, ends_now, read_span
 from turbine_client.settings import Settings
 
 GROUP = "publisher"
@@ -77,13 +77,13 @@ class Chain:
         self.partition, self.places = partition, places_of(partition)
         self.standing: deque[Read] = deque()
         restored = opened.restored
-        self.owner: Owner[Row] = Owner(
+        self.owner: Stepper[Row] = Stepper(
             component,
             self.places,
             possible,
             seen=restored.seen,
             held=restored.held,
-            heed=self._note,
+            observer=self._note,
         )
         self.keeper = Keeper(self.owner, opened.claim, build, restored)
 
@@ -106,14 +106,14 @@ class Chain:
         return bool(self.owner.changed) and not self.owner.blocked
 
 
-class Publisher:
+class OutcomePublisher:
     """One instance: follows the journal, says what stands. Used from one thread."""
 
     def __init__(self, settings: Settings, instance: str = "publisher") -> None:
         self._settings = settings
         needed = (JOURNAL, CLOCK, OUTCOMES, ALERTS, rows_topic(component.name).short)
         self._count = partitions_for(settings, needed)
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._producer = transactional(
             settings,
             settings.group(GROUP),
@@ -124,14 +124,14 @@ class Publisher:
         self._patience = Patience()
         self._group = consumer(settings, **{"group.id": settings.group(GROUP)})
         # Only what was committed counts: what a predecessor wrote and could not commit is void.
-        self._rows = Rows(settings, component, instance, self._emitter, **COMMITTED)
+        self._rows = KeptRows(settings, component, instance, self._emitter, **COMMITTED)
         self._keep_at = 0.0
         # From here on a predecessor is fenced, and its open transaction has ended.
         self._step(self._producer.init_transactions)
         self._chains = self._open()
         self._of = {at: chain for chain in self._chains for at in chain.places}
         self._follower = Follower(settings, self._catch_up())
-        self._watch = Watch(settings, self._standing, remedy=REMEDY)
+        self._watch = TopicWatch(settings, self._standing, remedy=REMEDY)
 
     def _open(self) -> list[Chain]:
         """The chains as the last publisher kept them."""
@@ -146,7 +146,7 @@ class Publisher:
         self._rows.stand(opened, self._ground, REMEDY)
         self._emitter.settle()
         self._step(self._producer.commit_transaction)
-        possible, build = self._births.possible, self._rows.build
+        possible, build = self._append_times.possible, self._rows.build
         return [Chain(p, possible, opened[p], build) for p in range(self._count)]
 
     def _catch_up(self) -> dict[str, int]:
@@ -159,7 +159,7 @@ class Publisher:
             done[at] = max(done[at], chain.seen(at))
             if done[at] > self._ground.ends[at]:
                 why = outside(at, done[at], 0, self._ground.ends[at])
-                raise Unreadably(f"{why}; {REMEDY}")
+                raise LogUnreadable(f"{why}; {REMEDY}")
             spans[at] = (chain.seen(at), done[at])
         records = 0
         for poll in read_span(self._settings, spans):
@@ -262,9 +262,9 @@ class Publisher:
                 self._producer.poll(0)  # a refused login is raised here
             why = error.args[0]
             what = "another publisher has fenced this one" if why.code() in _FENCED else "it failed"
-            raise Refused(f"the publisher's transaction: {what}: {why.str()}") from error
+            raise WriteRefused(f"the publisher's transaction: {what}: {why.str()}") from error
 
 
-def serve(settings: Settings, stop: Stop) -> int:
+def serve(settings: Settings, stop: StopSignal) -> int:
     """Publishes until it is told to stop; the exit code."""
-    return turn_until_stopped(lambda: Publisher(settings), stop)
+    return turn_until_stopped(lambda: OutcomePublisher(settings), stop)

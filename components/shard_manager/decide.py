@@ -21,7 +21,7 @@ from components.shard_manager.core.row_json import dump, load
 from events.generated.records import AlertCleared, AlertRaised, Body, ContainerFailedOver
 from events.topics import CONTAINERS, OPERATOR, TIERS
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.fleet_folds import FOLDED_KINDS, apply, fold
 from turbine_client.identity import effect_id
 
@@ -43,7 +43,7 @@ SAYS = frozenset(
 )
 
 
-def decide(row: Fleet, now_ms: int) -> Iterator[Body]:
+def decide(row: TierFleet, now_ms: int) -> Iterator[Body]:
     """The urgent first: who is gone, who does not answer, then shards that nobody holds."""
     if not row.defined:
         return
@@ -62,7 +62,7 @@ def decide(row: Fleet, now_ms: int) -> Iterator[Body]:
             row = apply(row, body, now_ms)
 
 
-def effects(row: Fleet) -> Iterator[Effect]:
+def effects(row: TierFleet) -> Iterator[Effect]:
     """A fail-over counts where the container's life lies, in its own partition."""
     for _, one in sorted(row.requests.items()):
         body = ContainerFailedOver(
@@ -77,7 +77,7 @@ def effects(row: Fleet) -> Iterator[Effect]:
         yield Effect(CONTAINERS, name, body, one.container, decided)
 
 
-def wake_ms(row: Fleet, now_ms: int) -> int | None:
+def wake_ms(row: TierFleet, now_ms: int) -> int | None:
     """The next deadline; silence is counted by ticks that are read anyway."""
     if not row.defined:
         return None
@@ -92,19 +92,19 @@ def wake_ms(row: Fleet, now_ms: int) -> int | None:
     return min((at_ms for at_ms in due if at_ms > now_ms), default=None)
 
 
-def _place(row: Fleet, now_ms: int) -> Iterator[Body]:
+def _place(row: TierFleet, now_ms: int) -> Iterator[Body]:
     lost = orphans(row, now_ms)
     if lost:
         yield from plan_orphans(row, now_ms, len(lost))
 
 
-def _balance(row: Fleet, now_ms: int) -> Iterator[Body]:
+def _balance(row: TierFleet, now_ms: int) -> Iterator[Body]:
     trigger = balance_due(row, now_ms)
     if trigger and next(carry_out(row, now_ms), None) is None:
         yield from plan_all(row, now_ms, trigger)
 
 
-def _tell(row: Fleet, _: int) -> Iterator[Body]:
+def _tell(row: TierFleet, _: int) -> Iterator[Body]:
     """One alert for all that fits nowhere, while there is any."""
     if row.unplaced and UNPLACED not in row.alerts:
         shard, why = min(row.unplaced.items())
@@ -126,7 +126,7 @@ def key_of(read: Read, tier: str = "default") -> str | None:
     return key if read.topic != TIERS or read.record.key == key else None
 
 
-def component_of(tier: str) -> Component[Fleet]:
+def component_of(tier: str) -> Component[TierFleet]:
     """The shard manager of one tier."""
     return Component(
         name="shard-manager",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from components.runtime.core.component import Component
 from components.state_syncer.core.failing_tasks import steady_ms, tell
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from components.state_syncer.core.unheard import moves_on, passed_over, quiet_ms
 from components.state_syncer.core.words import (
     alerting,
@@ -35,7 +35,7 @@ from events.job_config.reset import BadGoal, Reset, goal_of, stranger
 from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, TASKS
 from projections.ingress import CROWDED, NO_ROOM, Ask, in_turn
-from projections.keeping import STATE_STAYS, Kept, Stay, stays_behind
+from projections.kept_state import STATE_STAYS, StatefulJob, Stay, stays_behind
 from projections.syncs import (
     DELETED,
     FOLDED_KINDS,
@@ -43,8 +43,9 @@ from projections.syncs import (
     RUNNING,
     START,
     STOP,
-    Plan,
+    FailureStreak,
     Sync,
+    SyncPlan,
     apply,
     dump,
     fold,
@@ -66,19 +67,19 @@ NAMED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class SyncRules:
     """What a logic of the past judged otherwise."""
 
     no_room: str = NO_ROOM
     unheard: bool = True
     first: bool = False  # what had been said to run was taken to run
-    stays: Callable[[Kept, str], Stay | None] = stays_behind
+    stays: Callable[[StatefulJob, str], Stay | None] = stays_behind
 
 
-NEWEST = Rules()
+NEWEST = SyncRules()
 
 
-def decide(row: Sync, now_ms: int, rules: Rules = NEWEST) -> Iterator[Body]:
+def decide(row: Sync, now_ms: int, rules: SyncRules = NEWEST) -> Iterator[Body]:
     """All that is to be said of the job now; each word is looked at as if it stood already."""
     for turn in _TURNS:
         for body in turn(row, now_ms, rules):
@@ -104,16 +105,16 @@ def wake_ms(row: Sync, now_ms: int) -> int | None:
 # --- what operators ask for
 
 
-def _requests(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
+def _requests(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
     for ask, crowded in in_turn(row.ingress):
-        refusal = ("overloaded", CROWDED) if crowded else _unwelcome(row, ask, now_ms, rules)
+        refusal = ("overloaded", CROWDED) if crowded else _precheck(row, ask, now_ms, rules)
         for body in _answer(row, ask, now_ms, rules, refusal):
             yield body
             row = apply(row, body)
 
 
 def _answer(
-    row: Sync, ask: Ask, now_ms: int, rules: Rules, refusal: tuple[str, str] | None
+    row: Sync, ask: Ask, now_ms: int, rules: SyncRules, refusal: tuple[str, str] | None
 ) -> Iterator[Body]:
     if refusal is not None:
         yield refused(row, ask, *refusal)
@@ -138,7 +139,7 @@ def _wished(row: Sync, ask: Ask, now_ms: int) -> Sync:
     return row._replace(held=not isinstance(ask.body, ResumeRequested))
 
 
-def _unwelcome(row: Sync, ask: Ask, now_ms: int, rules: Rules) -> tuple[str, str] | None:
+def _precheck(row: Sync, ask: Ask, now_ms: int, rules: SyncRules) -> tuple[str, str] | None:
     if ask.passed or valid_until_ms(ask.id) < now_ms:
         return "too-late", "its validity passed before it could be decided; ask again"
     if ask.body is None:
@@ -196,7 +197,7 @@ def _alert(row: Sync, *_: object) -> Iterator[Body]:
         yield cleared(row, "the job was released")
 
 
-def _overtake(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
+def _overtake(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
     """A plan whose tasks have not been told to start gives way to a newer config; one that has
     come that far is brought to its end, so that the job is never left between two shapes. Unless
     nobody has heard of a task, and the newer one is for another place: perhaps there was none."""
@@ -211,7 +212,7 @@ def _overtake(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
     yield failed(row, plan, "overtaken", said, now_ms)
 
 
-def _step(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
+def _step(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
     """One step after the other, as far as the reports in the log go."""
     while (plan := row.plan) is not None:
         if plan.done:
@@ -225,7 +226,7 @@ def _step(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
         row = apply(row, body)
 
 
-def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
+def _over(row: Sync, plan: SyncPlan, now_ms: int, rules: SyncRules) -> str | None:
     """What came of the step if it is over; None while tasks are waited for."""
     waits = {at for at, _ in missing(row, plan)}
     if not waits:
@@ -234,14 +235,21 @@ def _over(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> str | None:
     return canonical_json({"unheard": len(waits)}) if waits <= never else None
 
 
-def _begin(row: Sync, now_ms: int, rules: Rules) -> Iterator[Body]:
+def _begin(row: Sync, now_ms: int, rules: SyncRules) -> Iterator[Body]:
     if row.plan is None and row.quarantine is None:
         yield from _towards(row, now_ms, rules)
 
 
-def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None) -> Iterator[Body]:
+def _streak(row: Sync, signature: str) -> FailureStreak | None:
+    """The failures in a row of plans of this signature."""
+    return row.trouble if row.trouble and row.trouble.signature == signature else None
+
+
+def _towards(
+    row: Sync, now_ms: int, rules: SyncRules, change_id: str | None = None
+) -> Iterator[Body]:
     """The plan that leads to what is wanted; without steps it is in effect at once."""
-    way, running = way_of(row, first=rules.first), row.running
+    way, running = plan_for(row, first=rules.first), row.running
     if way is None:
         if change_id is not None and running is not None:
             was = running.tasks, running.config_json, running.state
@@ -251,12 +259,9 @@ def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None)
         running_json = "{}" if way.state == DELETED else row.expected_json
         yield commit(row, way.tasks, running_json, way.state, change_id, first=rules.first)
         return
-    signature = way.signature(row)
-    failures = 0
-    if row.trouble is not None and row.trouble.signature == signature:
-        failures = row.trouble.failures
-        if now_ms < row.trouble.retry_ms and change_id is None:
-            return
+    streak = _streak(row, signature := way.signature(row))
+    if streak is not None and now_ms < streak.retry_ms and change_id is None:
+        return
     planned = SyncPlanned(
         job=row.name,
         plan_id=f"{vector(row.versions)}#{row.generation + 2}",
@@ -270,7 +275,7 @@ def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None)
         expected_json=row.expected_json,
         from_versions=running.versions if running is not None else None,
         differences=way.differences,
-        attempt=failures + 1,
+        attempt=1 if streak is None else streak.failures + 1,
         change_id=change_id,
         held=row.held,
         reset_json=row.reset,
@@ -284,7 +289,7 @@ def _towards(row: Sync, now_ms: int, rules: Rules, change_id: str | None = None)
 # --- steps
 
 
-def _first(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> Body:
+def _first(row: Sync, plan: SyncPlan, now_ms: int, rules: SyncRules) -> Body:
     """Nothing is begun that would leave behind what the job keeps. Looked at again by who finds the
     plan without its next word."""
     found = rules.stays(row.kept, plan.config_json) if plan.intent != "delete" else None
@@ -298,7 +303,7 @@ def _first(row: Sync, plan: Plan, now_ms: int, rules: Rules) -> Body:
     return replace(failed(row, plan, STATE_STAYS, said, now_ms), name=CHECK)
 
 
-def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
+def _next(row: Sync, plan: SyncPlan, now_ms: int) -> Body:
     at = plan.at + 1
     if at == len(plan.steps):
         state = _end_of(plan)
@@ -327,13 +332,13 @@ def _next(row: Sync, plan: Plan, now_ms: int) -> Body:
     )
 
 
-def _end_of(plan: Plan) -> str:
+def _end_of(plan: SyncPlan) -> str:
     if plan.intent == "delete":
         return DELETED
     return RUNNING if START in plan.steps else PAUSED
 
 
-def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
+def _give_up(row: Sync, plan: SyncPlan, now_ms: int) -> Iterator[Body]:
     """The step failed, if its time is over or a task will not be tried again."""
     lost = None
     if plan.step == START:
@@ -358,7 +363,7 @@ def _give_up(row: Sync, plan: Plan, now_ms: int) -> Iterator[Body]:
     yield failed(row, plan, cause, said[:TEXT_CHARS], now_ms)
 
 
-_TURNS: tuple[Callable[[Sync, int, Rules], Iterator[Body]], ...] = (
+_TURNS: tuple[Callable[[Sync, int, SyncRules], Iterator[Body]], ...] = (
     *(_release, _overtake, _step, _quarantine, _alert),
     *(_requests, _alert, _begin),
     *(_quarantine, _alert),  # of what was refused as it began

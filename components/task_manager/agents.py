@@ -20,15 +20,14 @@ from components.runtime.core.standing import standing
 from components.runtime.kafka.clients import partitions_for
 from components.runtime.kafka.surveying import fail
 from components.runtime.process.exits import EXIT_REFUSED_WRITE, EXIT_UNREADABLE
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from components.task_manager.core.catalogue import Target
-from components.task_manager.core.chains import CHAIN, Kept
+from components.task_manager.core.chains import CHAIN, KeptChain
 from components.task_manager.core.due import Due
-from components.task_manager.core.hosting import Host
-from components.task_manager.core.known import Known
-from components.task_manager.core.loads import Loads, Sampled
-from components.task_manager.core.runs import Begin, Kill
-from components.task_manager.core.runs import Stop as StopRun
+from components.task_manager.core.hosting import TaskSupervisor
+from components.task_manager.core.known import ContainerKnowledge
+from components.task_manager.core.loads import ContainerLoads, Sampled
+from components.task_manager.core.runs import Begin, Kill, StopRun
 from components.task_manager.engine import SHARED, EngineProcess
 from components.task_manager.engines import Engines
 from components.task_manager.exits import (
@@ -37,11 +36,11 @@ from components.task_manager.exits import (
     EXIT_REASSIGNED,
     EXIT_UNGUARDED,
 )
+from components.task_manager.fact_writer import Voice
 from components.task_manager.guard import poll_ms_of
-from components.task_manager.place import Place
-from components.task_manager.pulse import Member, Pulse
-from components.task_manager.reader import Reader
-from components.task_manager.voice import Voice
+from components.task_manager.heartbeat import ContainerIdentity, Pulse
+from components.task_manager.place import ContainerDirectory
+from components.task_manager.reader import ContainerReader
 from events.generated.records import (
     Body,
     ContainerState,
@@ -52,9 +51,9 @@ from events.generated.records import (
     TaskLoadReported,
 )
 from events.topics import CONTAINERS, JOURNAL, LIVES, LOADS, TASKS, rows_topic
-from projections.hold import Hold
-from tasks.core.protocol import Ended, Started, Work
-from tasks.core.protocol import Loads as LoadsEvent
+from projections.hold import ContainerHold
+from tasks.core.protocol import Ended, Started, WorkOrder
+from tasks.core.protocol import RunLoads as LoadsEvent
 from tasks.deadline import Deadline, own_ms
 from tasks.process_tree import adopt_orphans, signal_group
 from turbine_client.settings import Settings
@@ -74,18 +73,18 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class ContainerOptions:
     """What a container is started with."""
 
-    member: Member
-    place: Place
+    member: ContainerIdentity
+    place: ContainerDirectory
     engine: str
 
 
 class TaskManager:
     """One life of one container. Used from the main thread, which its processes die with."""
 
-    def __init__(self, settings: Settings, options: Options) -> None:
+    def __init__(self, settings: Settings, options: ContainerOptions) -> None:
         self._settings, self._options = settings, options
         self._count = partitions_for(settings, NEEDED)
         member, place = options.member, options.place
@@ -93,16 +92,16 @@ class TaskManager:
         self._deadline = Deadline.create(place.deadline)
         self._pulse = Pulse(settings, self._count, member)
         past = self._pulse.past()
-        self._reader = Reader(settings, self._count, self._pulse.tier)
+        self._reader = ContainerReader(settings, self._count, self._pulse.tier)
         self._reader.start()
         self._voice = Voice(settings, self._count)
         self.epoch = 1 + max(place.epoch, past.epoch)
         place.begin(self.epoch)
         self._pulse.keep(self.epoch, past.tenancy, wait=True)
-        self._known = Known(member.name, self.epoch, self._pulse.tier)
+        self._known = ContainerKnowledge(member.name, self.epoch, self._pulse.tier)
         self._known.hold = self._known.hold._replace(tenancy=past.tenancy)
-        self._host = Host(member.name, self.epoch, self._known.periods)
-        self._loads = Loads(member.name, self.epoch, own_ms())
+        self._host = TaskSupervisor(member.name, self.epoch, self._known.periods)
+        self._loads = ContainerLoads(member.name, self.epoch, own_ms())
         self._due = Due(own_ms())
         self._pace()
         self._guard = self._start_guard()
@@ -139,7 +138,7 @@ class TaskManager:
             self._pulse.keep(self.epoch, known.hold.tenancy)
         self._reader.now_ms = self._pulse.now_ms
         for one in self._reader.take(TAKE_MOST):
-            if isinstance(one, Kept):
+            if isinstance(one, KeptChain):
                 known.begin(one.key, one.row, one.vector)
             else:
                 known.learn(one.read, one.vector)
@@ -182,7 +181,7 @@ class TaskManager:
         fail(code, sentence)
 
     def _beat(self, now_ms: int) -> None:
-        self._pulse.heed()
+        self._pulse.drop_failures()
         hold, known = self._known.hold, self._known
         # Before the tier is known nobody can say how soon its shard manager takes us for silent.
         every_ms = hold.timing.heartbeat_ms if known.catalogue is not None else WAITING_BEAT_MS
@@ -202,7 +201,7 @@ class TaskManager:
             self._told = True
             log.warning("the tier is not defined; waiting for it", tier=self._known.tier)
 
-    def _live_on(self, hold: Hold) -> None:
+    def _live_on(self, hold: ContainerHold) -> None:
         """Says again what others know of this life: it may last longer than the log keeps it."""
         self._pulse.start(self.epoch)
         self._pulse.keep(self.epoch, hold.tenancy)
@@ -253,7 +252,7 @@ class TaskManager:
         self._say(self._host.engine_died(now_ms, pause_ms, spared=engines.alone))
         self._dirty = True
 
-    def _start_engine(self, work: Work | None) -> EngineProcess:
+    def _start_engine(self, work: WorkOrder | None) -> EngineProcess:
         """For all tasks that share it, or for one; its memory is the task's then."""
         one, settings, name = self._options, self._settings, SHARED
         if work is not None:
@@ -275,7 +274,7 @@ class TaskManager:
 
     # --- what runs
 
-    def _settle(self, now_ms: int, hold: Hold) -> None:
+    def _settle(self, now_ms: int, hold: ContainerHold) -> None:
         wake_ms = self._host.wake_ms()
         again = self._due.comes("reconcile", self._known.periods.reconcile_ms, now_ms)
         catalogue = self._known.catalogue
@@ -356,11 +355,11 @@ class TaskManager:
         return any(run.alive for run in self._host.runs.values())
 
 
-def work_of(run: int, target: Target, container: str, epoch: int) -> Work:
+def work_of(run: int, target: Target, container: str, epoch: int) -> WorkOrder:
     """What an engine is told about a task."""
     entry, generation = target.entry, target.generation
     spec, head = entry.program
-    return Work(
+    return WorkOrder(
         run=run,
         job=entry.job,
         task=entry.task,
@@ -392,6 +391,6 @@ def _gist(body: Body) -> dict[str, Any]:
     return found
 
 
-def serve(settings: Settings, stop: Stop, options: Options) -> int:
+def serve(settings: Settings, stop: StopSignal, options: ContainerOptions) -> int:
     """Lives until it is told to end; the exit code."""
     return turn_until_stopped(lambda: TaskManager(settings, options), stop)

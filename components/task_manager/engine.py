@@ -20,8 +20,8 @@ from typing import Protocol
 
 import structlog
 
-from components.task_manager.place import Place
-from tasks.core.protocol import Event, Work, event_of, line
+from components.task_manager.place import ContainerDirectory
+from tasks.core.protocol import Event, WorkOrder, event_of, line
 from tasks.deadline import Deadline
 from tasks.process_tree import end_group
 from turbine_client.settings import Settings
@@ -38,7 +38,7 @@ log = structlog.get_logger(__name__)
 class Engine(Protocol):
     """What a supervisor asks of an engine. No call waits for it: it may be frozen."""
 
-    def start(self, work: Work) -> None: ...
+    def start(self, work: WorkOrder) -> None: ...
     def stop(self, run: int) -> None: ...
     def kill(self, run: int) -> None: ...
     def ask_loads(self) -> None: ...
@@ -56,7 +56,7 @@ class EngineProcess:
         self,
         module: str,
         settings: Settings,
-        place: Place,
+        place: ContainerDirectory,
         deadline: Deadline,
         *,
         name: str = SHARED,
@@ -98,8 +98,8 @@ class EngineProcess:
         """Of the engine itself; its tasks are in the group of the same number."""
         return self._child.pid
 
-    def start(self, work: Work) -> None:
-        """Begins a run."""
+    def start(self, work: WorkOrder) -> None:
+        """Tells the engine to begin a run of this work."""
         self._write(line("start", work=work.to_plain()))
 
     def stop(self, run: int) -> None:

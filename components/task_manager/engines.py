@@ -12,7 +12,7 @@ from typing import Any
 
 from components.task_manager.core.hosting import ENGINE_DIED
 from components.task_manager.engine import Engine
-from tasks.core.protocol import FAILED, Ended, Event, Loads, Work
+from tasks.core.protocol import FAILED, Ended, Event, RunLoads, WorkOrder
 from tasks.deadline import GROUPS_MOST
 
 FULL = "no-process-left"
@@ -25,16 +25,16 @@ SHARED_RUN = 0
 class Engines:
     """Speaks for all of them. Orders are for the shared one, where the task has none of its own."""
 
-    def __init__(self, make: Callable[[Work | None], Engine]) -> None:
+    def __init__(self, make: Callable[[WorkOrder | None], Engine]) -> None:
         """`make` starts an engine: for one task, or the one that the others share."""
         self._make = make
         self._engines: dict[int, Engine] = {}  # by the run that is alone in it
         self._waiting: list[Event] = []  # to be heard
         self._silent: set[int] = set()  # who was asked for loads and has not answered
-        self._told: list[Loads] = []  # what the others answered
+        self._told: list[RunLoads] = []  # what the others answered
 
     def begin(self) -> None:
-        """Starts the shared one."""
+        """Starts the engine that tasks share."""
         self._engines[SHARED_RUN] = self._make(None)
 
     @property
@@ -44,7 +44,7 @@ class Engines:
 
     @property
     def ready(self) -> bool:
-        """Does it take orders?"""
+        """Whether the shared engine takes orders."""
         return self.live and self._engines[SHARED_RUN].ready
 
     @property
@@ -52,7 +52,7 @@ class Engines:
         """The runs with an engine of their own."""
         return self._engines.keys() - {SHARED_RUN}
 
-    def start(self, work: Work) -> None:
+    def start(self, work: WorkOrder) -> None:
         """Begins a run, in a new engine if the task wants one for itself."""
         if not work.alone:
             self._engines[SHARED_RUN].start(work)
@@ -100,7 +100,7 @@ class Engines:
     def _heard(self) -> Iterator[Event]:
         for run, engine in list(self._engines.items()):
             for event in engine.hear():
-                if isinstance(event, Loads):
+                if isinstance(event, RunLoads):
                     self._told.append(event)
                     self._silent.discard(run)
                     continue
@@ -134,10 +134,10 @@ class Engines:
         self._silent.discard(run)
 
 
-def together(answers: Iterable[Loads]) -> Loads:
+def together(answers: Iterable[RunLoads]) -> RunLoads:
     """What all engines have told of their runs."""
     runs, partitions = dict[int, Any](), dict[int, Any]()
     for one in answers:
         runs.update(one.runs)
         partitions.update(one.partitions)
-    return Loads(runs, partitions)
+    return RunLoads(runs, partitions)

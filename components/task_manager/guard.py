@@ -22,7 +22,7 @@ HANG_S = 5.0
 UNIT = 1_000
 
 
-class Guard:
+class FreezeGuard:
     """Looks, freezes and thaws. Signals and time come from outside."""
 
     def __init__(
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> None:
     die_with(given.die_with)
     name_process("guard")
     deadline = Deadline.open(given.deadline)
-    guard = Guard(deadline)
+    guard = FreezeGuard(deadline)
     while guard.look(own_ms()):
         time.sleep(pause_s(deadline, own_ms()))
     time.sleep(HANG_S)

@@ -23,7 +23,7 @@ LOCK, LIFE, DEADLINE, SCRATCH = "container.lock", "life.json", "deadline", "scra
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ContainerDirectory:
     """A directory that is held; every process of this life gets the lock's descriptor."""
 
     directory: Path
@@ -59,7 +59,7 @@ class Place:
             os.close(directory)
 
 
-def hold(directory: Path, name: str) -> Place:
+def hold(directory: Path, name: str) -> ContainerDirectory:
     """Takes the place; BadSettings where another life has it, or another container."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ def hold(directory: Path, name: str) -> Place:
     shutil.rmtree(directory / SCRATCH, ignore_errors=True)
     os.ftruncate(lock, 0)
     os.pwrite(lock, str(os.getpid()).encode(), 0)
-    return Place(directory, name, lock, epoch)
+    return ContainerDirectory(directory, name, lock, epoch)
 
 
 def _last_epoch(directory: Path, name: str) -> int:

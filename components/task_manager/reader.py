@@ -20,13 +20,10 @@ from components.runtime.core.store import Restored
 from components.runtime.faust.rows import look
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
-from components.task_manager.core.chains import KINDS, Chains, Kept, Standing, unfit
-from turbine_client.clients import (
-    BrokerUnreachable,
-    LoginRefused,
-)
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
+from components.task_manager.core.chains import KINDS, Chains, KeptChain, StandingDecision, unfit
+from turbine_client.errors import BrokerUnreachable, LoginRefused
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span
 from turbine_client.settings import Settings
 
 POLL_S, POLL_MOST = 0.1, 2_000
@@ -37,13 +34,13 @@ REMEDY = f"the next start reads the log that there is; see {RUNBOOK}"
 log = structlog.get_logger(__name__)
 
 
-class Reader:
+class ContainerReader:
     """From what was kept on; where nothing was, or it does not fit the log, from the first record
     on. Either way it tells the same."""
 
     def __init__(self, settings: Settings, partitions: int, tier: str) -> None:
         self._settings, self._count = settings, partitions
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._chains = Chains(partitions, tier, self._possible)
         self.owners = self._chains.owners
         self._read_all = False
@@ -54,10 +51,10 @@ class Reader:
         self._thread = threading.Thread(target=self._run, name="reader", daemon=True)
 
     def start(self) -> None:
-        """Begins to read."""
+        """Starts the thread that reads."""
         self._thread.start()
 
-    def take(self, most: int) -> list[Standing | Kept]:
+    def take(self, most: int) -> list[StandingDecision | KeptChain]:
         """What has come to stand since the last time, in causal order for each key."""
         standing = self._chains.standing
         taken = [standing.popleft() for _ in range(min(most, len(standing)))]
@@ -109,11 +106,11 @@ class Reader:
             self._chains.begin(partition, kept)
 
     def _stand(self) -> Ground:
-        """Unreadably where nothing can stand; from now on it is watched that the log stays one."""
+        """LogUnreadable where nothing can stand; a watch sees from now on that it stays one."""
         ground = Surveyor(self._settings).wait(self.owners)
         if why := headless(ground):
-            raise Unreadably(why)
-        self._watch = Watch(
+            raise LogUnreadable(why)
+        self._watch = TopicWatch(
             self._settings,
             lambda: (ground.ids, {at: self.seen(at) for at in self.owners if self._read_all}),
             remedy=REMEDY,
@@ -123,7 +120,7 @@ class Reader:
         return ground
 
     def _fail(self, sentence: str) -> None:
-        self.failure = Unreadably(sentence)
+        self.failure = LogUnreadable(sentence)
 
     def _fold(self, messages: Iterable[Message]) -> None:
         for message in messages:
@@ -138,7 +135,7 @@ class Reader:
         """Asks until the broker answers: without it, nobody knows what stands."""
         while True:
             try:
-                return self._births.possible(at, offset, by_ms)
+                return self._append_times.possible(at, offset, by_ms)
             except LoginRefused:
                 raise
             except BrokerUnreachable as away:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.runtime.core.component import Component
-from components.task_service.core.specs import Trouble, head_of, parts_of, specs_of
-from components.task_service.core.wanted import Wanted, wanted_list
+from components.task_service.core.specs import SpecsProblem, head_of, parts_of, specs_of
+from components.task_service.core.wanted import WantedList, wanted_list
 from events.generated.records import AlertCleared, AlertRaised, Body, TaskSpecsPublished
 from events.job_config.config import Invalid
 from events.job_config.reset import reset_of
@@ -25,7 +25,7 @@ def decide(row: Sync, _: int) -> Iterator[Body]:
         return
     text = wanted.config_json
     parts = [_empty(row, wanted)] if text is None else _listed(row, wanted, text)
-    if not isinstance(parts, Trouble):
+    if not isinstance(parts, SpecsProblem):
         yield from parts
         if row.unlisted:
             said = "the list of its tasks stands again"
@@ -43,7 +43,7 @@ def decide(row: Sync, _: int) -> Iterator[Body]:
         )
 
 
-def _empty(row: Sync, wanted: Wanted) -> TaskSpecsPublished:
+def _empty(row: Sync, wanted: WantedList) -> TaskSpecsPublished:
     return TaskSpecsPublished(
         job=row.name,
         plan_id=wanted.plan_id,
@@ -59,10 +59,12 @@ def _empty(row: Sync, wanted: Wanted) -> TaskSpecsPublished:
     )
 
 
-def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublished] | Trouble:
+def _listed(
+    row: Sync, wanted: WantedList, config_json: str
+) -> list[TaskSpecsPublished] | SpecsProblem:
     config = config_of(config_json)
     if isinstance(config, Invalid):
-        return Trouble(config.path, str(config))
+        return SpecsProblem(config.path, str(config))
     head = head_of(
         row.name,
         config,
@@ -73,7 +75,7 @@ def _listed(row: Sync, wanted: Wanted, config_json: str) -> list[TaskSpecsPublis
         reset=reset_of(row.reset),
     )
     specs = specs_of(head, config)
-    return specs if isinstance(specs, Trouble) else list(parts_of(head, specs))
+    return specs if isinstance(specs, SpecsProblem) else list(parts_of(head, specs))
 
 
 component: Component[Sync] = Component(

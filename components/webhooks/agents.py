@@ -18,15 +18,15 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from components.runtime.core.ground import RUNBOOK, misfit
 from components.runtime.kafka.clients import partitions_for
-from components.runtime.kafka.dead_letters import Letters
+from components.runtime.kafka.dead_letters import DeadLetterWriter
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from components.runtime.process import metrics
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from components.webhooks.config import TOPICS, Hook, hooks_of
 from components.webhooks.core.envelope import body_of
-from components.webhooks.core.outbox import Answer, Delivery, Outbox
+from components.webhooks.core.outbox import Delivery, DeliveryAnswer, Outbox
 from components.webhooks.sending import Senders
 from events.topics import place
 from events.wire.codec import SKIPPED, Read
@@ -41,7 +41,7 @@ from turbine_client.reading import (
     PATIENCE_S,
     Asker,
     Follower,
-    Unreadably,
+    LogUnreadable,
     committed_at,
     ends_now,
     starts_now,
@@ -63,7 +63,7 @@ COMMITTED = {"isolation.level": "read_committed", "queued.max.messages.kbytes": 
 log = structlog.get_logger(__name__)
 
 
-class Reader(Protocol):
+class MessageSource(Protocol):
     """Where messages come from; `turbine_client.reading.Follower` is one."""
 
     def poll(self, timeout_s: float, most: int = ...) -> list[Message]: ...
@@ -76,8 +76,8 @@ class Sender(Protocol):
     def send(self, delivery: Delivery) -> None: ...
 
 
-class Bookmark(Protocol):
-    """Where positions are kept."""
+class PositionStore(Protocol):
+    """A keeper of positions, from which a sender goes on after a restart."""
 
     def keep(self, positions: Mapping[str, int]) -> None: ...
     def close(self) -> None: ...
@@ -110,7 +110,7 @@ class GroupBookmark:
         return found
 
     def _stand(self, kept: Mapping[str, int]) -> None:
-        """Unreadably where what is kept is of another log than this."""
+        """LogUnreadable where what is kept is of another log than this."""
         known = {at: offset for at, offset in kept.items() if offset >= 0}
         with Asker(self._settings, **{"group.id": self._hook.group(self._settings)}) as asker:
             found = asker.committed([spot(self._settings, at) for at in known])
@@ -118,7 +118,7 @@ class GroupBookmark:
         for (at, offset), one in zip(known.items(), found, strict=True):
             ids = {at.partition("/")[0]: one.metadata} if one.metadata else {}
             if why := misfit(ids, {at: offset}, ground):
-                raise Unreadably(f"{why}; {remedy_of(self._hook)}")
+                raise LogUnreadable(f"{why}; {remedy_of(self._hook)}")
 
     def keep(self, positions: Mapping[str, int]) -> None:
         """Returns when the broker has them. One that is away for a while is waited for."""
@@ -143,7 +143,7 @@ class GroupBookmark:
         return TopicPartition(one.topic, one.partition, offset, known)
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._client.close()
 
 
@@ -155,7 +155,7 @@ def remedy_of(hook: Hook) -> str:
     )
 
 
-class Line:
+class ReceiverQueue:
     """One receiver: what is read for it, sent to it, given up, and kept of it."""
 
     def __init__(
@@ -164,9 +164,9 @@ class Line:
         partitions: int,
         start: Mapping[str, int],
         *,
-        reader: Reader,
+        reader: MessageSource,
         sender: Sender,
-        bookmark: Bookmark,
+        bookmark: PositionStore,
         bury: Callable[[list[DeadLetter]], None],
     ) -> None:
         self.hook, self._partitions = hook, partitions
@@ -212,12 +212,12 @@ class Line:
         return self.hook.wants(record.kind, record.key)
 
     def send(self, now_ms: int) -> None:
-        """Sends what is due."""
+        """Hands the deliveries that are due by now to the sender."""
         for delivery in self._outbox.due(now_ms):
             self._sender.send(delivery)
 
-    def hear(self, delivery: Delivery, answer: Answer, now_ms: int) -> None:
-        """Heeds one answer."""
+    def hear(self, delivery: Delivery, answer: DeliveryAnswer, now_ms: int) -> None:
+        """Books the answer to a delivery: done, again later, or given up."""
         metrics.WEBHOOK_ATTEMPTS.labels(self.hook.name, answer.verdict).inc()
         refusal = self._outbox.answered(delivery, answer, now_ms)
         if refusal is not None:
@@ -226,7 +226,7 @@ class Line:
             del self._messages[delivery.place, delivery.offset]
         self._tell_if_changed(answer)
 
-    def _give_up(self, delivery: Delivery, attempts: int, answer: Answer) -> None:
+    def _give_up(self, delivery: Delivery, attempts: int, answer: DeliveryAnswer) -> None:
         hook = self.hook
         times = "once" if attempts == 1 else f"{attempts} times"
         sentence = (
@@ -239,7 +239,7 @@ class Line:
         self._letters.append(DeadLetter(message, REASON, sentence, by=hook.name))
         metrics.WEBHOOK_GIVEN_UP.labels(hook.name).inc()
 
-    def _tell_if_changed(self, answer: Answer) -> None:
+    def _tell_if_changed(self, answer: DeliveryAnswer) -> None:
         down = self._outbox.down
         if down != self._was_down:
             self._was_down = down
@@ -260,7 +260,7 @@ class Line:
         self._kept = now
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         self._reader.close()
         self._bookmark.close()
 
@@ -278,20 +278,22 @@ class Webhooks:
         self._settings = settings
         self._partitions = partitions_for(settings, TOPICS.values())
         self._emitter = Emitter(producer(settings), settings.prefix)
-        self._buried = Letters(self._emitter)
-        self._answers: queue.SimpleQueue[tuple[Line, Delivery, Answer]] = queue.SimpleQueue()
+        self._buried = DeadLetterWriter(self._emitter)
+        self._answers: queue.SimpleQueue[tuple[ReceiverQueue, Delivery, DeliveryAnswer]] = (
+            queue.SimpleQueue()
+        )
         self._keep_at = 0.0
         self._lines = [self._line(hook) for hook in hooks]
 
-    def _line(self, hook: Hook) -> Line:
+    def _line(self, hook: Hook) -> ReceiverQueue:
         bookmark = GroupBookmark(self._settings, hook)
         places = [place(topic, p) for topic in hook.topics for p in range(self._partitions)]
         start = bookmark.open(places, hook.start)
 
-        def answered(delivery: Delivery, answer: Answer) -> None:
+        def answered(delivery: Delivery, answer: DeliveryAnswer) -> None:
             self._answers.put((line, delivery, answer))
 
-        line = Line(
+        line = ReceiverQueue(
             hook,
             self._partitions,
             start,
@@ -300,7 +302,7 @@ class Webhooks:
             bookmark=bookmark,
             bury=self._bury,
         )
-        Watch(self._settings, lambda: (bookmark.ids, dict(line.seen)), remedy=remedy_of(hook))
+        TopicWatch(self._settings, lambda: (bookmark.ids, dict(line.seen)), remedy=remedy_of(hook))
         log.info("webhook", hook=hook.name, at=hook.address, topics=list(hook.topics))
         return line
 
@@ -349,7 +351,7 @@ def _now_ms() -> int:
     return time.monotonic_ns() // 1_000_000
 
 
-def serve(settings: Settings, stop: Stop) -> int:
+def serve(settings: Settings, stop: StopSignal) -> int:
     """Tells all receivers until it is told to stop; the exit code."""
     hooks = hooks_of(settings)
     if not hooks:

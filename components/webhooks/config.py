@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from components.webhooks.core.outbox import Limits
+from components.webhooks.core.outbox import RetryLimits
 from events.topics import ALERTS, BY_SHORT, OUTCOMES
 from turbine_client.settings import BadSettings, Settings
 from turbine_client.signing import SECRETS_MAX, BadSecret, read_secret
@@ -53,7 +53,7 @@ class Hook:
     kinds: frozenset[str] = frozenset()  # none: all of them
     start: str = "latest"  # of one that was never there before
     timeout_s: int = 10
-    limits: Limits = Limits()  # noqa: RUF009 - it is frozen
+    limits: RetryLimits = RetryLimits()  # noqa: RUF009 - it is frozen
 
     def group(self, settings: Settings) -> str:
         """The consumer group that keeps its positions, for every lag tool to see."""
@@ -103,7 +103,7 @@ def _hook(name: str, table: Mapping[str, Any]) -> Hook:
         kinds=frozenset(_kind(where, one, topics) for one in _texts(where, "kinds", table)),
         start=start,
         timeout_s=numbers["timeout_s"],
-        limits=Limits(
+        limits=RetryLimits(
             attempts=numbers["attempts"],
             give_up_ms=numbers["give_up_s"] * 1_000,
             pause_ms_max=numbers["pause_max_s"] * 1_000,

@@ -19,16 +19,16 @@ from urllib.parse import urlsplit
 
 from components.webhooks.config import Hook
 from components.webhooks.core.envelope import CONTENT_TYPE, header_id
-from components.webhooks.core.outbox import Answer, Delivery
+from components.webhooks.core.outbox import Delivery, DeliveryAnswer
 from turbine_client.signing import ID, SIGNATURE, TIMESTAMP, sign
 
 WORDS_MAX = 200
 _RETRY_DIGITS = 6
 
-Answered = Callable[[Delivery, Answer], None]
+Answered = Callable[[Delivery, DeliveryAnswer], None]
 
 
-def post(hook: Hook, delivery: Delivery, tls: ssl.SSLContext | None = None) -> Answer:
+def post(hook: Hook, delivery: Delivery, tls: ssl.SSLContext | None = None) -> DeliveryAnswer:
     """One attempt, whatever becomes of it."""
     at_s = int(time.time())
     name = header_id(delivery.id)
@@ -48,11 +48,13 @@ def post(hook: Hook, delivery: Delivery, tls: ssl.SSLContext | None = None) -> A
         connection.request("POST", path, delivery.body, headers)
         response = connection.getresponse()
         words = f"{response.status} {response.reason}"[:WORDS_MAX]
-        return Answer(response.status, words, _retry_after_ms(response.getheader("Retry-After")))
+        return DeliveryAnswer(
+            response.status, words, _retry_after_ms(response.getheader("Retry-After"))
+        )
     except (OSError, http.client.HTTPException) as error:
         if deadline.passed or isinstance(error, TimeoutError):
-            return Answer(0, f"no answer in {hook.timeout_s} s")
-        return Answer(0, _why(error))
+            return DeliveryAnswer(0, f"no answer in {hook.timeout_s} s")
+        return DeliveryAnswer(0, _why(error))
     finally:
         deadline.cancel()
         connection.close()
@@ -88,7 +90,7 @@ class _Deadline:
             self._timer.cancel()  # it has just ended by itself
 
     def cancel(self) -> None:
-        """The attempt is over."""
+        """Stops the timer, as the attempt is over."""
         self._timer.cancel()
 
 
@@ -130,7 +132,7 @@ class Senders:
             ).start()
 
     def send(self, delivery: Delivery) -> None:
-        """Returns at once."""
+        """Queues a delivery for the threads, and returns at once."""
         self._todo.put(delivery)
 
     def _send(self, tls: ssl.SSLContext | None) -> None:
@@ -139,5 +141,5 @@ class Senders:
             try:
                 answer = post(self._hook, delivery, tls)
             except Exception as error:  # noqa: BLE001 - a thread has no caller, and a lane would wait
-                answer = Answer(0, f"it could not be asked: {type(error).__name__}")
+                answer = DeliveryAnswer(0, f"it could not be asked: {type(error).__name__}")
             self._answered(delivery, answer)

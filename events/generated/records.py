@@ -8,15 +8,19 @@ lost, and a test compares.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Literal
 
+from turbine_client.bodies import (
+    Body as Body,
+    Structure as Structure,
+    from_plain as from_plain,
+    to_plain as to_plain,
+)
 from turbine_client.records import (
     AlertCleared as AlertCleared,
     AlertRaised as AlertRaised,
     Alternative as Alternative,
-    Body as Body,
     ConfigChangeProposed as ConfigChangeProposed,
     ConfigDifference as ConfigDifference,
     Constraint as Constraint,
@@ -45,10 +49,6 @@ from turbine_client.records import (
     SyncPlanned as SyncPlanned,
     SyncStep as SyncStep,
     TierDefined as TierDefined,
-    _finite as _finite,
-    _finite_or_none as _finite_or_none,
-    from_plain as from_plain,
-    to_plain as to_plain,
 )
 
 
@@ -63,29 +63,16 @@ ContainerState = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class ResourceAmount:
+class ResourceAmount(Structure):
     """An amount of one resource."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.ResourceAmount"
     resource: str
     amount: float
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "resource": self.resource,
-            "amount": _finite(self.amount),
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["resource"],
-            _finite(plain["amount"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class ResourceUse:
+class ResourceUse(Structure):
     """Capacity and use of one resource in a tier."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.ResourceUse"
@@ -97,32 +84,9 @@ class ResourceUse:
     borrowed: float = 0.0
     lacking: float = 0.0
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "resource": self.resource,
-            "capacity": _finite(self.capacity),
-            "used": _finite(self.used),
-            "lent": _finite(self.lent),
-            "reserved": _finite(self.reserved),
-            "borrowed": _finite(self.borrowed),
-            "lacking": _finite(self.lacking),
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["resource"],
-            _finite(plain["capacity"]),
-            _finite(plain["used"]),
-            _finite(plain["lent"]),
-            _finite(plain["reserved"]),
-            _finite(plain["borrowed"]),
-            _finite(plain["lacking"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class JobLimit:
+class JobLimit(Structure):
     """How many tasks a job may have."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.JobLimit"
@@ -133,52 +97,18 @@ class JobLimit:
     priority: int = 0
     resources: tuple[ResourceAmount, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "tasks": self.tasks,
-            "tasks_max": self.tasks_max,
-            "tasks_wanted": self.tasks_wanted,
-            "priority": self.priority,
-            "resources": [one.to_plain() for one in self.resources],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["tasks"],
-            plain["tasks_max"],
-            plain["tasks_wanted"],
-            plain["priority"],
-            tuple([ResourceAmount.from_plain(one) for one in plain["resources"]]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class Position(Structure):
     """A place of the log and an offset in it."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.Position"
     place: str
     offset: int
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "place": self.place,
-            "offset": self.offset,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["place"],
-            plain["offset"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class ShardLoad:
+class ShardLoad(Structure):
     """What one shard used in a window; what is unknown is null."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.ShardLoad"
@@ -192,58 +122,18 @@ class ShardLoad:
     network_bytes_per_s: float | None = None
     job: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "tasks": self.tasks,
-            "cpu_cores": _finite_or_none(self.cpu_cores),
-            "memory_bytes": self.memory_bytes,
-            "disk_bytes": self.disk_bytes,
-            "network_bytes_per_s": _finite_or_none(self.network_bytes_per_s),
-            "job": self.job,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["tasks"],
-            _finite_or_none(plain["cpu_cores"]),
-            plain["memory_bytes"],
-            plain["disk_bytes"],
-            _finite_or_none(plain["network_bytes_per_s"]),
-            plain["job"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class Generation:
+class Generation(Structure):
     """The pair that fences effects: one that is lower in either number is an older one's."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.Generation"
     specs: int
     shard: int
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "specs": self.specs,
-            "shard": self.shard,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["specs"],
-            plain["shard"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class PartitionLag:
+class PartitionLag(Structure):
     """Lag of one input partition; what is unknown is null."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.PartitionLag"
@@ -254,52 +144,18 @@ class PartitionLag:
     lag_ms: int | None = None
     records_in_per_s: float | None = None
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "lag_records": self.lag_records,
-            "lag_bytes": self.lag_bytes,
-            "lag_ms": self.lag_ms,
-            "records_in_per_s": _finite_or_none(self.records_in_per_s),
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["topic"],
-            plain["partition"],
-            plain["lag_records"],
-            plain["lag_bytes"],
-            plain["lag_ms"],
-            _finite_or_none(plain["records_in_per_s"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class InputPartitions:
+class InputPartitions(Structure):
     """The partitions of one input topic that a task reads."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.InputPartitions"
     topic: str
     partitions: tuple[int, ...]
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "topic": self.topic,
-            "partitions": list(self.partitions),
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["topic"],
-            tuple(plain["partitions"]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class StateSource:
+class StateSource(Structure):
     """State of an earlier generation that a task takes over."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.StateSource"
@@ -308,26 +164,9 @@ class StateSource:
     path: str
     partition: int = -1
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "path": self.path,
-            "partition": self.partition,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["path"],
-            plain["partition"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class TaskSpec:
+class TaskSpec(Structure):
     """What one task of a job needs in order to run."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.TaskSpec"
@@ -340,34 +179,9 @@ class TaskSpec:
     threads: int = 1
     take_over: tuple[StateSource, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "task": self.task,
-            "argv": list(self.argv),
-            "inputs": [one.to_plain() for one in self.inputs],
-            "checkpoint": self.checkpoint,
-            "cpu_cores": _finite_or_none(self.cpu_cores),
-            "memory_bytes": self.memory_bytes,
-            "threads": self.threads,
-            "take_over": [one.to_plain() for one in self.take_over],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["task"],
-            tuple(plain["argv"]),
-            tuple([InputPartitions.from_plain(one) for one in plain["inputs"]]),
-            plain["checkpoint"],
-            _finite_or_none(plain["cpu_cores"]),
-            plain["memory_bytes"],
-            plain["threads"],
-            tuple([StateSource.from_plain(one) for one in plain["take_over"]]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class InputOffset:
+class InputOffset(Structure):
     """How far one input partition has been read."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.InputOffset"
@@ -375,24 +189,9 @@ class InputOffset:
     partition: int
     offset: int
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "topic": self.topic,
-            "partition": self.partition,
-            "offset": self.offset,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["topic"],
-            plain["partition"],
-            plain["offset"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class StatePart:
+class StatePart(Structure):
     """One exported piece of a task's state."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.StatePart"
@@ -402,28 +201,9 @@ class StatePart:
     state_bytes: int
     sha256: str
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "partition": self.partition,
-            "path": self.path,
-            "rows": self.rows,
-            "state_bytes": self.state_bytes,
-            "sha256": self.sha256,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["partition"],
-            plain["path"],
-            plain["rows"],
-            plain["state_bytes"],
-            plain["sha256"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
-class ProfileSlot:
+class ProfileSlot(Structure):
     """Load of one slot of the day, over all profiled days."""
 
     SCHEMA: ClassVar[str] = "turbine.types.v1.ProfileSlot"
@@ -436,31 +216,6 @@ class ProfileSlot:
     cpu_cores_peak: float | None = None
     memory_bytes_peak: int | None = None
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "slot": self.slot,
-            "days": self.days,
-            "records_in_per_s_mean": _finite(self.records_in_per_s_mean),
-            "records_in_per_s_peak": _finite(self.records_in_per_s_peak),
-            "bytes_in_per_s_mean": _finite(self.bytes_in_per_s_mean),
-            "bytes_in_per_s_peak": _finite(self.bytes_in_per_s_peak),
-            "cpu_cores_peak": _finite_or_none(self.cpu_cores_peak),
-            "memory_bytes_peak": self.memory_bytes_peak,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["slot"],
-            plain["days"],
-            _finite(plain["records_in_per_s_mean"]),
-            _finite(plain["records_in_per_s_peak"]),
-            _finite(plain["bytes_in_per_s_mean"]),
-            _finite(plain["bytes_in_per_s_peak"]),
-            _finite_or_none(plain["cpu_cores_peak"]),
-            plain["memory_bytes_peak"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CapacityBorrowed(Body):
@@ -472,25 +227,6 @@ class CapacityBorrowed(Body):
     lender: str
     containers: tuple[str, ...]
     explanation: str
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "loan_id": self.loan_id,
-            "lender": self.lender,
-            "containers": list(self.containers),
-            "explanation": self.explanation,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["loan_id"],
-            plain["lender"],
-            tuple(plain["containers"]),
-            plain["explanation"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -507,31 +243,6 @@ class CapacityGranted(Body):
     priority: int = 0
     until_ms: int | None = None
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "grant_id": self.grant_id,
-            "tier": self.tier,
-            "resources": [one.to_plain() for one in self.resources],
-            "explanation": self.explanation,
-            "tasks_max": self.tasks_max,
-            "priority": self.priority,
-            "until_ms": self.until_ms,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["grant_id"],
-            plain["tier"],
-            tuple([ResourceAmount.from_plain(one) for one in plain["resources"]]),
-            plain["explanation"],
-            plain["tasks_max"],
-            plain["priority"],
-            plain["until_ms"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CapacityLent(Body):
@@ -544,27 +255,6 @@ class CapacityLent(Body):
     containers: tuple[str, ...]
     explanation: str
     until_ms: int | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "loan_id": self.loan_id,
-            "borrower": self.borrower,
-            "containers": list(self.containers),
-            "explanation": self.explanation,
-            "until_ms": self.until_ms,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["loan_id"],
-            plain["borrower"],
-            tuple(plain["containers"]),
-            plain["explanation"],
-            plain["until_ms"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,31 +271,6 @@ class CapacityReported(Body):
     jobs_preempted: int = 0
     containers_measured: int = 0
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "containers": self.containers,
-            "resources": [one.to_plain() for one in self.resources],
-            "jobs_waiting": self.jobs_waiting,
-            "state": self.state,
-            "jobs": self.jobs,
-            "jobs_preempted": self.jobs_preempted,
-            "containers_measured": self.containers_measured,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["containers"],
-            tuple([ResourceUse.from_plain(one) for one in plain["resources"]]),
-            plain["jobs_waiting"],
-            plain["state"],
-            plain["jobs"],
-            plain["jobs_preempted"],
-            plain["containers_measured"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CapacityShared(Body):
@@ -617,23 +282,6 @@ class CapacityShared(Body):
     explanation: str
     more: bool = False
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "limits": [one.to_plain() for one in self.limits],
-            "explanation": self.explanation,
-            "more": self.more,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            tuple([JobLimit.from_plain(one) for one in plain["limits"]]),
-            plain["explanation"],
-            plain["more"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ClockTicked(Body):
@@ -641,17 +289,6 @@ class ClockTicked(Body):
 
     SCHEMA: ClassVar[str] = "turbine.clock.v1.ClockTicked"
     number: int
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "number": self.number,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["number"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -667,29 +304,6 @@ class ContainerFailOverRequested(Body):
     last_heartbeat_place: str = ""
     last_heartbeat_offset: int | None = None
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "container": self.container,
-            "epoch": self.epoch,
-            "silence_ms": self.silence_ms,
-            "explanation": self.explanation,
-            "last_heartbeat_place": self.last_heartbeat_place,
-            "last_heartbeat_offset": self.last_heartbeat_offset,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["container"],
-            plain["epoch"],
-            plain["silence_ms"],
-            plain["explanation"],
-            plain["last_heartbeat_place"],
-            plain["last_heartbeat_offset"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ContainerFailedOver(Body):
@@ -703,27 +317,6 @@ class ContainerFailedOver(Body):
     explanation: str
     last_heartbeat_place: str = ""
     last_heartbeat_offset: int | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "decision_id": self.decision_id,
-            "explanation": self.explanation,
-            "last_heartbeat_place": self.last_heartbeat_place,
-            "last_heartbeat_offset": self.last_heartbeat_offset,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["decision_id"],
-            plain["explanation"],
-            plain["last_heartbeat_place"],
-            plain["last_heartbeat_offset"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -741,33 +334,6 @@ class ContainerHeartbeat(Body):
     tasks: int = 0
     read_to: tuple[Position, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "number": self.number,
-            "sent_ms": self.sent_ms,
-            "state": self.state,
-            "shards": self.shards,
-            "shards_digest": self.shards_digest,
-            "tasks": self.tasks,
-            "read_to": [one.to_plain() for one in self.read_to],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["number"],
-            plain["sent_ms"],
-            plain["state"],
-            plain["shards"],
-            plain["shards_digest"],
-            plain["tasks"],
-            tuple([Position.from_plain(one) for one in plain["read_to"]]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ContainerReassigned(Body):
@@ -780,25 +346,6 @@ class ContainerReassigned(Body):
     number: int
     decision_id: str
     explanation: str
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "tier": self.tier,
-            "number": self.number,
-            "decision_id": self.decision_id,
-            "explanation": self.explanation,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["tier"],
-            plain["number"],
-            plain["decision_id"],
-            plain["explanation"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -817,35 +364,6 @@ class ContainerStarted(Body):
     logs_url: str = ""
     logs_key: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "tier": self.tier,
-            "region": self.region,
-            "capacity": [one.to_plain() for one in self.capacity],
-            "host": self.host,
-            "build": self.build,
-            "labels_json": self.labels_json,
-            "logs_url": self.logs_url,
-            "logs_key": self.logs_key,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["tier"],
-            plain["region"],
-            tuple([ResourceAmount.from_plain(one) for one in plain["capacity"]]),
-            plain["host"],
-            plain["build"],
-            plain["labels_json"],
-            plain["logs_url"],
-            plain["logs_key"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class DrainRequested(Body):
@@ -857,25 +375,6 @@ class DrainRequested(Body):
     author: str
     reason: str = ""
     traceparent: str | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "change_id": self.change_id,
-            "container": self.container,
-            "author": self.author,
-            "reason": self.reason,
-            "traceparent": self.traceparent,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["change_id"],
-            plain["container"],
-            plain["author"],
-            plain["reason"],
-            plain["traceparent"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -889,25 +388,6 @@ class JobsPreempted(Body):
     explanation: str
     freed: tuple[ResourceAmount, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "jobs": list(self.jobs),
-            "priority_below": self.priority_below,
-            "explanation": self.explanation,
-            "freed": [one.to_plain() for one in self.freed],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            tuple(plain["jobs"]),
-            plain["priority_below"],
-            plain["explanation"],
-            tuple([ResourceAmount.from_plain(one) for one in plain["freed"]]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class JobsRestored(Body):
@@ -918,23 +398,6 @@ class JobsRestored(Body):
     limits: tuple[JobLimit, ...]
     explanation: str
     taken: tuple[ResourceAmount, ...] = ()
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "limits": [one.to_plain() for one in self.limits],
-            "explanation": self.explanation,
-            "taken": [one.to_plain() for one in self.taken],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            tuple([JobLimit.from_plain(one) for one in plain["limits"]]),
-            plain["explanation"],
-            tuple([ResourceAmount.from_plain(one) for one in plain["taken"]]),
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -949,29 +412,6 @@ class PlacementApplyRequested(Body):
     reason: str = ""
     traceparent: str | None = None
     moves_json: str = "{}"
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "change_id": self.change_id,
-            "tier": self.tier,
-            "plan_id": self.plan_id,
-            "author": self.author,
-            "reason": self.reason,
-            "traceparent": self.traceparent,
-            "moves_json": self.moves_json,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["change_id"],
-            plain["tier"],
-            plain["plan_id"],
-            plain["author"],
-            plain["reason"],
-            plain["traceparent"],
-            plain["moves_json"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -994,43 +434,6 @@ class PlacementPlanned(Body):
     part: int = 1
     parts: int = 1
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "plan_id": self.plan_id,
-            "trigger": self.trigger,
-            "moves": self.moves,
-            "shards": self.shards,
-            "containers": self.containers,
-            "unplaced": self.unplaced,
-            "digest": self.digest,
-            "explanation": self.explanation,
-            "held": self.held,
-            "measures_json": self.measures_json,
-            "moves_json": self.moves_json,
-            "part": self.part,
-            "parts": self.parts,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["plan_id"],
-            plain["trigger"],
-            plain["moves"],
-            plain["shards"],
-            plain["containers"],
-            plain["unplaced"],
-            plain["digest"],
-            plain["explanation"],
-            plain["held"],
-            plain["measures_json"],
-            plain["moves_json"],
-            plain["part"],
-            plain["parts"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class PlacementRejected(Body):
@@ -1042,25 +445,6 @@ class PlacementRejected(Body):
     plan_id: str
     reason: str
     explanation: str
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "change_id": self.change_id,
-            "plan_id": self.plan_id,
-            "reason": self.reason,
-            "explanation": self.explanation,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["change_id"],
-            plain["plan_id"],
-            plain["reason"],
-            plain["explanation"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1075,29 +459,6 @@ class PreemptionRequested(Body):
     explanation: str
     tasks_max: int | None = None
     until_ms: int | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "request_id": self.request_id,
-            "tier": self.tier,
-            "action": self.action,
-            "explanation": self.explanation,
-            "tasks_max": self.tasks_max,
-            "until_ms": self.until_ms,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["request_id"],
-            plain["tier"],
-            plain["action"],
-            plain["explanation"],
-            plain["tasks_max"],
-            plain["until_ms"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1115,33 +476,6 @@ class ShardAddRequested(Body):
     deadline_ms: int | None = None
     from_container: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "container": self.container,
-            "epoch": self.epoch,
-            "plan_id": self.plan_id,
-            "reason": self.reason,
-            "deadline_ms": self.deadline_ms,
-            "from_container": self.from_container,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["container"],
-            plain["epoch"],
-            plain["plan_id"],
-            plain["reason"],
-            plain["deadline_ms"],
-            plain["from_container"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ShardAdded(Body):
@@ -1154,27 +488,6 @@ class ShardAdded(Body):
     shard: int
     generation: int
     tasks: int = 0
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "tasks": self.tasks,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["tasks"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1192,33 +505,6 @@ class ShardDropRequested(Body):
     deadline_ms: int | None = None
     to_container: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "container": self.container,
-            "epoch": self.epoch,
-            "plan_id": self.plan_id,
-            "reason": self.reason,
-            "deadline_ms": self.deadline_ms,
-            "to_container": self.to_container,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["container"],
-            plain["epoch"],
-            plain["plan_id"],
-            plain["reason"],
-            plain["deadline_ms"],
-            plain["to_container"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ShardDropped(Body):
@@ -1231,27 +517,6 @@ class ShardDropped(Body):
     shard: int
     generation: int
     tasks: int = 0
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "tasks": self.tasks,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["tasks"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1267,27 +532,6 @@ class ShardForceKilled(Body):
     epoch: int
     explanation: str
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "tier": self.tier,
-            "shard": self.shard,
-            "generation": self.generation,
-            "container": self.container,
-            "epoch": self.epoch,
-            "explanation": self.explanation,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["tier"],
-            plain["shard"],
-            plain["generation"],
-            plain["container"],
-            plain["epoch"],
-            plain["explanation"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class ShardLoadsReported(Body):
@@ -1302,29 +546,6 @@ class ShardLoadsReported(Body):
     part: int = 1
     parts: int = 1
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "container": self.container,
-            "epoch": self.epoch,
-            "number": self.number,
-            "window_ms": self.window_ms,
-            "loads": [one.to_plain() for one in self.loads],
-            "part": self.part,
-            "parts": self.parts,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["container"],
-            plain["epoch"],
-            plain["number"],
-            plain["window_ms"],
-            tuple([ShardLoad.from_plain(one) for one in plain["loads"]]),
-            plain["part"],
-            plain["parts"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class SyncStepDone(Body):
@@ -1336,25 +557,6 @@ class SyncStepDone(Body):
     step: int
     name: str
     outcome_json: str = "{}"
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "plan_id": self.plan_id,
-            "step": self.step,
-            "name": self.name,
-            "outcome_json": self.outcome_json,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["plan_id"],
-            plain["step"],
-            plain["name"],
-            plain["outcome_json"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1369,29 +571,6 @@ class SyncStepStarted(Body):
     generation: int
     deadline_ms: int | None = None
     detail_json: str = "{}"
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "plan_id": self.plan_id,
-            "step": self.step,
-            "name": self.name,
-            "generation": self.generation,
-            "deadline_ms": self.deadline_ms,
-            "detail_json": self.detail_json,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["plan_id"],
-            plain["step"],
-            plain["name"],
-            plain["generation"],
-            plain["deadline_ms"],
-            plain["detail_json"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1410,37 +589,6 @@ class TaskFailed(Body):
     error_class: str = ""
     pause_ms: int | None = None
     traceback: str = ""
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "container": self.container,
-            "epoch": self.epoch,
-            "cause": self.cause,
-            "explanation": self.explanation,
-            "attempt": self.attempt,
-            "error_class": self.error_class,
-            "pause_ms": self.pause_ms,
-            "traceback": self.traceback,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["container"],
-            plain["epoch"],
-            plain["cause"],
-            plain["explanation"],
-            plain["attempt"],
-            plain["error_class"],
-            plain["pause_ms"],
-            plain["traceback"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1473,63 +621,6 @@ class TaskLoadReported(Body):
     tasks: int = 0
     threads: int = 0
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "epoch": self.epoch,
-            "count": self.count,
-            "window_ms": self.window_ms,
-            "records_in_per_s": _finite(self.records_in_per_s),
-            "bytes_in_per_s": _finite(self.bytes_in_per_s),
-            "records_out_per_s": _finite(self.records_out_per_s),
-            "bytes_out_per_s": _finite(self.bytes_out_per_s),
-            "lag_records": self.lag_records,
-            "lag_bytes": self.lag_bytes,
-            "lag_ms": self.lag_ms,
-            "cpu_cores": _finite_or_none(self.cpu_cores),
-            "memory_bytes": self.memory_bytes,
-            "state_rows": self.state_rows,
-            "state_bytes": self.state_bytes,
-            "oom": self.oom,
-            "container": self.container,
-            "busy_share": _finite_or_none(self.busy_share),
-            "checkpoint_age_ms": self.checkpoint_age_ms,
-            "partitions": [one.to_plain() for one in self.partitions],
-            "tasks": self.tasks,
-            "threads": self.threads,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["epoch"],
-            plain["count"],
-            plain["window_ms"],
-            _finite(plain["records_in_per_s"]),
-            _finite(plain["bytes_in_per_s"]),
-            _finite(plain["records_out_per_s"]),
-            _finite(plain["bytes_out_per_s"]),
-            plain["lag_records"],
-            plain["lag_bytes"],
-            plain["lag_ms"],
-            _finite_or_none(plain["cpu_cores"]),
-            plain["memory_bytes"],
-            plain["state_rows"],
-            plain["state_bytes"],
-            plain["oom"],
-            plain["container"],
-            _finite_or_none(plain["busy_share"]),
-            plain["checkpoint_age_ms"],
-            tuple([PartitionLag.from_plain(one) for one in plain["partitions"]]),
-            plain["tasks"],
-            plain["threads"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class TaskSpecsPublished(Body):
@@ -1554,47 +645,6 @@ class TaskSpecsPublished(Body):
     package_version: str = ""
     config_json: str = "{}"
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "plan_id": self.plan_id,
-            "generation": self.generation,
-            "part": self.part,
-            "parts": self.parts,
-            "tasks": self.tasks,
-            "versions": self.versions.to_plain(),
-            "tier": self.tier,
-            "operator": self.operator,
-            "guarantee": self.guarantee,
-            "specs": [one.to_plain() for one in self.specs],
-            "regions": list(self.regions),
-            "priority": self.priority,
-            "package": self.package,
-            "package_version": self.package_version,
-            "config_json": self.config_json,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["plan_id"],
-            plain["generation"],
-            plain["part"],
-            plain["parts"],
-            plain["tasks"],
-            LayerVersions.from_plain(plain["versions"]),
-            plain["tier"],
-            plain["operator"],
-            plain["guarantee"],
-            tuple([TaskSpec.from_plain(one) for one in plain["specs"]]),
-            tuple(plain["regions"]),
-            plain["priority"],
-            plain["package"],
-            plain["package_version"],
-            plain["config_json"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted(Body):
@@ -1610,33 +660,6 @@ class TaskStarted(Body):
     attempt: int = 1
     offsets: tuple[InputOffset, ...] = ()
     keeps_state: bool | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "container": self.container,
-            "epoch": self.epoch,
-            "versions": None if self.versions is None else self.versions.to_plain(),
-            "attempt": self.attempt,
-            "offsets": [one.to_plain() for one in self.offsets],
-            "keeps_state": self.keeps_state,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["container"],
-            plain["epoch"],
-            None if plain["versions"] is None else LayerVersions.from_plain(plain["versions"]),
-            plain["attempt"],
-            tuple([InputOffset.from_plain(one) for one in plain["offsets"]]),
-            plain["keeps_state"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1656,35 +679,6 @@ class TaskStateExported(Body):
     watermark_ms: int | None = None
     offsets: tuple[InputOffset, ...] = ()
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "plan_id": self.plan_id,
-            "container": self.container,
-            "epoch": self.epoch,
-            "parts": [one.to_plain() for one in self.parts],
-            "layout": self.layout,
-            "watermark_ms": self.watermark_ms,
-            "offsets": [one.to_plain() for one in self.offsets],
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["plan_id"],
-            plain["container"],
-            plain["epoch"],
-            tuple([StatePart.from_plain(one) for one in plain["parts"]]),
-            plain["layout"],
-            plain["watermark_ms"],
-            tuple([InputOffset.from_plain(one) for one in plain["offsets"]]),
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class TaskStopped(Body):
@@ -1700,31 +694,6 @@ class TaskStopped(Body):
     offsets: tuple[InputOffset, ...] = ()
     checkpoint: str = ""
 
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "task": self.task,
-            "generation": self.generation.to_plain(),
-            "container": self.container,
-            "epoch": self.epoch,
-            "cause": self.cause,
-            "offsets": [one.to_plain() for one in self.offsets],
-            "checkpoint": self.checkpoint,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["task"],
-            Generation.from_plain(plain["generation"]),
-            plain["container"],
-            plain["epoch"],
-            plain["cause"],
-            tuple([InputOffset.from_plain(one) for one in plain["offsets"]]),
-            plain["checkpoint"],
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class UndrainRequested(Body):
@@ -1736,25 +705,6 @@ class UndrainRequested(Body):
     author: str
     reason: str = ""
     traceparent: str | None = None
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "change_id": self.change_id,
-            "container": self.container,
-            "author": self.author,
-            "reason": self.reason,
-            "traceparent": self.traceparent,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["change_id"],
-            plain["container"],
-            plain["author"],
-            plain["reason"],
-            plain["traceparent"],
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -1768,27 +718,6 @@ class WorkloadProfiled(Body):
     slot_ms: int
     slots: tuple[ProfileSlot, ...]
     source: str = ""
-
-    def to_plain(self) -> dict[str, Any]:
-        return {
-            "job": self.job,
-            "from_ms": self.from_ms,
-            "to_ms": self.to_ms,
-            "slot_ms": self.slot_ms,
-            "slots": [one.to_plain() for one in self.slots],
-            "source": self.source,
-        }
-
-    @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Self:
-        return cls(
-            plain["job"],
-            plain["from_ms"],
-            plain["to_ms"],
-            plain["slot_ms"],
-            tuple([ProfileSlot.from_plain(one) for one in plain["slots"]]),
-            plain["source"],
-        )
 
 
 RECORDS: dict[str, type[Body]] = {

@@ -17,15 +17,13 @@ from pydantic import (
     Field,
     Tag,
     ValidationError,
-    ValidationInfo,
-    field_validator,
     model_validator,
 )
 
 from events.job_config.invalid import Explainer, Invalid, conflict
 from events.job_config.places import PLACE_TOLD, PLACES, Place
+from events.job_config.policies.chosen import STOOD, Policy
 from events.job_config.policies.settings import LEAST, TASKS_MAX
-from events.job_config.policies.table import PolicyName, trouble_in
 from events.job_config.strict_json import NUMBER_MAX, Json, shorten
 
 __all__ = ["COMPLEX_FIELDS", "TASKS_MAX", "Invalid", "JobConfig", "validate_config"]
@@ -118,7 +116,7 @@ class Package(_Part):
 
 
 class Checkpoint(_Part):
-    """Where progress is kept."""
+    """The place where tasks keep their progress."""
 
     root: Place = Field(description="the directory under which every task has its own")
 
@@ -136,7 +134,7 @@ class Resources(_Part):
 
 
 class Slo(_Part):
-    """What the job promises."""
+    """The promise of the job: how far it may be behind."""
 
     lag_seconds: float = Field(
         default=90.0,
@@ -158,7 +156,7 @@ class Limits(_Part):
 
 
 class Schedule(_Part):
-    """When the tasks work."""
+    """The pace of the tasks: how often a batch begins, and what it holds."""
 
     # No engine ends by itself: a job that asked for an end and got none would be misled.
     mode: Literal["continuous"] = Field(
@@ -177,36 +175,6 @@ class Schedule(_Part):
         le=10_000_000,
         description="most records of a batch, a count; fewer where each takes its time",
     )
-
-
-class Policy(_Part):
-    """Who decides about the size of the job, and what comes of it."""
-
-    name: PolicyName = Field(default="turbine", description="the name of the scaling policy")
-    mode: Literal["off", "observe", "advise", "act"] = Field(
-        default="act",
-        description="whether decisions are made, shown, proposed to people, or carried out",
-    )
-    settings: dict[str, Any] = Field(
-        default_factory=dict, description="settings of that policy; any other is refused"
-    )
-    interval_ms: int = Field(
-        default=60_000,
-        ge=1000,
-        le=3_600_000,
-        description="milliseconds from one look to the next, no less than tasks take to report;"
-        " its settings count in minutes of that length",
-    )
-
-    @field_validator("settings")
-    @classmethod
-    def _belong_to_it(cls, settings: dict[str, Any], beside: ValidationInfo) -> dict[str, Any]:
-        # They stay as they were said: what a policy takes for the rest is for it to know.
-        name = beside.data.get("name")  # absent if it was refused itself
-        wrong = trouble_in(name, settings) if settings and name else None
-        if wrong is not None:
-            raise conflict(wrong.path, wrong.expected, wrong.found)
-        return settings
 
 
 def _kind(operator: object) -> str:
@@ -336,10 +304,14 @@ COMPLEX_FIELDS: Mapping[str, str] = {
 """Fields whose change stops the tasks first, and why; all others are just copied (III-B)."""
 
 
-def validate_config(merged: Mapping[str, Json]) -> JobConfig | Invalid:
-    """The config, or its first problem by path. Total: no JSON makes it raise."""
+def validate_config(merged: Mapping[str, Json], *, stood: bool = False) -> JobConfig | Invalid:
+    """The config, or its first problem by path. Total: no JSON makes it raise.
+
+    `stood`: it was accepted once, perhaps where other policies are installed than here.
+    """
+    plain = dict(merged) if isinstance(merged, Mapping) else merged
     try:
-        return JobConfig.model_validate(dict(merged) if isinstance(merged, Mapping) else merged)
+        return JobConfig.model_validate(plain, context=STOOD if stood else None)
     except ValidationError as error:
         return EXPLAINER.explain(error)
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from events.job_config.strict_json import Json, Malformed, canonical_json, parse_json, shorten
+from turbine_client.errors import BadRequest
 
 EARLIEST, LATEST = "earliest", "latest"
 MS_MAX = 253_402_300_799_999
@@ -19,7 +20,7 @@ Goal = Literal["earliest", "latest"] | int | Mapping[At, int]
 """The begin or the end of each partition, an instant in milliseconds, or offsets by partition."""
 
 
-class BadGoal(ValueError):
+class BadGoal(BadRequest):
     """A text that names no place to read from; the sentence says what does."""
 
 
@@ -31,11 +32,11 @@ class Reset(NamedTuple):
     at_ms: int  # when it was decided
 
     def to_plain(self) -> dict[str, Json]:
-        """As JSON has it."""
+        """The reset as a JSON object."""
         return {"id": self.id, "to": self.to, "at_ms": self.at_ms}
 
     def text(self) -> str:
-        """As records keep it."""
+        """The reset as the text that records keep."""
         return canonical_json(self.to_plain())
 
 
@@ -49,7 +50,7 @@ def reset_of(text: str) -> Reset | None:
 
 
 def goal_of(to: str) -> Goal:
-    """What a request says."""
+    """The place to read from that a request names."""
     plain = to.strip()
     if plain == EARLIEST:
         return "earliest"

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from typing import TypeAlias
 
+from turbine_client.errors import BadRequest
 from turbine_client.texts import printable, shorten
 
 Json: TypeAlias = "dict[str, Json] | list[Json] | str | int | float | bool | None"
@@ -44,7 +45,7 @@ _ESCAPED_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _SEGMENT = re.compile(r"((?:[^.\\]|\\[.\\])*+)(\.|\Z)", re.DOTALL)
 
 
-class Malformed(ValueError):
+class Malformed(BadRequest):
     """A text that is no JSON of ours: a code for machines, a sentence for people, the place."""
 
     def __init__(self, reason_code: str, sentence: str, path: str = "") -> None:

@@ -28,7 +28,7 @@ _GAIN = re.compile(r": that is (?P<share>-?\d+) % of the gain, and \d+ % are eno
 """In the words of the policy `turbine`; a test asks it for them."""
 
 
-class Size(NamedTuple):
+class StatedSize(NamedTuple):
     """Of a job; None where nothing tells."""
 
     tasks: int | None
@@ -100,11 +100,11 @@ def _decided(body: ScalingDecided) -> str:
     return f"{brief(body.action, 40) or 'decided'}, {counted(body.final_tasks, 'task')}"
 
 
-def _size(plain: Json) -> Size:
+def _size(plain: Json) -> StatedSize:
     found = plain if isinstance(plain, dict) else {}
     tasks, threads = (_number(found.get(name)) for name in ("tasks", "threads"))
     cores, memory = (_number(found.get(name)) for name in ("cpu_cores", "memory_mb"))
-    return Size(_whole(tasks), _whole(threads), cores, memory)
+    return StatedSize(_whole(tasks), _whole(threads), cores, memory)
 
 
 def _number(value: Json) -> float | None:
@@ -115,12 +115,12 @@ def _whole(value: float | None) -> int | None:
     return None if value is None else int(value)
 
 
-def _after(before: Size, told: Mapping[str, Json], body: ScalingDecided) -> Size:
+def _after(before: StatedSize, told: Mapping[str, Json], body: ScalingDecided) -> StatedSize:
     resources = told.get("resources")
     each = resources if isinstance(resources, dict) else {}
     threads = _whole(_number(told.get("threads_per_task")))
     cores, memory = _number(each.get("cpu_cores")), _number(each.get("memory_mb"))
-    return Size(
+    return StatedSize(
         body.final_tasks,
         before.threads if threads is None else threads,
         before.cpu_cores if cores is None else cores,
@@ -128,7 +128,7 @@ def _after(before: Size, told: Mapping[str, Json], body: ScalingDecided) -> Size
     )
 
 
-def _shape(before: Size, after: Size) -> list[str]:
+def _shape(before: StatedSize, after: StatedSize) -> list[str]:
     """Tasks and their threads: `2x1 -> 1x5 threads`, or `4 -> 8 tasks` where threads stay one."""
     if before[:2] == after[:2]:
         return []
@@ -140,11 +140,11 @@ def _shape(before: Size, after: Size) -> list[str]:
     return [f"{_times(before)} -> {_times(after)} threads"]
 
 
-def _times(size: Size) -> str:
+def _times(size: StatedSize) -> str:
     return f"{size.tasks}x{'?' if size.threads is None else size.threads}"
 
 
-def _each(before: Size, after: Size) -> list[str]:
+def _each(before: StatedSize, after: StatedSize) -> list[str]:
     """What each task has, where that changes."""
     found = []
     for was, now, what in (

@@ -21,8 +21,17 @@ def brief(text: str, most: int = NAME) -> str:
 
 
 def counted(number: float, what: str) -> str:
-    """One of something, or several."""
-    return f"{figure(number)} {what}" if number == 1 else f"{figure(number)} {what}s"
+    """The number as people write it, and the noun of what it counts."""
+    return f"{figure(number)} {_plural(number, what)}"
+
+
+def count_text(number: object, what: str) -> str:
+    """The number to its last digit as it stands in records, and the noun of what it counts."""
+    return f"{number} {_plural(number, what)}"
+
+
+def _plural(number: object, what: str) -> str:
+    return what if number == 1 else f"{what}s"
 
 
 def figure(number: float) -> str:
@@ -33,7 +42,7 @@ def figure(number: float) -> str:
 
 
 def span(length_ms: int) -> str:
-    """A length of time."""
+    """A length of time in seconds, minutes or hours."""
     seconds = length_ms / 1000
     if abs(seconds) < 120:
         return f"{figure(seconds)} s"
@@ -41,7 +50,7 @@ def span(length_ms: int) -> str:
 
 
 def instant(at_ms: int) -> str:
-    """To the second, UTC."""
+    """An instant to the second, in UTC."""
     try:
         return f"{_EPOCH + timedelta(milliseconds=at_ms):%Y-%m-%dT%H:%M:%SZ}"
     except OverflowError:  # no clock says that

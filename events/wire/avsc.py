@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from turbine_client.errors import Corrupt
+
 SCHEMAS = Path(__file__).parents[1] / "schemas"
 PRIMITIVES = {
     "string": "str",
@@ -18,7 +20,7 @@ PRIMITIVES = {
 Named = dict[str, dict[str, Any]]
 
 
-class SchemaError(ValueError):
+class SchemaError(Corrupt):
     """A schema uses what records of the log may not have."""
 
 

@@ -28,7 +28,7 @@ from turbine_client.framing import (
     VALUE_BYTES_MAX,
     Headers,
 )
-from turbine_client.identity import fact_id, valid_until_ms
+from turbine_client.identity import fact_id, request_named
 from turbine_client.positions import VectorError, format_vector, parse_vector
 
 __all__ = [
@@ -86,8 +86,7 @@ class Record:
     @property
     def change_id(self) -> str:
         """The request that it answers, or is about; where nobody decoded it, by its header."""
-        named: str | None = getattr(self.body, "change_id", None)
-        return named or (self.cause if valid_until_ms(self.cause) else "")
+        return request_named(self.body, self.cause)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from infra.kafka.errors import Unavailable
+from infra.kafka.errors import JavaUnavailable
 
 ROOM = Path(__file__).resolve().parent
 POM = ROOM / "pom.xml"
@@ -71,19 +71,19 @@ def find_java(search_path: str | None = None) -> tuple[Path, str]:
     found = shutil.which("java", path=f"{home}/bin" if home else search_path)
     if found is None:
         where = f"JAVA_HOME ({home})" if home else "PATH"
-        raise Unavailable(f"There is no java on the {where}: {_GET_JAVA}.")
+        raise JavaUnavailable(f"There is no java on the {where}: {_GET_JAVA}.")
     try:
         said = subprocess.run(
             [found, "-version"], capture_output=True, text=True, timeout=JAVA_MAX_S, check=False
         ).stderr
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{found} does not run ({error}): {_GET_JAVA}.") from error
+        raise JavaUnavailable(f"{found} does not run ({error}): {_GET_JAVA}.") from error
     # "1.8.0_292" is the old way to say 8; it fails the comparison as a 1, which is what is wanted.
     match = re.search(r'version "((\d+)[^"]*)"', said)
     if match is None:
-        raise Unavailable(f"{found} does not tell its version: {_GET_JAVA}.")
+        raise JavaUnavailable(f"{found} does not tell its version: {_GET_JAVA}.")
     if int(match[2]) < JAVA_MIN:
-        raise Unavailable(f"{found} is Java {match[1]}, Kafka needs {JAVA_MIN}: {_GET_JAVA}.")
+        raise JavaUnavailable(f"{found} is Java {match[1]}, Kafka needs {JAVA_MIN}: {_GET_JAVA}.")
     return Path(found), said
 
 
@@ -94,7 +94,7 @@ def locked(target: Path) -> Iterator[None]:
         target.mkdir(parents=True, exist_ok=True)
         lock = (target / "lock").open("w")
     except OSError as error:
-        raise Unavailable(
+        raise JavaUnavailable(
             f"Kafka's jars cannot be kept in {target} ({error.strerror}): make it writable."
         ) from error
     with lock:
@@ -122,7 +122,7 @@ def fetch_jars(pom: Path, sets: Path, search_path: str | None = None) -> tuple[P
         _copy_with_maven(pom, fresh, search_path)
         sizes = {jar.name: jar.stat().st_size for jar in sorted(fresh.glob("*.jar"))}
         if not sizes:
-            raise Unavailable(
+            raise JavaUnavailable(
                 f"Maven ended well but copied no jar: look for what differs in {pom}."
             )
         (fresh / stamp.name).write_text(json.dumps(sizes))
@@ -145,7 +145,7 @@ def _stamped(stamp: Path) -> tuple[Path, ...]:
 def _copy_with_maven(pom: Path, into: Path, search_path: str | None) -> None:
     maven = shutil.which("mvn", path=search_path)
     if maven is None:
-        raise Unavailable(f"There is no mvn on the PATH to fetch Kafka's jars: {_GET_MAVEN}.")
+        raise JavaUnavailable(f"There is no mvn on the PATH to fetch Kafka's jars: {_GET_MAVEN}.")
     command = [maven, "-q", "-B", "-f", str(pom), "dependency:copy-dependencies"]
     command.append(f"-Djars.directory={into}")
     ran = _run_maven(command)
@@ -153,7 +153,7 @@ def _copy_with_maven(pom: Path, into: Path, search_path: str | None) -> None:
         # Maven remembers a failed look-up for a day and then fails without asking; -U asks again.
         ran = _run_maven([*command, "-U"])
     if ran.returncode != 0:
-        raise Unavailable(
+        raise JavaUnavailable(
             f"Maven could not fetch Kafka's jars ({_first_error(ran.stdout + ran.stderr)}): "
             f"see that `mvn -f {pom} dependency:copy-dependencies` works here."
         )
@@ -165,11 +165,13 @@ def _run_maven(command: list[str]) -> subprocess.CompletedProcess[str]:
             command, capture_output=True, text=True, timeout=MAVEN_MAX_S, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise Unavailable(
+        raise JavaUnavailable(
             f"Maven did not fetch Kafka's jars within {MAVEN_MAX_S} s: check the network."
         ) from error
     except OSError as error:
-        raise Unavailable(f"{command[0]} does not run ({error.strerror}): {_GET_MAVEN}.") from error
+        raise JavaUnavailable(
+            f"{command[0]} does not run ({error.strerror}): {_GET_MAVEN}."
+        ) from error
 
 
 def _first_error(output: str) -> str:
@@ -198,7 +200,7 @@ def _make_bootstrap_checkpoint(distribution: Distribution) -> None:
         said = _format(command)
         made = Path(scratch) / "data" / "bootstrap.checkpoint"
         if not made.is_file():
-            raise Unavailable(
+            raise JavaUnavailable(
                 f"Kafka's storage tool failed ({_first_error(said)}): "
                 f"delete {distribution.home} to fetch its jars again."
             )

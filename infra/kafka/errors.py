@@ -11,7 +11,7 @@ class BrokerError(Exception):
     """A local broker cannot be had; the text is one sentence with the place and the remedy."""
 
 
-class Unavailable(BrokerError):
+class JavaUnavailable(BrokerError):
     """Java, Maven or the jars are not there."""
 
 

@@ -15,7 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from infra.kafka.readiness import Start, failed, lines_from
+from infra.kafka.readiness import BrokerStart, failed, lines_from
 
 SESSION_MS = 200
 """Nobody can be heard of in it: no broker runs."""
@@ -30,7 +30,10 @@ _ALIVE, _FENCED = "-1", "1"
 
 
 def fence(
-    spawn: Callable[[Path], subprocess.Popen[bytes]], properties: Path, start: Start, wait_s: float
+    spawn: Callable[[Path], subprocess.Popen[bytes]],
+    properties: Path,
+    start: BrokerStart,
+    wait_s: float,
 ) -> None:
     """Returns when the former life is over for the controller, which has ended again."""
     process, log = spawn(properties), start.directory / "broker.log"

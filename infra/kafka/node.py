@@ -28,7 +28,7 @@ from infra.kafka.directory import (
 from infra.kafka.distribution import ROOM, Distribution
 from infra.kafka.errors import BrokerFailed, BrokerInUse
 from infra.kafka.fencing import SESSION_MS, fence
-from infra.kafka.readiness import Start, await_ready
+from infra.kafka.readiness import BrokerStart, await_ready
 
 HEAP_MB = 384
 WAIT_S = 60.0
@@ -65,7 +65,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class BrokerNode:
     """A process that has answered, and the port on which it did."""
 
     process: subprocess.Popen[bytes]
@@ -74,7 +74,7 @@ class Node:
 
 def start_node(
     order: Order, distribution: Distribution, port: int | None, classes: tuple[str, ...] = ()
-) -> Node:
+) -> BrokerNode:
     """A node that answers. `classes`: Java's flags about an archive of classes."""
     kept = read_ports(order.directory)
     command = [str(distribution.java), *classes, *JVM_FLAGS, "-Xms64m", f"-Xmx{order.heap_mb}m"]
@@ -103,11 +103,11 @@ def _choose_ports(directory: Path, port: int | None, kept: Ports | None) -> Port
     return Ports(wanted or free_port(), controller)
 
 
-def _start_on(order: Order, command: list[str], ports: Ports, checkpoint: Path) -> Node:
+def _start_on(order: Order, command: list[str], ports: Ports, checkpoint: Path) -> BrokerNode:
     lock = _wait_for_lock(order.directory)
     try:
         cluster = format_directory(order.directory, checkpoint)
-        start = Start(order.directory, ports.broker, cluster, log_size(order.directory))
+        start = BrokerStart(order.directory, ports.broker, cluster, log_size(order.directory))
 
         def spawn(properties: Path) -> subprocess.Popen[bytes]:
             return _spawn([*command, str(properties)], order, lock)
@@ -127,7 +127,7 @@ def _start_on(order: Order, command: list[str], ports: Ports, checkpoint: Path) 
         process.kill()
         process.wait()
         raise
-    return Node(process, ports.broker)
+    return BrokerNode(process, ports.broker)
 
 
 def _wait_for_lock(directory: Path) -> int:

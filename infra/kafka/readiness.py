@@ -27,7 +27,7 @@ _ERROR_LINE = re.compile(r" (?:ERROR|FATAL) \S+ (.*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class BrokerStart:
     """One start of a broker: what to look for, and where its log of this start begins."""
 
     directory: Path
@@ -36,7 +36,7 @@ class Start:
     log_from: int
 
 
-def await_ready(child: subprocess.Popen[bytes], start: Start, wait_s: float) -> None:
+def await_ready(child: subprocess.Popen[bytes], start: BrokerStart, wait_s: float) -> None:
     """Return when the broker answers with metadata that names itself; raise when it will not."""
     deadline = time.monotonic() + wait_s
     admin: AdminClient | None = None
@@ -51,7 +51,7 @@ def await_ready(child: subprocess.Popen[bytes], start: Start, wait_s: float) -> 
     raise failed(start, f"did not answer within {wait_s:g} s")
 
 
-def failed(start: Start, how: str) -> BrokerFailed:
+def failed(start: BrokerStart, how: str) -> BrokerFailed:
     """The sentence for a start that has come to nothing, with what its log names as the cause."""
     cause = find_cause(start.directory, start.log_from)
     log = start.directory / "broker.log"

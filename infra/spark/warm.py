@@ -10,9 +10,9 @@ from pathlib import Path
 from confluent_kafka import Producer
 
 from infra.kafka.broker import temporary_broker
-from spark_streaming.context import Source
+from spark_streaming.context import TopicSource
 from spark_streaming.operator import as_records
-from spark_streaming.session import Options, start_session
+from spark_streaming.session import SparkOptions, start_session
 from spark_streaming.source import java_options, read_kafka
 
 ROWS, BATCH, LIMIT_S = 3_000, 1_000, 90.0
@@ -21,7 +21,7 @@ ROWS, BATCH, LIMIT_S = 3_000, 1_000, 90.0
 def main(scratch: str, dump: str, *jars: str) -> int:
     """0 once Java has ended in order, which is when it writes the archive."""
     flags = (f"-XX:ArchiveClassesAtExit={dump}", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
-    options = Options(tuple(map(Path, jars)), Path(scratch), flags=flags)
+    options = SparkOptions(tuple(map(Path, jars)), Path(scratch), flags=flags)
     with temporary_broker() as broker:
         producer = Producer({"bootstrap.servers": broker.bootstrap})
         for number in range(ROWS):
@@ -30,7 +30,7 @@ def main(scratch: str, dump: str, *jars: str) -> int:
         spark, java = start_session(options, lambda: None)
         position = {("rows", 0): 0}
         kafka = java_options(broker.bootstrap, {})
-        rows = read_kafka(spark, kafka, [Source("rows", (0,))], position, BATCH)
+        rows = read_kafka(spark, kafka, [TopicSource("rows", (0,))], position, BATCH)
         seen = list[int]()
         query = (
             as_records(rows)

@@ -13,31 +13,31 @@ from typing import Any, NamedTuple
 from components.runtime.core.ground import Ground
 from components.runtime.core.standing import Row
 from components.runtime.core.store import Restored
-from components.task_manager.core.chains import KINDS, Chains, Kept, unfit
-from components.task_manager.core.known import Known
+from components.task_manager.core.chains import KINDS, Chains, KeptChain, unfit
+from components.task_manager.core.known import ContainerKnowledge
 from components.task_manager.core.periods import Periods
-from projections.lists import Lists
+from projections.lists import TaskLists
 from projections.timing import Timing
-from simulation.log import Log
-from simulation.standing import PLACES, TICKS, Standing
+from simulation.log import SimulatedLog
+from simulation.standing import PLACES, TICKS, StandingPublishers
 
 TIER, PARTITION = "default", 0
 STARTS, STEPS = 12, 20
 DIES, COMPACTS = 0.2, 0.1
 
 
-class Told(NamedTuple):
+class ContainerStart(NamedTuple):
     """All that a container's start comes to."""
 
-    lists: dict[str, Lists]
+    lists: dict[str, TaskLists]
     tier: tuple[bool, Timing, Periods]
     chains: dict[str, tuple[dict[str, str], dict[str, int], int]]
 
 
-def check_beginnings(log: Log, build: int, rng: random.Random) -> Iterator[str]:
+def check_beginnings(log: SimulatedLog, build: int, rng: random.Random) -> Iterator[str]:
     """Every violation, as a sentence."""
     whole, begun = told(log, build, None), list[Restored[Row]]()
-    publisher = Standing(log, build)
+    publisher = StandingPublishers(log, build)
     most = max(2, 2 * max(map(log.end, PLACES)) // STEPS)
     while any(publisher.owner.seen.get(at, 0) < log.end(at) for at in PLACES):
         publisher.read(rng.randint(1, most))
@@ -47,14 +47,14 @@ def check_beginnings(log: Log, build: int, rng: random.Random) -> Iterator[str]:
         begun.append(publisher.kept())
     for kept in rng.sample(begun, min(STARTS, len(begun))) + begun[-1:]:
         found = told(log, build, kept)
-        for name, one, other in zip(Told._fields, found, whole, strict=True):
+        for name, one, other in zip(ContainerStart._fields, found, whole, strict=True):
             if one != other:
                 yield f"begun at {kept.seen}: {name} {_difference(one, other)}"
 
 
-def told(log: Log, build: int, kept: Restored[Row] | None) -> Told:
+def told(log: SimulatedLog, build: int, kept: Restored[Row] | None) -> ContainerStart:
     """What a container knows of this log, from what was kept on; None: from its first record."""
-    chains, known = Chains(1, TIER, log.possible), Known("c0", 1, TIER)
+    chains, known = Chains(1, TIER, log.possible), ContainerKnowledge("c0", 1, TIER)
     ends = {at: log.end(at) for at in PLACES}
     if kept is not None and not unfit(kept, Ground({}, dict.fromkeys(PLACES, 0), ends)):
         chains.begin(PARTITION, kept)
@@ -65,7 +65,7 @@ def told(log: Log, build: int, kept: Restored[Row] | None) -> Told:
     chains.settle(ticks[-1].at_ms if ticks else 0)
     while chains.standing:
         one = chains.standing.popleft()
-        if isinstance(one, Kept):
+        if isinstance(one, KeptChain):
             known.begin(one.key, one.row, one.vector)
         else:
             known.learn(one.read, one.vector)
@@ -75,7 +75,9 @@ def told(log: Log, build: int, kept: Restored[Row] | None) -> Told:
         for key, one in chains.owners[at].held.items()
         if one.vector
     }
-    return Told(dict(known.lists), (known.hold.defined, known.hold.timing, known.periods), held)
+    return ContainerStart(
+        dict(known.lists), (known.hold.defined, known.hold.timing, known.periods), held
+    )
 
 
 def _difference(one: Any, other: Any) -> str:

@@ -19,7 +19,7 @@ from turbine_client.identity import decision_id
 
 
 @dataclass(slots=True)
-class State:
+class CutState:
     """One key, as far as the cut says, record by record of each input."""
 
     cut: list[int]
@@ -28,9 +28,9 @@ class State:
     vector: dict[str, int] = field(default_factory=dict)
     tick_ms: int = 0
 
-    def copy(self) -> State:
+    def copy(self) -> CutState:
         """A state of its own to go on from."""
-        return State(list(self.cut), self.row, dict(self.last), dict(self.vector), self.tick_ms)
+        return CutState(list(self.cut), self.row, dict(self.last), dict(self.vector), self.tick_ms)
 
 
 def check_evidence(history: History, component: Component[Any]) -> Iterator[str]:
@@ -49,14 +49,14 @@ def check_evidence(history: History, component: Component[Any]) -> Iterator[str]
             if topic != component.output or record.kind in component.says:
                 todo[_key_of(component, read) or record.key].append(read)
     for key, reads in sorted(todo.items()):
-        yield from _Key(history, component, key, ticks).check(reads)
+        yield from _KeyRecords(history, component, key, ticks).check(reads)
 
 
 def _key_of(component: Component[Any], read: Read) -> str | None:
     return read.record.key if component.key_of is None else component.key_of(read)
 
 
-class _Key:
+class _KeyRecords:
     """The records about one key, and the states that were met on the way through them."""
 
     def __init__(
@@ -73,7 +73,7 @@ class _Key:
 
     def check(self, todo: list[Read]) -> Iterator[str]:
         """Each word of the component about this key, from the least evidence to the most."""
-        states = [State([0] * len(self.places))]
+        states = [CutState([0] * len(self.places))]
         for read in sorted(todo, key=lambda one: sum(one.record.evidence.values())):
             target = self._cut(read.record.evidence)
             below = next(
@@ -91,7 +91,7 @@ class _Key:
             for at, offsets in zip(self.places, self.offsets, strict=True)
         ]
 
-    def _advance(self, state: State, target: list[int]) -> State:
+    def _advance(self, state: CutState, target: list[int]) -> CutState:
         moved = True
         while moved:
             moved = False
@@ -100,7 +100,7 @@ class _Key:
                     moved = True
         return state
 
-    def _take(self, state: State, i: int) -> bool:
+    def _take(self, state: CutState, i: int) -> bool:
         read = self.reads[i][state.cut[i]]
         record, bad = read.record, self.history.impossible(read)
         if not bad and any(
@@ -123,7 +123,7 @@ class _Key:
             state.row = self.component.fold(state.row, read)
         return True
 
-    def _judge(self, read: Read, state: State, target: list[int]) -> Iterator[str]:
+    def _judge(self, read: Read, state: CutState, target: list[int]) -> Iterator[str]:
         record = read.record
         name = f"{self.component.name} {record.kind} {record.id} at {read.place}:{read.offset}"
         if state.cut != target or state.vector != dict(record.evidence):
@@ -139,7 +139,7 @@ class _Key:
         if not self._comes_out(read, state):
             yield f"{name}: does not come out again"
 
-    def _comes_out(self, read: Read, state: State) -> bool:
+    def _comes_out(self, read: Read, state: CutState) -> bool:
         record, component = read.record, self.component
         if read.topic != component.output:
             return any(

@@ -18,7 +18,7 @@ from events.generated.records import (
     ShardDropped,
     TierDefined,
 )
-from simulation.checkers.history import Effect, History, Run
+from simulation.checkers.history import History, SeenRun, SinkEffect
 
 LEAST_SILENCE_MS = 60_000
 ENDLESS_MS = 1 << 60
@@ -40,12 +40,12 @@ def check_fleet(history: History) -> Iterator[str]:
 
 def check_overlap(history: History) -> Iterator[str]:
     """I2: no two instances of one shard are awake at once."""
-    by_shard: dict[int, list[tuple[int, int, Run]]] = defaultdict(list)
+    by_shard: dict[int, list[tuple[int, int, SeenRun]]] = defaultdict(list)
     for run in history.instances:
         by_shard[run.shard] += [(begin, end, run) for begin, end in awake(run)]
     for shard, spans in sorted(by_shard.items()):
         spans.sort(key=lambda span: span[:2])
-        last: tuple[int, int, Run] | None = None
+        last: tuple[int, int, SeenRun] | None = None
         for begin, end, run in spans:
             if last is not None and begin < last[1] and run is not last[2]:
                 yield (
@@ -56,7 +56,7 @@ def check_overlap(history: History) -> Iterator[str]:
                 last = (begin, end, run)
 
 
-def awake(run: Run) -> Iterator[Span]:
+def awake(run: SeenRun) -> Iterator[Span]:
     """When the instance ran, but for when it slept."""
     at, over = run.start_ms, ENDLESS_MS if run.end_ms is None else run.end_ms
     for begin, end in run.asleep:
@@ -67,7 +67,7 @@ def awake(run: Run) -> Iterator[Span]:
         yield at, over
 
 
-def _name(run: Run) -> str:
+def _name(run: SeenRun) -> str:
     return f"{run.container}.{run.epoch} at generation {run.generation}"
 
 
@@ -89,7 +89,7 @@ def check_sink(history: History) -> Iterator[str]:
             yield f"shard {one.shard}: {_who(one)}, and the generation is another's"
 
 
-def _who(one: Effect) -> str:
+def _who(one: SinkEffect) -> str:
     return f"generation {one.generation} of {one.container}.{one.epoch}"
 
 
@@ -182,7 +182,7 @@ def check_homes(history: History) -> Iterator[str]:
             count = body.shards
         elif isinstance(body, ShardAddRequested):
             newest[body.shard] = body.generation
-    runs: dict[int, list[Run]] = defaultdict(list)
+    runs: dict[int, list[SeenRun]] = defaultdict(list)
     for run in history.instances:
         if run.end_ms is None and not (run.asleep and run.asleep[-1][1] is None):
             runs[run.shard].append(run)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from simulation.checkers.history import History, Rows
+from simulation.checkers.history import FinalRows, History
 
 LAYERS = ("base", "provisioner", "scaler", "oncall")
 
@@ -17,7 +17,7 @@ def check_folds(history: History) -> Iterator[str]:
     yield from _by_hand(history)
 
 
-def check_agreement(all_rows: Sequence[Rows]) -> Iterator[str]:
+def check_agreement(all_rows: Sequence[FinalRows]) -> Iterator[str]:
     """Whoever reads the same log holds the same of every key, in whatever order it was read."""
     first: dict[str, tuple[str, Mapping[str, str]]] = {}
     for rows in all_rows:

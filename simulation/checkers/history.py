@@ -18,7 +18,7 @@ Spot = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class ReaderTally:
     """What one reader says became of the records it read."""
 
     reader: str
@@ -31,7 +31,7 @@ class Tally:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class FinalRows:
     """What one reader holds of each key at the end: canonical text of row, vector and chain."""
 
     reader: str
@@ -39,7 +39,7 @@ class Rows:
     text: Mapping[str, str]
 
 
-class Run(Protocol):
+class SeenRun(Protocol):
     """One run of one shard, as one who stood beside it saw it."""
 
     @property
@@ -58,7 +58,7 @@ class Run(Protocol):
     def asleep(self) -> Sequence[tuple[int, int | None]]: ...
 
 
-class Effect(Protocol):
+class SinkEffect(Protocol):
     """What a sink was asked to take, and whether it did."""
 
     @property
@@ -83,11 +83,11 @@ class History:
     journal: str  # the place of the decisions
     # (component, topic, id) of all that some instance tried to say.
     sent: frozenset[tuple[str, str, str]] = frozenset()
-    tallies: Sequence[Tally] = ()
-    rows: Sequence[Rows] = ()
+    tallies: Sequence[ReaderTally] = ()
+    rows: Sequence[FinalRows] = ()
     forged: frozenset[str] = frozenset()
-    instances: Sequence[Run] = ()
-    accepted: Sequence[Effect] = ()
+    instances: Sequence[SeenRun] = ()
+    accepted: Sequence[SinkEffect] = ()
     wild: bool = False  # whether clocks ran at rates that no lease allows for
 
     @cached_property

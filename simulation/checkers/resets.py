@@ -26,7 +26,7 @@ RUNNING = "running"
 
 
 @dataclass(slots=True)
-class _Job:
+class _ResetJob:
     """What stands at a point of the journal."""
 
     wish: str = ""
@@ -37,13 +37,13 @@ class _Job:
 def check_resets(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
     lore = Lore(history)
-    jobs: dict[str, _Job] = defaultdict(_Job)
+    jobs: dict[str, _ResetJob] = defaultdict(_ResetJob)
     for read in history.standing:
         for said in _look(jobs[read.record.key], read, lore):
             yield f"{read.record.key}: {read.record.kind} at {read.offset} {said}"
 
 
-def _look(job: _Job, read: Read, lore: Lore) -> Iterator[str]:
+def _look(job: _ResetJob, read: Read, lore: Lore) -> Iterator[str]:
     match read.record.body:
         case SyncPlanned() | SyncCommitted() as body:
             yield from _carried(job, read, body, lore)
@@ -57,7 +57,9 @@ def _look(job: _Job, read: Read, lore: Lore) -> Iterator[str]:
             return
 
 
-def _carried(job: _Job, read: Read, body: SyncPlanned | SyncCommitted, lore: Lore) -> Iterator[str]:
+def _carried(
+    job: _ResetJob, read: Read, body: SyncPlanned | SyncCommitted, lore: Lore
+) -> Iterator[str]:
     asked: Body | None = None
     if body.change_id is not None and (isinstance(body, SyncPlanned) or body.kind == "simple"):
         asked = lore.asked(read, body.change_id)  # what comes of a plan is about what stands

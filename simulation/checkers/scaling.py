@@ -35,7 +35,7 @@ OLD_MS = 180_000
 
 
 @dataclass(slots=True)
-class _Job:
+class _ScaledJob:
     """What stands at a point of the journal."""
 
     oncall: Mapping[str, Any] = field(default_factory=dict)
@@ -46,13 +46,13 @@ class _Job:
 
 def check_scaling(history: History) -> Iterator[str]:
     """Every violation, as a sentence."""
-    jobs: dict[str, _Job] = defaultdict(_Job)
+    jobs: dict[str, _ScaledJob] = defaultdict(_ScaledJob)
     for read in history.standing:
         for said in _look(jobs[read.record.key], read, history):
             yield f"{read.record.key}: {read.record.kind} at {read.offset} {said}"
 
 
-def _look(job: _Job, read: Read, history: History) -> Iterator[str]:
+def _look(job: _ScaledJob, read: Read, history: History) -> Iterator[str]:
     match read.record.body:
         case JobConfigChanged(layer="oncall") as body:
             job.oncall = json.loads(body.layer_json)
@@ -79,7 +79,7 @@ def _look(job: _Job, read: Read, history: History) -> Iterator[str]:
             return
 
 
-def _decided(job: _Job, read: Read, body: ScalingDecided, history: History) -> Iterator[str]:
+def _decided(job: _ScaledJob, read: Read, body: ScalingDecided, history: History) -> Iterator[str]:
     if not (body.symptom and body.diagnosis and body.explanation):
         yield "does not say why"
     if body.mode != "act":
@@ -90,7 +90,7 @@ def _decided(job: _Job, read: Read, body: ScalingDecided, history: History) -> I
         yield from _unheard(read, history)
 
 
-def _begins(job: _Job, read: Read, name: str) -> Iterator[str]:
+def _begins(job: _ScaledJob, read: Read, name: str) -> Iterator[str]:
     if job.open:
         yield f"begins {name} while {job.open} is open"
     job.open, job.back = name, None
@@ -100,7 +100,7 @@ def _begins(job: _Job, read: Read, name: str) -> Iterator[str]:
         yield f"is restart {len(job.restarts)} within an hour"
 
 
-def _ends(job: _Job, name: str) -> Iterator[str]:
+def _ends(job: _ScaledJob, name: str) -> Iterator[str]:
     if name != job.open:
         yield f"ends {name}, and {job.open or 'nothing'} is open"
     job.open, job.back = "", None

@@ -65,15 +65,19 @@ class Lore:
             if not history.impossible(read):
                 self._asked.setdefault((read.record.key, read.record.id), read)
 
-    def words(self, decision: Read) -> Words:
+    def words(self, decision: Read) -> TaskStory:
         """What the author of the decision had read of the job's tasks."""
         end = decision.record.evidence.get(self._facts, 0)
         said = self._words.get(decision.record.key, ())
-        return Words([read.record.body for read in said if read.offset < end and read.record.body])
+        return TaskStory(
+            [read.record.body for read in said if read.offset < end and read.record.body]
+        )
 
-    def all_words(self, key: str) -> Words:
+    def all_words(self, key: str) -> TaskStory:
         """What the job's tasks have said to the end."""
-        return Words([read.record.body for read in self._words.get(key, ()) if read.record.body])
+        return TaskStory(
+            [read.record.body for read in self._words.get(key, ()) if read.record.body]
+        )
 
     def asked(self, decision: Read, change_id: str) -> Body | None:
         """The request, if the author of the decision had read it."""
@@ -84,7 +88,7 @@ class Lore:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class TaskStory:
     """What the tasks of one job have said, in the log's order."""
 
     said: Sequence[Body]

@@ -32,7 +32,7 @@ from events.generated.records import (
 from events.job_config.config import COMPLEX_FIELDS, Invalid, validate_config
 from events.wire.codec import Read
 from simulation.checkers.history import History
-from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, Words, stories
+from simulation.checkers.sync_story import ALERT, TRIES, JobStory, Lore, TaskStory, stories
 
 _SYNCER = (
     SyncPlanned,
@@ -118,7 +118,7 @@ def _proofs(job: JobStory, read: Read, body: Body, lore: Lore) -> Iterator[str]:
         yield f"says {body.name}, and tasks {tasks} {what} by its evidence"
 
 
-def never_begun(job: JobStory, read: Read, words: Words) -> set[int]:
+def never_begun(job: JobStory, read: Read, words: TaskStory) -> set[int]:
     """What a stop need not wait for: nobody has spoken of it for a round since its list was
     emptied, and the list was never in effect; or the job is to run elsewhere, and whoever had it is
     given up by now."""

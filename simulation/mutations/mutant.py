@@ -25,7 +25,7 @@ DECIDE_TESTS = "tests/unit/job_service/test_decide.py::"
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TextEdit:
     """One text of one file, and what stands there instead."""
 
     file: str
@@ -38,11 +38,11 @@ class Mutant:
     """A rule that is left out. Histories notice it, or, where `why` says they cannot, a test."""
 
     name: str
-    changes: tuple[Change, ...]
+    changes: tuple[TextEdit, ...]
     aimed: str = ""  # the test that fails without the rule
     why: str = ""  # why histories stay right without it
     cast: str = ""  # the component without which no seed can notice
 
 
 def left_out(name: str, file: str, old: str, new: str, *, aimed: str = "", why: str = "") -> Mutant:
-    return Mutant(name, (Change(file, old, new),), aimed, why)
+    return Mutant(name, (TextEdit(file, old, new),), aimed, why)

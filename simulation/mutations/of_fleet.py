@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from simulation.mutations.mutant import Mutant, left_out
 
-LIVES = "projections/lives.py"
+LIVES = "projections/liveness.py"
 HOLD = "projections/hold.py"
 FLEET = "projections/fleet.py"
 TIMING = "projections/timing.py"
@@ -59,7 +59,7 @@ LEASES = (
     left_out(
         "a shard that is another's runs on",
         HOLD,
-        "        ours = Wish(wish.generation, False, at_once=True, passed=True)\n",
+        "        ours = DesiredShard(wish.generation, False, at_once=True, passed=True)\n",
         "        ours = wish\n",
         aimed="tests/unit/projections/test_hold.py::"
         "test_it_stops_at_once_what_was_given_to_another_and_says_so_of_its_own_generation",
@@ -102,7 +102,7 @@ SHARDS = (
     left_out(
         "a shard is given away before it is dropped",
         FLEET,
-        "if grant is None or self.told.get(shard, Told()).dropped >= grant.generation:",
+        "if grant is None or self.told.get(shard, ShardGenerations()).dropped >= grant.generation:",
         "if grant is None or grant.stage != ADD:",
     ),
     left_out(
@@ -122,8 +122,8 @@ SHARDS = (
     left_out(
         "what an older life dropped frees a newer grant",
         FLEET,
-        "self.told.get(shard, Told()).dropped >= grant.generation:",
-        "self.told.get(shard, Told()).dropped:",
+        "self.told.get(shard, ShardGenerations()).dropped >= grant.generation:",
+        "self.told.get(shard, ShardGenerations()).dropped:",
         aimed="tests/unit/projections/test_fleet_folds.py::"
         "test_what_was_dropped_once_is_not_given_up_by_its_next_holder",
         why="histories notice it, too: by moves without an end, which take very long",

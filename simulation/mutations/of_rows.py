@@ -13,8 +13,8 @@ from simulation.mutations.mutant import (
     SCALER,
     STORE,
     STORE_TESTS,
-    Change,
     Mutant,
+    TextEdit,
     left_out,
 )
 
@@ -28,12 +28,12 @@ KEEPING = (
     Mutant(
         "held-back records are kept as they were decoded",
         (
-            Change(
+            TextEdit(
                 STORE,
                 '        "cause": record.cause,\n',
                 '        "cause": record.cause,\n        "dark": record.body is None,\n',
             ),
-            Change(
+            TextEdit(
                 STORE,
                 "            body = decode(value)\n",
                 '            body = None if plain["dark"] else decode(value)\n',
@@ -45,12 +45,12 @@ KEEPING = (
     Mutant(
         "held-back records are kept before their row",
         (
-            Change(
+            TextEdit(
                 STORE,
                 "        yield from self._row(key, one)\n",
                 "",
             ),
-            Change(
+            TextEdit(
                 STORE,
                 "        for name in sorted(kept - waiting.keys()):\n",
                 "        yield from self._row(key, one)\n"
@@ -68,13 +68,13 @@ KEEPING = (
     ),
     Mutant(
         "a row that lies apart is kept once",
-        (Change(STORE, "        if row is was:\n", "        if was is not None:\n"),),
+        (TextEdit(STORE, "        if row is was:\n", "        if was is not None:\n"),),
         cast="task-service",
     ),
     Mutant(
         "what stands is kept without the end of a job",
         (
-            Change(
+            TextEdit(
                 "components/runtime/core/standing.py",
                 "        case TaskSpecsPublished() | SyncCommitted():\n",
                 "        case TaskSpecsPublished():\n",
@@ -84,7 +84,7 @@ KEEPING = (
     ),
     Mutant(
         "a life that begins takes no chain",
-        (Change("components/task_manager/core/chains.py", "dict(one.last)", "{}"),),
+        (TextEdit("components/task_manager/core/chains.py", "dict(one.last)", "{}"),),
         cast="shard-manager",
     ),
     left_out(
@@ -93,7 +93,7 @@ KEEPING = (
         "        for key in sorted(owner.changed):\n",
         '        kept = {"build": self.build, "logic": owner.component.logic, "form": FORM}\n'
         '        kept["seen"] = owner.seen\n'
-        "        yield Entry(POSITIONS, _bytes(kept), self.claim)\n"
+        "        yield RowEntry(POSITIONS, _bytes(kept), self.claim)\n"
         "        for key in sorted(owner.changed):\n",
     ),
     left_out(

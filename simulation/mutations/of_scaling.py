@@ -4,24 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from simulation.mutations.mutant import Change, Mutant, left_out
+from simulation.mutations.mutant import Mutant, TextEdit, left_out
 
 ROOM = "components/auto_scaler/core/"
+ROW = "projections/scaling/"
 ACTING = ROOM + "acting.py"
-APPLY = ROOM + "apply.py"
+APPLY = ROW + "apply.py"
 CLOSING = ROOM + "closing.py"
 DECIDE = "components/auto_scaler/decide.py"
-FOLD = ROOM + "fold.py"
+FOLD = ROW + "fold.py"
 LOOKING = ROOM + "evaluation.py"
-ROUNDS = ROOM + "rounds.py"
-CAUSES = ROOM + "policies/causes.py"
-CAPACITY = ROOM + "policies/ours_learning.py"
+ROUNDS = ROW + "rounds.py"
+CAUSES = ROOM + "policies/turbine/causes.py"
+CAPACITY = ROW + "model.py"
 WORDS = ROOM + "words.py"
 
 COMPONENT_TESTS = "tests/unit/auto_scaler/test_component.py::"
 LIMITS_TESTS = "tests/unit/auto_scaler/test_limits.py::"
 CAUSES_TESTS = "tests/unit/auto_scaler/test_causes.py::"
-CAPACITY_TESTS = "tests/unit/auto_scaler/test_ours_learning.py::"
+CAPACITY_TESTS = "tests/unit/auto_scaler/test_model.py::"
 ROUNDS_TESTS = "tests/unit/auto_scaler/test_rounds.py::"
 
 RAILS = (
@@ -151,12 +152,14 @@ LEARNING = (
     Mutant(
         "what was decided is remembered by the verdict and not by its record",
         (
-            Change(LOOKING, "OLD = 2\n", "DONE = {}\nOLD = 2\n"),
-            Change(
+            TextEdit(LOOKING, "OLD = 2\n", "DONE = {}\nOLD = 2\n"),
+            TextEdit(
                 LOOKING,
-                "        return policy.look(_memory(row), job, profile_of(row.days), now_ms)[1]\n",
+                "        return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)"
+                "[1]\n",
                 "        memory = _memory(row)._replace(done=DONE.get(row.name, row.done))\n"
-                "        memory, said = policy.decide(memory, job, profile_of(row.days), now_ms)\n"
+                "        days = profile_of(row.days)\n"
+                "        memory, said = made(*key).decide(memory, job, days, now_ms)\n"
                 "        DONE[row.name] = memory.done\n"
                 "        return said\n",
             ),

@@ -15,8 +15,8 @@ from simulation.mutations.mutant import (
     STEP_TESTS,
     STORE,
     TIMES,
-    Change,
     Mutant,
+    TextEdit,
     left_out,
 )
 
@@ -31,23 +31,23 @@ CHAIN = (
         "a counter instead of a parent",
         (
             # Checkers count as well, or they would find nothing that stands.
-            Change(IDENTITY, 'ROOT = "root"', 'ROOT = "0"'),
-            Change(
+            TextEdit(IDENTITY, 'ROOT = "root"', 'ROOT = "0"'),
+            TextEdit(
                 STEP, "one.last[chain] = record.id", "one.last[chain] = str(int(record.parent) + 1)"
             ),
-            Change(STEP, "parent = name", "parent = str(int(parent) + 1)"),
-            Change(HISTORY, 'ROOT = "root"', 'ROOT = "0"'),
-            Change(
+            TextEdit(STEP, "parent = name", "parent = str(int(parent) + 1)"),
+            TextEdit(HISTORY, 'ROOT = "root"', 'ROOT = "0"'),
+            TextEdit(
                 HISTORY,
                 "last[record.key] = record.id",
                 "last[record.key] = str(int(record.parent) + 1)",
             ),
-            Change(
+            TextEdit(
                 EVIDENCE,
                 "state.last[read.topic] = record.id",
                 "state.last[read.topic] = str(int(record.parent) + 1)",
             ),
-            Change(EVIDENCE, "parent = again", "parent = str(int(parent) + 1)"),
+            TextEdit(EVIDENCE, "parent = again", "parent = str(int(parent) + 1)"),
         ),
     ),
     left_out(
@@ -79,8 +79,8 @@ CHAIN = (
     left_out(
         "a deleted job rises again: its versions are forgotten",
         JOBS,
-        "layers = tuple(Layer(version) for version in _numbers(body.versions))",
-        "layers = (Layer(),) * 4",
+        "layers = tuple(LayerState(version) for version in _numbers(body.versions))",
+        "layers = (LayerState(),) * 4",
     ),
     left_out(
         "a deleted job stays alive",
@@ -94,12 +94,12 @@ EVIDENCE_CLOSED = (
     Mutant(
         "no causal order: folded as soon as read",
         (
-            Change(
+            TextEdit(
                 STEP,
                 "unread = ours and seen < offset and one.vector.get(place, 0) < offset\n",
                 "unread = False\n",
             ),
-            Change(STEP, "early = one.early.get(place) if ours else None", "early = None"),
+            TextEdit(STEP, "early = one.early.get(place) if ours else None", "early = None"),
         ),
     ),
     left_out(
@@ -178,8 +178,8 @@ SPEAKING = (
     left_out(
         "own decisions are folded when they are said",
         STEP,
-        "            out = self.would_say(key, now_ms)\n",
-        "            out = self.would_say(key, now_ms)\n"
+        "            out = self.would_emit(key, now_ms)\n",
+        "            out = self.would_emit(key, now_ms)\n"
         "            for topic, said in out:\n"
         "                if said.parent:\n"
         '                    read = Read("", topic, 0, now_ms, said)\n'
@@ -199,14 +199,14 @@ SPEAKING = (
     Mutant(
         "effects are sent once a life",
         (
-            Change(
+            TextEdit(
                 STEP,
                 "        self._armed: dict[str, int] = {}\n",
                 "        self._armed: dict[str, int] = {}\n"
                 "        rows = [one.row for one in self.held.values() if one.row is not None]\n"
                 "        self.once = {e.id for row in rows for e in component.effects(row)}\n",
             ),
-            Change(
+            TextEdit(
                 STEP,
                 "for effect in islice(component.effects(row), AT_ONCE)\n",
                 "for effect in component.effects(row)\n"
@@ -229,8 +229,8 @@ SPEAKING = (
     Mutant(
         "decides before a tick",
         (
-            Change(STEP, "return bool(self.now_ms) and all(", "return all("),
-            Change(
+            TextEdit(STEP, "return bool(self.now_ms) and all(", "return all("),
+            TextEdit(
                 STEP,
                 "for p, n in self.ends.items())",
                 'for p, n in self.ends.items() if not p.startswith("clock"))',

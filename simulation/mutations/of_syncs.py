@@ -11,7 +11,7 @@ LISTS = "components/task_service/decide.py"
 WANTED = "components/task_service/core/wanted.py"
 SYNCS = "projections/syncs.py"
 WAITS = "projections/waits.py"
-KEEPING = "projections/keeping.py"
+KEEPING = "projections/kept_state.py"
 VERDICTS = "components/job_service/decide.py"
 
 SYNCING: tuple[Mutant, ...] = (
@@ -78,7 +78,7 @@ SYNCING: tuple[Mutant, ...] = (
         "who is created again is kept to nothing",
         KEEPING,
         "return kept._replace(wish=wish, state=state)",
-        "return Kept(wish=wish, state=state)",
+        "return StatefulJob(wish=wish, state=state)",
     ),
     left_out(
         "who is created again is brought to what cannot read what it keeps",

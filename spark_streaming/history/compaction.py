@@ -19,7 +19,7 @@ from spark_streaming.history.layout import (
     REPORTS,
     SPANS,
     BadHistory,
-    Found,
+    DirectoryListing,
     Manifest,
     dead_paths,
     due_days,
@@ -39,7 +39,7 @@ WriteDay = Callable[[list[str], str], int]
 class Directory(Protocol):
     """What compaction needs of files; `Files` is one."""
 
-    def look(self) -> tuple[Manifest, Found]: ...
+    def look(self) -> tuple[Manifest, DirectoryListing]: ...
     def manifest(self, number: int) -> Manifest: ...
     def place(self, path: str) -> str: ...
     def make_once(self, path: str, text: str, attempt: str) -> bool: ...
@@ -64,7 +64,7 @@ def compact(
 
 
 def day_writer(spark: SparkSession, files: Files) -> WriteDay:
-    """Writes days by Spark."""
+    """The function that writes a day's files by Spark."""
     return partial(_write_day, spark, files)
 
 
@@ -94,7 +94,7 @@ def _publish(files: Directory, manifest: Manifest, attempt: str) -> Manifest:
     return manifest
 
 
-def _clear(files: Directory, manifest: Manifest, found: Found) -> None:
+def _clear(files: Directory, manifest: Manifest, found: DirectoryListing) -> None:
     number = manifest.number - 1
     before = files.manifest(number) if number in found.manifests else Manifest()
     for path in dead_paths(manifest, before, found):

@@ -18,7 +18,7 @@ from spark_streaming.history.layout import (
     DONE,
     DRAFTS,
     BadHistory,
-    Found,
+    DirectoryListing,
     Manifest,
     read_manifest,
 )
@@ -41,10 +41,10 @@ class Files:
         self.root = str(self._fs.makeQualified(path).toString())
 
     def place(self, path: str) -> str:
-        """The whole path."""
+        """The path with the directory's root before it."""
         return f"{self.root}/{path}"
 
-    def look(self) -> tuple[Manifest, Found]:
+    def look(self) -> tuple[Manifest, DirectoryListing]:
         """The manifest that counts, and what lies beside it.
 
         What a manifest does not need is removed by the one after the next. Were two made during one
@@ -55,14 +55,16 @@ class Files:
             manifest = self.manifest(numbers[-1]) if numbers else Manifest()
             others = [path for pattern in _LOOKED_FOR for path in self._list(pattern)]
             if self._manifests() == numbers:
-                return manifest, Found.of([*(Manifest(one).path for one in numbers), *others])
+                return manifest, DirectoryListing.of(
+                    [*(Manifest(one).path for one in numbers), *others]
+                )
         raise BadHistory(
             f"{self.root} was compacted again and again while it was looked at; let one"
             " `turbine history compact` run a day"
         )
 
     def manifest(self, number: int) -> Manifest:
-        """One that lies there."""
+        """The manifest of that number, which has to be there."""
         path = Manifest(number).path
         found = read_manifest(self._read(path), self.place(path))
         if found.number != number:
@@ -72,7 +74,7 @@ class Files:
         return found
 
     def exists(self, path: str) -> bool:
-        """Does it lie there?"""
+        """Whether a file or directory has this path."""
         return bool(self._fs.exists(self._path(path)))
 
     def make_once(self, path: str, text: str, attempt: str) -> bool:
@@ -114,7 +116,7 @@ class Files:
         return str(plain["id"])
 
     def _manifests(self) -> tuple[int, ...]:
-        return Found.of(self._list("manifests/*.json")).manifests
+        return DirectoryListing.of(self._list("manifests/*.json")).manifests
 
     def _name(self, draft: str, path: str) -> bool:
         """The local disk would rename onto a file that is there, and Hadoop's look before it is a

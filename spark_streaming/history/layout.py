@@ -20,6 +20,8 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import NamedTuple
 
+from turbine_client.errors import Corrupt
+
 DAY_MS = 24 * 3_600_000
 DONE = "_SUCCESS"
 """What Spark writes last, beside the files of a write that is complete."""
@@ -34,7 +36,7 @@ _DAY = re.compile(r"days/([0-9]{4}-[0-9]{2}-[0-9]{2})/([0-9]{6})-[^/]+")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class BadHistory(ValueError):
+class BadHistory(Corrupt):
     """Files that are no history of ours; the sentence says which, and what to do."""
 
 
@@ -55,7 +57,7 @@ class Batch(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its pieces lie."""
+        """The directory in which the batch's pieces lie."""
         return f"batches/{self.lineage}/{self.number:09d}"
 
     def draft(self, attempt: str) -> str:
@@ -64,7 +66,7 @@ class Batch(NamedTuple):
         return f"{DRAFTS.format(self.lineage)}{self.number:09d}-{attempt}"
 
 
-class Piece(NamedTuple):
+class DayBatch(NamedTuple):
     """What one batch brought of one day."""
 
     batch: Batch
@@ -72,7 +74,7 @@ class Piece(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Where its files lie."""
+        """The directory of the batch's files of that day."""
         return f"{self.batch.path}/day={self.day}"
 
 
@@ -97,11 +99,11 @@ class Manifest:
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """The path of the manifest's file."""
         return f"manifests/{self.number:06d}.json"
 
     def to_text(self) -> str:
-        """As it is written."""
+        """The text of the manifest's file."""
         days = {
             day: {"path": one.path, "upto": dict(one.upto)}
             for day, one in sorted(self.days.items())
@@ -126,39 +128,41 @@ def read_manifest(text: str, path: str) -> Manifest:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class DirectoryListing:
     """What lies in a directory, by the names alone."""
 
     done: Set[Batch]
-    pieces: Set[Piece]  # of those that are not done as well
+    pieces: Set[DayBatch]  # of those that are not done as well
     days: Set[str]  # paths of compacted days, whoever names them
     manifests: tuple[int, ...]  # ascending
 
     @classmethod
-    def of(cls, paths: Iterable[str]) -> Found:
+    def of(cls, paths: Iterable[str]) -> DirectoryListing:
         """What the paths say; names that mean nothing here are nobody's."""
-        done, pieces, days, manifests = set[Batch](), set[Piece](), set[str](), set[int]()
+        done, pieces, days, manifests = set[Batch](), set[DayBatch](), set[str](), set[int]()
         for path in paths:
             if at := _MANIFEST.fullmatch(path):
                 manifests.add(int(at[1]))
             elif _DAY.fullmatch(path):
                 days.add(path)
             elif at := _PIECE.fullmatch(path):
-                pieces.add(Piece(Batch(at[1], int(at[2])), at[3]))
+                pieces.add(DayBatch(Batch(at[1], int(at[2])), at[3]))
             elif at := _DONE.fullmatch(path):
                 done.add(Batch(at[1], int(at[2])))
         return cls(done, pieces, days, tuple(sorted(manifests)))
 
-    def counting(self, manifest: Manifest) -> dict[str, list[Piece]]:
+    def counting(self, manifest: Manifest) -> dict[str, list[DayBatch]]:
         """The pieces of each day that no compacted file holds, in order."""
-        found = defaultdict[str, list[Piece]](list)
+        found = defaultdict[str, list[DayBatch]](list)
         for piece in sorted(self.pieces):
             if piece.batch in self.done and not _holds(manifest, piece):
                 found[piece.day].append(piece)
         return dict(found)
 
 
-def live_paths(manifest: Manifest, found: Found, days: Iterable[str] | None = None) -> list[str]:
+def live_paths(
+    manifest: Manifest, found: DirectoryListing, days: Iterable[str] | None = None
+) -> list[str]:
     """All that a reader reads of these days, or of all of them: each row of the history once."""
     counting = found.counting(manifest)
     known = sorted(manifest.days.keys() | counting.keys())
@@ -172,12 +176,12 @@ def live_paths(manifest: Manifest, found: Found, days: Iterable[str] | None = No
     return paths
 
 
-def due_days(manifest: Manifest, found: Found, today: str) -> list[str]:
+def due_days(manifest: Manifest, found: DirectoryListing, today: str) -> list[str]:
     """Days that are over and of which there is something that is not compacted."""
     return sorted(day for day in found.counting(manifest) if day < today)
 
 
-def next_manifest(manifest: Manifest, found: Found, made: Mapping[str, str]) -> Manifest:
+def next_manifest(manifest: Manifest, found: DirectoryListing, made: Mapping[str, str]) -> Manifest:
     """The manifest once these days are made, each in the directory that is named."""
     upto = dict[str, int]()
     for batch in found.done:
@@ -189,7 +193,7 @@ def next_manifest(manifest: Manifest, found: Found, made: Mapping[str, str]) -> 
     return Manifest(manifest.number + 1, days)
 
 
-def dead_paths(now: Manifest, before: Manifest, found: Found) -> list[str]:
+def dead_paths(now: Manifest, before: Manifest, found: DirectoryListing) -> list[str]:
     """What nobody reads any more who looks at this manifest, or has looked at the one before.
 
     A batch that Spark may repeat goes, too: it would be written again, and not count again.
@@ -205,7 +209,7 @@ def dead_paths(now: Manifest, before: Manifest, found: Found) -> list[str]:
     return sorted(dead)
 
 
-def _holds(manifest: Manifest, piece: Piece) -> bool:
+def _holds(manifest: Manifest, piece: DayBatch) -> bool:
     compacted = manifest.days.get(piece.day)
     return compacted is not None and compacted.holds(piece.batch)
 

@@ -15,7 +15,7 @@ from spark_streaming.history.files import Files
 from spark_streaming.history.layout import (
     MINUTES,
     SPANS,
-    Found,
+    DirectoryListing,
     Manifest,
     days_between,
     live_paths,
@@ -79,7 +79,9 @@ def read_profile(
     return slots.groupBy("job").agg(F.sort_array(F.collect_list(one)).alias("slots")).orderBy("job")
 
 
-def _ready(manifest: Manifest, found: Found, days: list[str]) -> tuple[list[str], list[str]]:
+def _ready(
+    manifest: Manifest, found: DirectoryListing, days: list[str]
+) -> tuple[list[str], list[str]]:
     """Where the days lie that are compacted whole; and the others that there are."""
     added = found.counting(manifest)
     ready = [manifest.days[day].path for day in days if day in manifest.days and day not in added]

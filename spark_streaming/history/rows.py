@@ -129,7 +129,7 @@ def _check_time(partition: int, offset: int, at_ms: int) -> None:
 
 
 def to_arrow(rows: Iterable[tuple[Any, ...]]) -> pa.RecordBatch:
-    """Rows as columns."""
+    """The rows as a batch of Arrow's columns."""
     columns = list(zip(*rows, strict=True)) or [()] * len(_ARROW_SCHEMA)
     arrays = [
         pa.array(column, field.type) for column, field in zip(columns, _ARROW_SCHEMA, strict=True)

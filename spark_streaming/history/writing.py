@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame, Observation, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.streaming.query import StreamingQuery
 
-from spark_streaming.context import Source
+from spark_streaming.context import TopicSource
 from spark_streaming.history.files import Files
 from spark_streaming.history.layout import DAY_MS, DONE, Batch
 from spark_streaming.history.rows import UNREADABLE, read_reports
@@ -29,7 +29,7 @@ _EARLIEST = -2
 
 @dataclass(frozen=True, slots=True)
 class Wrote:
-    """What one batch brought."""
+    """The outcome of one batch: the reports it wrote, and those it could not read."""
 
     number: int
     reports: int
@@ -38,13 +38,13 @@ class Wrote:
 
 
 @dataclass(slots=True)
-class Writing:
+class HistoryWriter:
     """One stream into one directory; Spark calls it with each batch."""
 
     files: Files
     topic: str  # of the reports
     partitions: int  # of it
-    heed: Callable[[Wrote], None]
+    progress: Callable[[Wrote], None]
     attempt: str  # tells this run from all others
     _lineage: str = field(default="", init=False)
 
@@ -60,7 +60,7 @@ class Writing:
         an interval it carries what is there now, and ends."""
         numbers = tuple(range(self.partitions))
         begin = {(self.topic, number): _EARLIEST for number in numbers}
-        rows = read_kafka(spark, kafka, [Source(self.topic, numbers)], begin, records)
+        rows = read_kafka(spark, kafka, [TopicSource(self.topic, numbers)], begin, records)
         writer = (
             rows.writeStream.foreachBatch(self._take)
             .queryName("history")
@@ -80,7 +80,7 @@ class Writing:
         draft = batch.draft(self.attempt)
         told = write_batch(read_reports(messages, self.partitions), self.files.place(draft))
         if self.files.adopt(draft, batch.path):
-            self.heed(Wrote(number, *told))
+            self.progress(Wrote(number, *told))
 
 
 def write_batch(reports: DataFrame, place: str) -> tuple[int, int, str]:

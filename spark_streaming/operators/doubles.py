@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_streaming.context import TaskContext
-from spark_streaming.operators.terms import KEY, PARTITION, field, names_of, span_ms, timed
+from spark_streaming.operators.arguments import KEY, PARTITION, field, names_of, span_ms, timed
 
 
 def deduplicated(rows: DataFrame, context: TaskContext) -> DataFrame:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from spark_streaming.context import BadOperator, Source, TaskContext
-from spark_streaming.operators.terms import (
+from spark_streaming.context import BadOperator, TaskContext, TopicSource
+from spark_streaming.operators.arguments import (
     KEY,
     LATE,
     PARTITION,
@@ -47,7 +47,7 @@ def joined(_: DataFrame, context: TaskContext) -> DataFrame:
     return pairs.select(F.col("left_key").alias(KEY), F.to_json(both).alias("value"))
 
 
-def _two(context: TaskContext) -> tuple[Source, Source]:
+def _two(context: TaskContext) -> tuple[TopicSource, TopicSource]:
     if len(context.sources) != 2:
         raise BadOperator(f"a join has two inputs, and the job reads {len(context.sources)}")
     first, second = context.sources
@@ -59,7 +59,7 @@ def _two(context: TaskContext) -> tuple[Source, Source]:
     return first, second
 
 
-def _side(context: TaskContext, source: Source, name: str, late_ms: int) -> DataFrame:
+def _side(context: TaskContext, source: TopicSource, name: str, late_ms: int) -> DataFrame:
     """One input, each of its columns with a name of its own."""
     rows = context.input(source.topic)
     known = rows.withColumn("on", key_or_field(rows, context, "on"))

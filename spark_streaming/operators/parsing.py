@@ -17,8 +17,8 @@ from pyspark.sql.avro.functions import from_avro
 from pyspark.sql.types import StringType, StructField, StructType, VariantType
 
 from spark_streaming.context import BadOperator, TaskContext
+from spark_streaming.operators.arguments import KEY, blamed
 from spark_streaming.operators.tables import enriched
-from spark_streaming.operators.terms import KEY, blamed
 
 UNREADABLE = "unreadable"
 TAKEN = frozenset({KEY, "value", "topic", "partition", "offset", "timestamptype", UNREADABLE})

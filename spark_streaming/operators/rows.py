@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from spark_streaming.context import BadOperator, TaskContext
-from spark_streaming.operators.terms import blamed
+from spark_streaming.operators.arguments import blamed
 
 
 def passed(rows: DataFrame, _: TaskContext) -> DataFrame:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from spark_streaming.context import BadOperator, TaskContext
-from spark_streaming.operators.terms import blamed
+from spark_streaming.operators.arguments import blamed
 
 ROWS_MAX = 100_000
 """Every batch has the table at hand; what is larger belongs into a topic, and into a join."""

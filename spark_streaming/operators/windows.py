@@ -16,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from spark_streaming.context import BadOperator, TaskContext
-from spark_streaming.operators.terms import (
+from spark_streaming.operators.arguments import (
     AT,
     KEY,
     LATE,

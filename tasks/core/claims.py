@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Claim(NamedTuple):
-    """Who committed the offset."""
+    """The task that committed an offset, by all its generations."""
 
     specs: int
     shard: int

@@ -13,17 +13,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from turbine_client.errors import BadRequest
+
 BATCH_RECORDS = 10_000
 BATCH_US = 500_000
 
 
-class BadKnob(ValueError):
+class BadKnob(BadRequest):
     """An argument that cannot be meant; the sentence says which."""
 
 
 @dataclass(frozen=True, slots=True)
 class Knobs:
-    """As asked for."""
+    """The faults and delays that a job's arguments ask of its tasks."""
 
     work_us: int = 0
     wait_us: float = 0.0

@@ -18,7 +18,7 @@ STOPPED, FAILED, FENCED, REFUSED = "stopped", "failed", "fenced", "refused"
 TEXT_CHARS = 2_000
 
 
-class Spot(NamedTuple):
+class InputSpot(NamedTuple):
     """A partition of an input and an offset in it."""
 
     topic: str
@@ -26,7 +26,7 @@ class Spot(NamedTuple):
     offset: int
 
 
-class Work(NamedTuple):
+class WorkOrder(NamedTuple):
     """All that an engine has to know to run a task."""
 
     run: int
@@ -51,7 +51,7 @@ class Work(NamedTuple):
 
     @property
     def name(self) -> str:
-        """job/index, as everywhere."""
+        """The task's name, `job/index`, as everywhere."""
         return f"{self.job}/{self.task}"
 
     @property
@@ -66,12 +66,12 @@ class Work(NamedTuple):
         return tuple((topic, number) for topic, numbers in self.inputs for number in numbers)
 
     def to_plain(self) -> dict[str, Any]:
-        """As JSON has it."""
+        """The order as a JSON object."""
         return self._asdict()
 
     @classmethod
-    def from_plain(cls, plain: Mapping[str, Any]) -> Work:
-        """What `to_plain` made."""
+    def from_plain(cls, plain: Mapping[str, Any]) -> WorkOrder:
+        """The order that `to_plain` made plain."""
         inputs = tuple((topic, tuple(numbers)) for topic, numbers in plain["inputs"])
         return cls(**{**plain, "argv": tuple(plain["argv"]), "inputs": inputs})
 
@@ -80,7 +80,7 @@ class Started(NamedTuple):
     """A run holds its claim and reads from now on."""
 
     run: int
-    offsets: tuple[Spot, ...]
+    offsets: tuple[InputSpot, ...]
     keeps_state: bool | None = None  # from one batch to the next; None: nobody knows
 
 
@@ -92,7 +92,7 @@ class Ended(NamedTuple):
     cause: str = ""
     explanation: str = ""
     error_class: str = ""
-    offsets: tuple[Spot, ...] = ()
+    offsets: tuple[InputSpot, ...] = ()
     traceback: str = ""
 
 
@@ -107,15 +107,15 @@ class Left(NamedTuple):
     read: int | None = None
 
 
-class Loads(NamedTuple):
-    """What each run has counted since its start (`loads.Loads` knows the names), and what is left
-    and was read of each of its partitions, which an older engine does not tell."""
+class RunLoads(NamedTuple):
+    """What each run has counted since its start (`loads.ContainerLoads` knows the names), and what
+    is left and was read of each of its partitions, which an older engine does not tell."""
 
     runs: Mapping[int, Mapping[str, int | None]]
     partitions: Mapping[int, tuple[Left, ...]] = MappingProxyType({})
 
 
-Event = Started | Ended | Loads
+Event = Started | Ended | RunLoads
 
 
 def line(what: str, **more: Any) -> bytes:
@@ -140,7 +140,7 @@ def event_of(plain: Mapping[str, Any]) -> Event | None:
             )
         case "loads":
             told = plain.get("partitions", {})
-            return Loads(
+            return RunLoads(
                 {int(run): found for run, found in plain["runs"].items()},
                 {int(run): tuple(Left(*one) for one in found) for run, found in told.items()},
             )
@@ -153,5 +153,5 @@ def _sayable(text: str) -> str:
     return text.encode(errors="replace").decode()
 
 
-def _spots(plain: Mapping[str, Any]) -> tuple[Spot, ...]:
-    return tuple(Spot(*one) for one in plain.get("offsets", ()))
+def _spots(plain: Mapping[str, Any]) -> tuple[InputSpot, ...]:
+    return tuple(InputSpot(*one) for one in plain.get("offsets", ()))

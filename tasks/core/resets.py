@@ -11,17 +11,18 @@ from typing import Any, Protocol
 
 from events.job_config.reset import EARLIEST, LATEST, Reset, goal_of
 from tasks.core.protocol import REFUSED
+from turbine_client.errors import BadRequest
 
 At = tuple[str, int]
 
 
-class OutOfRange(ValueError):
+class OutOfRange(BadRequest):
     """An offset that the partition does not have; the sentence says which it has."""
 
     how, cause = REFUSED, "reset-out-of-range"
 
 
-class Broker(Protocol):
+class OffsetSource(Protocol):
     """What is asked of it about one partition."""
 
     def edges(self, at: At) -> tuple[int, int]:
@@ -39,7 +40,7 @@ def wish_of(config: Mapping[str, Any]) -> Reset | None:
     return None if plain is None else Reset(plain["id"], plain["to"], plain["at_ms"])
 
 
-def begin_of(reset: Reset, at: At, known: int | None, broker: Broker) -> int | None:
+def begin_of(reset: Reset, at: At, known: int | None, broker: OffsetSource) -> int | None:
     """Where the partition is to be read from; None: the wish is not about it. `known` is what the
     group has committed."""
     goal = goal_of(reset.to)

@@ -26,7 +26,7 @@ import structlog
 from components.runtime.process.exits import EXIT_STUCK
 from components.runtime.process.logs import configure_logs
 from components.runtime.process.secrets import secrets_of
-from tasks.core.protocol import FAILED, STOPPED, Ended, Left, Spot, Work, line
+from tasks.core.protocol import FAILED, STOPPED, Ended, InputSpot, Left, WorkOrder, line
 from tasks.core.traces import last_lines
 from tasks.counters import Counters
 from tasks.deadline import Deadline, own_ms
@@ -46,7 +46,7 @@ log = structlog.get_logger(__name__)
 class Child:
     """A task's process, as its parent sees it."""
 
-    work: Work
+    work: WorkOrder
     pid: int
     pipe: int
     counters: Counters
@@ -65,11 +65,11 @@ class ProcessEngine:
         self._children: dict[int, Child] = {}  # by run
         self._selector = selectors.DefaultSelector()
 
-    def heed(self, order: Mapping[str, Any]) -> None:
+    def handle(self, order: Mapping[str, Any]) -> None:
         """One order; what is unknown to this build is left to one that knows it."""
         match order.get("what"):
             case "start":
-                self._start(Work.from_plain(order["work"]))
+                self._start(WorkOrder.from_plain(order["work"]))
             case "stop":
                 self._signal(order["run"], signal.SIGTERM)
             case "kill":
@@ -93,7 +93,7 @@ class ProcessEngine:
 
     # --- tasks
 
-    def _start(self, work: Work) -> None:
+    def _start(self, work: WorkOrder) -> None:
         counters = Counters(work.places)
         ear, mouth = os.pipe()
         output, print_to = os.pipe()
@@ -110,7 +110,9 @@ class ProcessEngine:
         self.watch(ear, partial(self._hear, child))
         self.watch(output, partial(self._listen, child))
 
-    def _be(self, work: Work, counters: Counters, mouths: tuple[int, int], parent: int) -> NoReturn:
+    def _be(
+        self, work: WorkOrder, counters: Counters, mouths: tuple[int, int], parent: int
+    ) -> NoReturn:
         """The child, from the fork to its end. It never returns into the engine's own loop."""
         mouth, print_to = mouths
         try:
@@ -191,7 +193,7 @@ class ProcessEngine:
         tell(line(**plain))
 
 
-def _started(mouth: int, run: int, offsets: tuple[Spot, ...]) -> None:
+def _started(mouth: int, run: int, offsets: tuple[InputSpot, ...]) -> None:
     os.write(mouth, line("started", run=run, offsets=offsets, keeps_state=False))
 
 
@@ -237,7 +239,7 @@ def main(arguments: list[str] | None = None) -> None:
     logs = TaskLogs(given.deadline.parent)
     engine = ProcessEngine(settings, Deadline.open(given.deadline), logs)
     orders = Orders()
-    engine.watch(0, partial(orders.read, engine.heed))
+    engine.watch(0, partial(orders.read, engine.handle))
     tell(line("ready"))
     while True:
         engine.turn()

@@ -12,24 +12,24 @@ from typing import Any
 from confluent_kafka import KafkaException, TopicPartition
 
 from tasks.core.process_knobs import BadKnob, Knobs, knobs_of
-from tasks.core.protocol import FAILED, REFUSED, STOPPED, Ended, Spot, Work
+from tasks.core.protocol import FAILED, REFUSED, STOPPED, Ended, InputSpot, WorkOrder
 from tasks.core.resets import OutOfRange
 from tasks.counters import Counters
 from tasks.deadline import Deadline, own_ms
-from tasks.session import GONE, Over, Seat
-from turbine_client.clients import BrokerUnreachable
+from tasks.session import GONE, Over, TaskSession
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import BadSettings, Settings
 
 POLL_S = 0.1
 
-Say = Callable[[tuple[Spot, ...]], None]
+Say = Callable[[tuple[InputSpot, ...]], None]
 
 
 class ProcessTask:
     """One run of one task. Used from one thread, the main one of its process."""
 
     def __init__(
-        self, work: Work, settings: Settings, deadline: Deadline, counters: Counters
+        self, work: WorkOrder, settings: Settings, deadline: Deadline, counters: Counters
     ) -> None:
         self._work, self._counters = work, counters
         self._knobs: Knobs = knobs_of(work.argv)
@@ -38,7 +38,7 @@ class ProcessTask:
         config = json.loads(work.config_json or "{}")
         self._output: str | None = (config.get("output") or {}).get("topic")
         self._interval_s = (config.get("schedule") or {}).get("batch_interval_ms", 1_000) / 1000
-        self._seat = Seat(work, settings, deadline, lambda: self._stopped)
+        self._seat = TaskSession(work, settings, deadline, lambda: self._stopped)
 
     def stop(self, *_: object) -> None:
         """At the end of what is under way."""
@@ -149,7 +149,7 @@ class ProcessTask:
 
 
 def run_task(
-    work: Work, settings: Settings, deadline: Deadline, counters: Counters, started: Say
+    work: WorkOrder, settings: Settings, deadline: Deadline, counters: Counters, started: Say
 ) -> Ended:
     """The whole life of a task, in a process of its own; how it ended."""
     if work.guarantee == "files":

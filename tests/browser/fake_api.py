@@ -18,7 +18,8 @@ from tests.browser import facts_day as day
 from tests.browser import facts_more as more
 from tests.browser.facts import CLASSES, Facts, Row
 from turbine.contract.document import document
-from turbine.read.answers.policies import rows_of
+from turbine.read.answers.policies import policy
+from turbine.read.plain import plain
 
 PAGE = Path(__file__).parents[2] / "turbine" / "dashboard"
 PREFIX = "/api/v1/"
@@ -247,7 +248,7 @@ def documents(fake: Fake, path: list[str]) -> Any:
             return document()
         case ["policies"]:
             names = ("turbine", "keda", "flink")
-            return {"items": [{"policy": one, "settings": rows_of(one)} for one in names]}
+            return {"items": plain([policy(name) for name in names])}
         case ["scoreboard"]:
             return scoreboard(fake)
         case _:

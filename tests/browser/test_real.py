@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import pytest
 from playwright.sync_api import Browser
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from tests.browser.axe import faults
 from tests.browser.conftest import Watched, opened
 from tests.conftest import WAIT_S, Fleet
@@ -41,7 +41,7 @@ class Served:
 def real(fleet: Fleet) -> Iterator[Served]:
     """The API as `turbine dashboard` serves it."""
     told: queue.Queue[Served] = queue.Queue()
-    stop = Stop()
+    stop = StopSignal()
     thread = threading.Thread(
         target=serve,
         args=(fleet.settings, Serving(port=0), stop),

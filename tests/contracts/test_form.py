@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.house import modules_in, names_twice
+
 ROOT = Path(__file__).parents[2]
-ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client"])
+ROOMS = sorted([*(path.parent.name for path in ROOT.glob("*/__init__.py")), "client", "examples"])
 GENERATED = {
     "client/turbine_client/records.py",
     "events/generated/records.py",
@@ -23,6 +25,15 @@ FILE_LINES_MAX = 400
 VAGUE = re.compile(r"Helper|Info$|Data$|Util")
 MANAGERS = {"ShardManager", "TaskManager", "CapacityManager"}
 """The paper's own names; any other Manager is something that was not thought through."""
+AROUND_CLASSES = frozenset({"benchmarks", "tests"})
+"""Rooms whose classes are of one file or one test; any other class is named once in the tree."""
+DOCSTRING_WORDS_MIN = 5
+"""What needs fewer words has a good name already, and no docstring."""
+DOCUMENTED = (
+    *("client/", "components/", "events/", "infra/"),
+    *("projections/", "spark_streaming/", "tasks/", "turbine/", "examples/"),
+)
+"""Rooms in which no docstring is shorter."""
 VAGUE_FILES = {"utils", "util", "helpers", "helper", "common", "misc"}
 # A mark of unfinished work, or of a place that the reader does not have. Put together here, so that
 # this file does not hold them.
@@ -100,6 +111,18 @@ def _is_nothing(statement: ast.stmt) -> bool:
             return False
 
 
+def brief_docstrings(source: str, name: str) -> list[str]:
+    """The docstrings of too few words, each with its place."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            text = ast.get_docstring(node)
+            if text is not None and len(text.split()) < DOCSTRING_WORDS_MIN:
+                place = f"{name}:{node.body[0].lineno}"
+                found.append(f"{place}: {text!r}: name the thing by its noun, or leave it out")
+    return found
+
+
 def banned(text: str, name: str) -> list[str]:
     """The lines that hold what no file of ours holds."""
     return _matching(BANNED, text, name, "finish it, or name what its reader has")
@@ -145,7 +168,11 @@ def about_modules(root: Path, names: Iterable[str]) -> list[str]:
         for name in names
         if name not in GENERATED
         for source in [(root / name).read_text()]
-        for complaint in (*complaints(source, name), *mute(source, name))
+        for complaint in (
+            *complaints(source, name),
+            *mute(source, name),
+            *(brief_docstrings(source, name) if name.startswith(DOCUMENTED) else ()),
+        )
     ]
 
 
@@ -155,6 +182,37 @@ def about_texts(root: Path, names: Iterable[str]) -> list[str]:
         complaint
         for name in names
         for complaint in banned((root / name).read_text(errors="replace"), name)
+    ]
+
+
+def namesakes(root: Path) -> list[str]:
+    """All names that several classes have, each with the places of these."""
+    return [
+        f"{places[0]}: {name} is also the class of {', '.join(places[1:])}: give each a name of"
+        " its own, with the noun of its room"
+        for name, places in names_twice(modules_in(root), AROUND_CLASSES).items()
+    ]
+
+
+def test_one_class_name_means_one_class() -> None:
+    found = namesakes(ROOT)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_all_namesakes_are_listed_with_their_places(tmp_path: Path) -> None:
+    for name, text in {
+        "events/a.py": "class Row: ...\nclass Own: ...\n",
+        "infra/b.py": "class Own: ...\n",
+        "turbine/lab/c.py": "x = 1\n\n\nclass Row: ...\nclass Only: ...\n",
+        "tests/d.py": "class Only: ...\n",
+        "benchmarks/e.py": "class Only: ...\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    remedy = "give each a name of its own, with the noun of its room"
+    assert namesakes(tmp_path) == [
+        f"events/a.py:2: Own is also the class of infra/b.py:1: {remedy}",
+        f"events/a.py:1: Row is also the class of turbine/lab/c.py:4: {remedy}",
     ]
 
 
@@ -240,6 +298,17 @@ GREEN = [
 @pytest.mark.parametrize(("source", "complaint"), RED)
 def test_what_has_not_the_form_is_told(source: str, complaint: str) -> None:
     assert [one for one in complaints(source) if complaint in one]
+
+
+def test_a_docstring_of_too_few_words_is_told(tmp_path: Path) -> None:
+    source = '"""What a room knows now."""\n\n\ndef f() -> None:\n    """As it is."""\n'
+    remedy = "name the thing by its noun, or leave it out"
+    told = [f"events/a.py:5: 'As it is.': {remedy}"]
+    assert brief_docstrings(source, "events/a.py") == told
+    for name in ("events/a.py", "simulation/a.py"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(source)
+    assert about_modules(tmp_path, ["events/a.py", "simulation/a.py"]) == told
 
 
 @pytest.mark.parametrize("source", GREEN)

@@ -15,8 +15,9 @@ CONTRIBUTING = ROOT / "CONTRIBUTING.md"
 WORDS_MAX = 40
 USES_MIN = 3
 """A word that fewer files use needs no row."""
-LENGTHS = {"README.md": 1_000, "ARCHITECTURE.md": 1_900}
-"""The most words of a page, as `wc -w` counts them: five and ten minutes of reading."""
+LENGTHS = {"README.md": 1_000, "ARCHITECTURE.md": 1_300}
+"""The most words of a page, as `wc -w` counts them beside a table that is written: five and ten
+minutes of reading, with the table."""
 
 
 def rows(page: str) -> list[list[str]]:
@@ -104,7 +105,9 @@ def test_a_file_of_the_code_that_a_page_names_is_there(page: str) -> None:
 
 @pytest.mark.parametrize("page", LENGTHS)
 def test_a_page_that_is_read_first_is_short(page: str) -> None:
-    assert len((ROOT / page).read_text(encoding="utf-8").split()) <= LENGTHS[page]
+    text = (ROOT / page).read_text(encoding="utf-8")
+    by_hand = re.sub(r"<!-- Written by .*?<!-- Here the ", "", text, flags=re.DOTALL)
+    assert len(by_hand.split()) <= LENGTHS[page]
 
 
 def test_what_is_missing_unused_or_twice_is_told() -> None:

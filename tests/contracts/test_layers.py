@@ -52,6 +52,7 @@ PLANTS = [
     ("projections/planted.py", "import components.runtime.core.step", "rooms"),
     ("projections/planted.py", "import spark_streaming", "rooms"),
     ("projections/planted.py", "import turbine.lab.kernel", "rooms"),
+    ("turbine/read/sources/planted.py", "import turbine.read.state.past", "cycles"),
     ("components/planted/decide.py", "import turbine", "rooms"),
     ("components/planted/decide.py", "import spark_streaming", "rooms"),
     ("components/planted/agents.py", "import turbine.lab.kernel", "rooms"),

@@ -5,10 +5,11 @@ what is not typed; here, without one, that the list and the tables are those of 
 from __future__ import annotations
 
 import re
+from importlib.util import find_spec
 
 import pytest
 
-from tests.integration import desk, pages
+from tests.integration import desk, pages, typist
 from tests.integration.processes import ROOT
 
 LINES = pages.lines()
@@ -79,3 +80,7 @@ def test_the_place_with_the_most_words_is_filled() -> None:
     assert pages.filled("turbine scale --tasks N N http://here/x", table) == (
         "turbine scale --tasks 2 1 http://there/x"
     )
+
+
+def test_what_is_loaded_before_lines_are_typed_is_there() -> None:
+    assert [one for one in typist.LOADED if find_spec(one) is None] == []

@@ -8,15 +8,15 @@ ANSWERS = (
     edit(
         "a digest begins behind its first instant",
         "turbine/read/answers/digest.py",
-        "within=one.read.at_ms >= since_ms",
-        "within=one.read.at_ms > since_ms",
+        "within = one.read.at_ms >= since_ms",
+        "within = one.read.at_ms > since_ms",
         test="turbine/test_digest.py",
     ),
     edit(
         "each change begins the wait anew",
         "turbine/read/answers/digest.py",
-        'story.waits_ms = at["at_ms"] if story.waits_ms is None else story.waits_ms',
-        'story.waits_ms = at["at_ms"]',
+        "story.waits_ms = read.at_ms if story.waits_ms is None else story.waits_ms",
+        "story.waits_ms = read.at_ms",
         test="turbine/test_digest.py",
     ),
     edit(
@@ -29,8 +29,8 @@ ANSWERS = (
     edit(
         "a stale report tells the lag of then",
         "turbine/read/answers/lag.py",
-        "one.loads.items() if told[1] > at_ms - FRESH_MS}",
-        "one.loads.items()}",
+        "seen.loads.items() if is_fresh(told[1], now_ms)}",
+        "seen.loads.items()}",
         test="turbine/test_lag_past.py",
     ),
     edit(
@@ -63,14 +63,14 @@ ANSWERS = (
     ),
     edit(
         "the end of the log is no position",
-        "turbine/read/moments.py",
+        "turbine/read/state/instants.py",
         "if offset > ends[place]:",
         "if offset >= ends[place]:",
         test="turbine/test_moments.py",
     ),
     edit(
         "markers count as the last records",
-        "turbine/cli/following.py",
+        "turbine/cli/logs.py",
         "end - MARKERS * lines",
         "end - lines",
         test="turbine/test_log_file.py",
@@ -119,16 +119,16 @@ ANSWERS = (
     ),
     edit(
         "an alert that is raised again is a new one",
-        "turbine/read/answers/digest.py",
-        '({} if before is None else {"at_ms": before["at_ms"]})',
-        "{}",
+        "turbine/read/answers/digest_events.py",
+        "raised if before is None else replace(raised, at_ms=before.at_ms)",
+        "raised",
         test="turbine/test_digest.py",
     ),
     edit(
         "who reads uncommitted records is ahead of the end",
         "turbine/read/answers/lag.py",
-        "return max(0, self.end - self.committed)",
-        "return self.end - self.committed",
+        "else max(0, end - done)",
+        "else end - done",
         test="turbine/test_lag.py",
     ),
     edit(
@@ -175,7 +175,7 @@ ANSWERS = (
     ),
     edit(
         "decisions stand before their requests",
-        "turbine/cli/following.py",
+        "turbine/cli/logs.py",
         "key=lambda one: (one.at_ms, order[one.topic], one.partition, one.offset),",
         "key=lambda one: (one.at_ms, one.topic, one.partition, one.offset),",
         test="turbine/test_log_file.py",

@@ -80,8 +80,8 @@ DECIDERS = (
     edit(
         "who asks again waits for the retry",
         "components/state_syncer/decide.py",
-        "if now_ms < row.trouble.retry_ms and change_id is None:",
-        "if now_ms < row.trouble.retry_ms:",
+        "if streak is not None and now_ms < streak.retry_ms and change_id is None:",
+        "if streak is not None and now_ms < streak.retry_ms:",
         test="state_syncer/test_troubles.py",
     ),
     edit(

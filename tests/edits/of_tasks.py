@@ -8,8 +8,8 @@ TASKS = (
     edit(
         "a slow start counts as a steady run",
         "components/task_manager/core/hosting.py",
-        "run.stage, run.since_ms = Stage.RUNNING, now_ms",
-        "run.stage = Stage.RUNNING",
+        "run.stage, run.since_ms = RunStage.RUNNING, now_ms",
+        "run.stage = RunStage.RUNNING",
         test="task_manager/test_hosting.py",
     ),
     edit(
@@ -57,8 +57,8 @@ TASKS = (
     edit(
         "a start that is killed is looked at for ever",
         "components/task_manager/core/hosting.py",
-        "if run.stage is Stage.STARTING and not run.killed\n        ]",
-        "if run.stage is Stage.STARTING\n        ]",
+        "if run.stage is RunStage.STARTING and not run.killed\n        ]",
+        "if run.stage is RunStage.STARTING\n        ]",
         test="task_manager/test_hosting.py",
     ),
     edit(

@@ -1,4 +1,4 @@
-"""Runs a program in Java, with the jars that java/pom.xml names, fetched once by Maven."""
+"""Fetches the jars of a program in Java, once, by Maven."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
-
 from infra.waiting import within
 from tests.foreign.turns import alone
 
-PROJECT = Path(__file__).parent / "java"
+PROJECT = Path(__file__).parents[2] / "examples" / "publish" / "java"
 FETCH_S = within(120)
 
 
@@ -40,16 +38,3 @@ def _fetched(project: Path, pom: Path) -> str:
         return f"Maven cannot fetch the jars ({said}); is its repository in reach?"
     ready.touch()
     return ""
-
-
-def run_program(source: Path, *arguments: str) -> str:
-    """What a program in one file prints; skips where there is no Java."""
-    missing = fetch()
-    if missing:
-        pytest.skip(missing)
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{PROJECT}/target/jars/*", source]
-    done = subprocess.run(
-        [*command, *arguments], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout

@@ -10,7 +10,7 @@ import pytest
 from events.generated.records import ConfigChangeProposed
 from events.wire.codec import encode
 from tests.foreign.node import run_script
-from turbine.contract.registry_server import RegistryServer
+from turbine.contract.registry import RegistryServer
 
 BODY = ConfigChangeProposed("1767225600000.a", "clicks", "me", set_json='{"tasks":4}')
 

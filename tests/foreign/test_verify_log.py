@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from components.runtime.kafka.intake import Message
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
 from events.generated.records import (
     Body,
     ClockTicked,

@@ -1,4 +1,5 @@
-"""Writes the golden corpus: for each record its bytes under today's schema, and what they say.
+"""Writes the golden corpus: for each record its bytes under today's schema, what they say, and the
+sentence of it that people read.
 
 `python -m tests.golden.write` adds what is missing and writes anew what no tag has released; the
 bytes of a released schema are never touched, because logs hold the same.
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from events.generated.records import RECORDS, from_plain
+from events.sentences import sentence
 from events.wire.codec import encode
 from events.wire.lock import Version, newest_of, read_lock
 
 HERE = Path(__file__).parent
+SENTENCES = "sentences.txt"
 
 
 def sample(schema: Any, path: str) -> Any:
@@ -71,8 +74,16 @@ def paths_of(version: Version, folder: Path = HERE) -> tuple[Path, Path]:
     return folder / f"{stem}.bin", folder / f"{stem}.json"
 
 
+def sentences() -> str:
+    """One line for each record: what people read of its sample."""
+    samples = {one.name: sample_of(one) for one in newest_of(read_lock()).values()}
+    lines = (f"{name}: {sentence(from_plain(RECORDS[name], samples[name]))}" for name in RECORDS)
+    return "\n".join(lines) + "\n"
+
+
 def write(folder: Path = HERE) -> int:
     """Writes the corpus; the number of records that were written."""
+    (folder / SENTENCES).write_text(sentences(), encoding="utf-8")
     written = 0
     for version in newest_of(read_lock()).values():
         binary, said = paths_of(version, folder)

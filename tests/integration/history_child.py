@@ -22,9 +22,9 @@ from pyspark.sql import SparkSession
 
 import turbine.ops.history
 from spark_streaming.history.files import Files
-from spark_streaming.history.writing import Writing
+from spark_streaming.history.writing import HistoryWriter
 from spark_streaming.main import options_of
-from spark_streaming.session import Options
+from spark_streaming.session import SparkOptions
 from tests.unit.turbine.lines import run_all
 from turbine_client.settings import load_settings
 
@@ -91,7 +91,7 @@ def arm(point: str, root: Path) -> None:
         when(lambda: any(root.glob(drafts)), signal.SIGKILL)
 
 
-def quick(settings: Mapping[str, str], scratch: Path) -> Options:
+def quick(settings: Mapping[str, str], scratch: Path) -> SparkOptions:
     """As it is told, with a Java that compiles less: it does not live long enough to gain by it."""
     found = options_of(settings, scratch)
     more = {"spark.executor.extraJavaOptions": C1, **found.more}
@@ -100,8 +100,8 @@ def quick(settings: Mapping[str, str], scratch: Path) -> Options:
 
 def main(point: str, root: str) -> int:
     """0 where it has come to the end."""
-    assert Writing.begin.__kwdefaults__ is not None
-    Writing.begin.__kwdefaults__["records"] = BATCH_RECORDS
+    assert HistoryWriter.begin.__kwdefaults__ is not None
+    HistoryWriter.begin.__kwdefaults__["records"] = BATCH_RECORDS
     turbine.ops.history.options_of = quick
     with turbine.ops.history.spark_of(load_settings()) as spark:
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from pyarrow import parquet
 from pyspark.sql import DataFrame, SparkSession
 
-from spark_streaming.context import COLUMNS, Source, TaskContext
+from spark_streaming.context import COLUMNS, TaskContext, TopicSource
 from spark_streaming.operator import SQL, apply_operator
 
 PARTITIONS = 3
@@ -53,8 +53,8 @@ class Sent:
         return found
 
 
-def source(topic: str = "clicks", form: str = "json") -> Source:
-    return Source(topic, tuple(range(PARTITIONS)), form)
+def source(topic: str = "clicks", form: str = "json") -> TopicSource:
+    return TopicSource(topic, tuple(range(PARTITIONS)), form)
 
 
 @dataclass(slots=True)
@@ -88,7 +88,7 @@ class Streams:
         return reader.parquet(str(folder))
 
     def context(
-        self, raw: DataFrame, arguments: Sequence[str], sources: Sequence[Source]
+        self, raw: DataFrame, arguments: Sequence[str], sources: Sequence[TopicSource]
     ) -> TaskContext:
         return TaskContext("clicks", 0, tuple(arguments), tuple(sources), raw)
 
@@ -97,7 +97,7 @@ class Streams:
         batches: Sequence[Sequence[Sent]],
         operator: str,
         *arguments: str,
-        sources: Sequence[Source] = (source(),),
+        sources: Sequence[TopicSource] = (source(),),
         query: str = "",
     ) -> list[tuple[str | None, Any]]:
         """What was written, in its order: keys as text, values as JSON."""

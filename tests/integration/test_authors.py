@@ -16,11 +16,8 @@ from tests.integration.processes import PARTITIONS, Fleet, fleet_on
 from tests.unit.turbine.lines import run
 from turbine.failures import Code
 from turbine_client import reading
-from turbine_client.clients import (
-    BrokerUnreachable,
-    admin,
-    producer,
-)
+from turbine_client.clients import admin, producer
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.publish import Accepted, Publisher, Rejected, Unheard, Unknown
 from turbine_client.reading import ends_now, times_now
 from turbine_client.settings import Settings

@@ -244,10 +244,10 @@ def test_a_time_is_found_beside_what_would_end_the_broker(told: Told) -> None:
     [[one]] = read_span(settings, {at: (lies[1], lies[1] + 1)})
     assert times_now(settings, [at], one.at_ms) == {at: lies[1]}
     assert times_now(settings, [at], one.at_ms + 1) == {at: lies[2] + 1}
-    births = AppendTimes(settings)
-    assert births.possible(at, lies[1] + 1, one.at_ms) is True
-    assert births.possible(at, lies[1] + 1, one.at_ms - 1) is False
-    births.close()
+    append_times = AppendTimes(settings)
+    assert append_times.possible(at, lies[1] + 1, one.at_ms) is True
+    assert append_times.possible(at, lies[1] + 1, one.at_ms - 1) is False
+    append_times.close()
     [last] = [[m.offset for m in some] for some in read_slices(settings, {at: (lies[1], lies[2])})]
     assert last == [lies[1]]
     assert ends_now(settings, [at]) == {at: lies[2] + 1}

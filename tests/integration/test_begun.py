@@ -20,15 +20,15 @@ from benchmarks.children import python, running
 from benchmarks.installation import Installation, install
 from components.runtime.core.standing import places_of
 from components.runtime.kafka.emitter import Emitter
-from components.task_manager.core.chains import Kept
-from components.task_manager.core.known import Known
-from components.task_manager.pulse import Member, Pulse
-from components.task_manager.reader import Reader
-from components.task_manager.voice import fact
+from components.task_manager.core.chains import KeptChain
+from components.task_manager.core.known import ContainerKnowledge
+from components.task_manager.fact_writer import fact
+from components.task_manager.heartbeat import ContainerIdentity, Pulse
+from components.task_manager.reader import ContainerReader
 from events.generated.records import Body, ContainerReassigned, ContainerStarted
 from events.topics import BY_SHORT, CONTAINERS, partition_of, place
 from projections.hold import Tenancy
-from projections.lists import Lists
+from projections.lists import TaskLists
 from turbine_client.clients import (
     admin,
     producer,
@@ -52,14 +52,17 @@ def site() -> Iterator[Installation]:
 class Begun(NamedTuple):
     """What a start comes to."""
 
-    lists: Mapping[str, Lists]
+    lists: Mapping[str, TaskLists]
     defined: bool
     chains: Mapping[str, tuple[dict[str, str], dict[str, int]]]
 
 
 def begun(site: Installation, *, kept: bool) -> tuple[Begun, int]:
     """By the reader itself; and how much it began with."""
-    reader, known = Reader(site.settings, PARTITIONS, "default"), Known("c", 1, "default")
+    reader, known = (
+        ContainerReader(site.settings, PARTITIONS, "default"),
+        ContainerKnowledge("c", 1, "default"),
+    )
     taken = 0
     with ExitStack() as stack:
         if not kept:
@@ -68,7 +71,7 @@ def begun(site: Installation, *, kept: bool) -> tuple[Begun, int]:
         while not reader.caught_up:
             assert reader.failure is None
             for one in reader.take(1_000):
-                if isinstance(one, Kept):
+                if isinstance(one, KeptChain):
                     known.begin(one.key, one.row, one.vector)
                     taken += 1
                 else:
@@ -130,7 +133,9 @@ class Lives:
         client.delete_records([spot])[spot].result(30)
 
     def past(self) -> Any:
-        return Pulse(self.site.settings, PARTITIONS, Member(self.name, "default", "x", ())).past()
+        return Pulse(
+            self.site.settings, PARTITIONS, ContainerIdentity(self.name, "default", "x", ())
+        ).past()
 
 
 def test_a_life_has_the_next_number_though_all_of_the_last_has_expired(site: Installation) -> None:

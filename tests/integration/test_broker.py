@@ -22,7 +22,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
     TopicMetadata,
 )
 
-from components.runtime.kafka.topics import Step, TopicsError, verify_topics
+from components.runtime.kafka.topics import TopicsError, TopicStep, verify_topics
 from events.topics import TOPICS, Topic
 from infra.kafka.broker import Broker, find_broker, start_broker, temporary_broker
 from infra.kafka.directory import Ports, holder, write_ports
@@ -347,7 +347,7 @@ def test_a_changed_retention_is_found(broker: SimpleNamespace) -> None:
     table = [named("retention", 1, retention_ms="-1"), named("untouched", 1, retention_ms="-1")]
     apply_topics(client(broker), table)
     alter(broker.bootstrap, "retention", "retention.ms", "3600000")
-    differs = Step("differs", "retention", "retention.ms", "-1", "3600000")
+    differs = TopicStep("differs", "retention", "retention.ms", "-1", "3600000")
     assert apply_topics(client(broker), table) == [differs]
     with pytest.raises(TopicsError) as found:
         verify_topics(client(broker), table)

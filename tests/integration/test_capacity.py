@@ -13,7 +13,7 @@ from benchmarks.installation import Installation, install
 from events.generated.records import CapacityGranted, ContainerStarted
 from events.topics import CONTAINERS, GRANTS
 from infra.waiting import until
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from turbine.ops.tiers import define
 from turbine.read.answers.capacity import tiers_in
 from turbine.read.logics import TIERED
@@ -72,7 +72,7 @@ def ask(
         publisher.change(job, CONFIG | more, create=True, wait_s=0)
 
 
-def fleet(site: Installation, tier: str) -> Fleet:
+def fleet(site: Installation, tier: str) -> TierFleet:
     row = Log(site.settings).fleet(tier)
     assert row is not None
     return row

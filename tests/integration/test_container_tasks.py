@@ -25,9 +25,9 @@ from tasks.core.protocol import (
     Ended,
     Event,
     Left,
-    Loads,
+    RunLoads,
     Started,
-    Work,
+    WorkOrder,
 )
 from tasks.deadline import Deadline, own_ms
 from tests.integration.conftest import SharedBroker
@@ -63,7 +63,7 @@ class Bench:
     ) -> int:
         self.runs += 1
         config = {"output": {"topic": output}, "schedule": {"batch_interval_ms": 0}}
-        work = Work(
+        work = WorkOrder(
             run=self.runs,
             job=JOB,
             task=0,
@@ -116,11 +116,11 @@ class Bench:
             self.out += json.loads(message.value() or b"{}")["records"]
         return self.out
 
-    def loads(self) -> Loads:
+    def loads(self) -> RunLoads:
         self.engine.ask_loads()
         seen = len(self.events)
-        self.until(lambda: any(isinstance(one, Loads) for one in self.events[seen:]), "loads")
-        return [one for one in self.events if isinstance(one, Loads)][-1]
+        self.until(lambda: any(isinstance(one, RunLoads) for one in self.events[seen:]), "loads")
+        return [one for one in self.events if isinstance(one, RunLoads)][-1]
 
     def check(self) -> None:
         self.until(lambda: self.counted() >= self.fed, "all is counted")

@@ -1,36 +1,26 @@
-"""The programs on the page for strangers, as they stand there, against a fleet that runs."""
+"""What the page for strangers shows beside examples/, as it stands there, against a fleet."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import sys
-import threading
-import zlib
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from events.generated.records import AlertRaised
-from events.topics import CHANGES, partition_of
 from events.wire.codec import encode
 from infra.waiting import until
-from tests.conftest import PARTITIONS
-from tests.foreign import java, node
 from tests.integration.alerts import say_alert
-from tests.integration.changes import SMALLEST, proposal
+from tests.integration.changes import proposal
 from tests.integration.processes import ROOT
 from tests.unit.turbine.lines import run
-from turbine.contract.document import FILE
-from turbine.contract.registry_server import RegistryServer
 from turbine.failures import Code
-from turbine.read.sources.log import Log
 
 if TYPE_CHECKING:
     from tests.integration.conftest import Fleet
@@ -38,60 +28,6 @@ if TYPE_CHECKING:
 PAGE = (Path(__file__).parents[2] / "docs" / "contract.md").read_text()
 KCAT = re.findall(r"^    (kcat (?:.*\\\n)*.*)$", PAGE, re.MULTILINE)
 pytestmark = pytest.mark.broker
-
-
-@pytest.mark.parametrize(
-    ("asked", "answer"),
-    [(json.dumps(SMALLEST), "JobConfigChanged"), ('{"tasks": "many"}', "JobConfigRejected")],
-)
-def test_a_stranger_asks_and_hears(fleet: Fleet, tmp_path: Path, asked: str, answer: str) -> None:
-    program, _ = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    assert "turbine" not in re.findall(r"^(?:import|from) (\w+)", program, re.MULTILINE)
-    path = tmp_path / "stranger.py"
-    path.write_text(program)
-    command = [sys.executable, path, fleet.bootstrap, FILE, f"stranger-{answer.lower()}", asked]
-    done = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{answer} {{")
-
-
-@pytest.fixture(scope="module")
-def registry() -> Iterator[str]:
-    """`turbine schema serve`, for those who ask it."""
-    with RegistryServer(0) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield server.url
-        server.shutdown()
-        thread.join()
-
-
-def in_node(folder: Path, text: str, *arguments: str) -> str:
-    (folder / "stranger.mjs").write_text(text)
-    return node.run_program(folder / "stranger.mjs", *arguments)
-
-
-def in_java(folder: Path, text: str, *arguments: str) -> str:
-    (folder / "Stranger.java").write_text(text)
-    return java.run_program(folder / "Stranger.java", *arguments)
-
-
-@pytest.mark.parametrize(("language", "in_it"), [("js", in_node), ("java", in_java)])
-def test_a_stranger_of_another_language_asks_and_hears(
-    fleet: Fleet, registry: str, tmp_path: Path, language: str, in_it: Callable[..., str]
-) -> None:
-    [program] = re.findall(rf"```{language}\n(.*?)```", PAGE, re.DOTALL)
-    job = f"from-{language}"
-    home = partition_of(job, PARTITIONS)
-    assert zlib.crc32(job.encode()) % PARTITIONS != home, "librdkafka's own would do as well"
-    told = in_it(tmp_path, program, fleet.bootstrap, registry, job, json.dumps(SMALLEST))
-    kind, _, body = told.partition(" ")
-    verdict = json.loads(body)
-    assert (kind, verdict["job"], verdict["layer"]) == ("JobConfigChanged", job, "base")
-    messages = Log(fleet.settings).messages([CHANGES["base"]])
-    assert [one.partition for one in messages if one.key == job.encode()] == [home]
 
 
 def kcat(fleet: Fleet, folder: Path, line: str, *more: str) -> str:
@@ -152,7 +88,7 @@ def test_kcat_fetches_what_was_not_understood_and_the_check_says_why(
 
 
 def test_the_subscriber_of_the_page_keeps_its_place(fleet: Fleet, tmp_path: Path) -> None:
-    _, program = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    [program] = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     (tmp_path / "alerts.py").write_text(program)
     body = AlertRaised("page-alert", "lag", "warning", "it lags", "docs/runbooks/lag.md")
     say_alert(fleet.settings, body)

@@ -10,7 +10,7 @@ from benchmarks.children import Supervised, python
 from benchmarks.containers import define_tier
 from benchmarks.installation import Installation, install
 from infra.waiting import until
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from turbine.read.sources.log import Log
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
@@ -32,7 +32,7 @@ def site() -> Iterator[Installation]:
         yield found
 
 
-def fleet(site: Installation) -> Fleet:
+def fleet(site: Installation) -> TierFleet:
     row = Log(site.settings).fleet("default")
     assert row is not None
     return row

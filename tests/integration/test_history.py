@@ -31,7 +31,7 @@ from infra.kafka.directory import free_port
 from infra.waiting import within
 from spark_streaming.history.layout import (
     DAY_MS,
-    Found,
+    DirectoryListing,
     Manifest,
     day_of,
     live_paths,
@@ -184,7 +184,7 @@ class Scene:
             if self.manifests() == numbers:
                 break
         found: Rows = Counter()
-        for path in live_paths(manifest, Found.of(paths)):
+        for path in live_paths(manifest, DirectoryListing.of(paths)):
             files = list((self.root / path).glob("*.parquet"))
             assert files, f"{path} is gone"
             for one in files:

@@ -18,7 +18,7 @@ from confluent_kafka import Consumer, TopicPartition
 from benchmarks.installation import Installation, install
 from components.runtime.kafka.inputs import committed_of, create_topic, ends_of
 from components.runtime.kafka.topics import TopicsError
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from events.generated.records import Generation, TaskLoadReported
 from events.topics import BY_SHORT, LOADS
 from events.wire.codec import encode
@@ -62,7 +62,7 @@ def _here(site: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for name in [name for name in os.environ if name.startswith("TURBINE_")]:
         monkeypatch.delenv(name)
     monkeypatch.setenv("TURBINE_BOOTSTRAP", site.settings.bootstrap)
-    monkeypatch.setattr(Stop, "listen", lambda self: self)
+    monkeypatch.setattr(StopSignal, "listen", lambda self: self)
 
 
 def turbine(*line: str) -> Ended:

@@ -28,13 +28,10 @@ from infra.waiting import WAIT_S, until, within
 from tests.integration.changes import SMALLEST
 from tests.integration.processes import PARTITIONS, Fleet
 from turbine import Accepted, Publisher
-from turbine_client.clients import (
-    LoginRefused,
-    admin,
-    consumer,
-    producer,
-)
-from turbine_client.reading import Unreadably, read_span
+from turbine.failures import Code
+from turbine_client.clients import admin, consumer, producer
+from turbine_client.errors import LoginRefused
+from turbine_client.reading import LogUnreadable, read_span
 from turbine_client.settings import BadSettings, Settings, load_settings
 
 pytestmark = pytest.mark.broker
@@ -151,7 +148,7 @@ def test_the_workers_group_knows_the_client_by_its_name(running: Fleet) -> None:
 def test_a_wrong_password_gives_a_sentence_and_an_end(fleet: Fleet, name: str) -> None:
     config = str(file_of(fleet, "component"))
     process = fleet.start(name, TURBINE_CONFIG=config, **WRONG)
-    assert process.ends() == 2
+    assert process.ends() == Code.USAGE
     [sentence] = process.text().splitlines()
     assert sentence.startswith(f"turbine: the broker at {fleet.address} refuses the login (")
     assert sentence.endswith("correct security.protocol, sasl.* and ssl.* of the [kafka] settings")
@@ -174,7 +171,7 @@ def test_who_may_look_and_not_write_ends_with_a_sentence(fleet: Fleet, user: str
 
 def test_who_may_not_read_is_told_so(running: Fleet) -> None:
     at = place("journal.v1", partition_of("behind-a-login", PARTITIONS))
-    with pytest.raises(Unreadably, match=f"{at}: .*authorization failed"):
+    with pytest.raises(LogUnreadable, match=f"{at}: .*authorization failed"):
         list(read_span(as_user(running, "author"), {at: (0, None)}))
 
 
@@ -205,7 +202,7 @@ def test_no_broker_is_one_sentence_for_all(fleet: Fleet) -> None:
         for name in ("job-service", "publisher", "clock")
     ]
     for process in started:
-        assert process.ends() == 2
+        assert process.ends() == Code.FAILED
         [sentence] = process.text().splitlines()
         assert sentence.startswith(f"turbine: no broker answers at {nobody} (")
         assert sentence.endswith("`turbine broker start`, or set TURBINE_BOOTSTRAP")

@@ -23,7 +23,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
 
 from components.runtime.core.ground import RUNBOOK
 from components.runtime.process.exits import EXIT_UNREADABLE
-from components.task_manager.reader import Reader
+from components.task_manager.reader import ContainerReader
 from events.topics import BY_SHORT, CHANGES_BASE, JOURNAL, TOPICS, place
 from infra.topics import apply_topics
 from infra.waiting import WAIT_S, until, within
@@ -231,7 +231,7 @@ def test_whatever_runs_ends_where_the_log_is_replaced_and_goes_on_once_told(
     auditor = serve(fleet, "auditor")
     hooks.awaits("webhook")
     auditor.awaits("caught up")
-    reader = Reader(fleet.settings, PARTITIONS, "default")
+    reader = ContainerReader(fleet.settings, PARTITIONS, "default")
     reader.start()
     until(lambda: not reader.take(1_000) and reader.caught_up, "a container has read what stands")
     until((fleet.directory / ".turbine" / ADDRESS).exists, "the API is there")

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from benchmarks.spark_fleet import SparkFleet, config_of, spark_fleet
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from infra.waiting import until
 from tasks.core.traces import TRACE_BYTES
 from tests.unit.turbine.api.asgi import ask
@@ -164,7 +164,7 @@ def test_the_api_tells_the_same_and_of_a_dead_container_the_traceback(
     """The last test: its container is dead afterwards."""
     until(lambda: rows_of(fleet, "talks/1")[0]["last_error"], "it fails", 60, 0.5)
     settings = replace(fleet.site.settings, directory=tmp_path)  # no place of a container is here
-    with opened(settings, Serving(port=0), Stop()) as (desk, rules):
+    with opened(settings, Serving(port=0), StopSignal()) as (desk, rules):
         app = make_app(desk, rules)
 
         def get(target: str) -> tuple[int, Any]:

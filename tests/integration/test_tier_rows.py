@@ -19,7 +19,7 @@ from components.shard_manager.decide import component
 from events.topics import BY_SHORT, CONTAINERS, DEAD_LETTERS, ROWS_SHARD_MANAGER, TIERS, place
 from infra.kafka.directory import free_port
 from infra.waiting import WAIT_S, until, within
-from projections.fleet import Fleet as Tier
+from projections.fleet import TierFleet as Tier
 from tests.integration.processes import PARTITIONS, ROOT, Fleet, Process, fleet_on
 from turbine.ops.forgetting import forget, kept_of
 from turbine.read.sources.log import Log
@@ -37,13 +37,13 @@ LETTERS, ROWS = place(DEAD_LETTERS, 0), BY_SHORT[ROWS_SHARD_MANAGER]
 SERVE = """
 import sys
 from components.runtime.process.logs import configure_logs
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from turbine_client.settings import Settings
 from components.runtime.tier.shell import serve
 from components.shard_manager.decide import component
 configure_logs()
 settings, every_s = Settings(bootstrap=sys.argv[1]), float(sys.argv[2])
-sys.exit(serve(settings, Stop().listen(), component, every_s=every_s))
+sys.exit(serve(settings, StopSignal().listen(), component, every_s=every_s))
 """
 
 

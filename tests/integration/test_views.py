@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,14 +22,13 @@ from tests.unit.turbine.lines import run
 from turbine.read.sources.log import Log, journal_view
 from turbine.read.state import framed
 from turbine.read.state import live as module
-from turbine.read.state.decisions import Wanted
-from turbine.read.state.framed import jobs_before, rows_before, view_before
-from turbine.read.state.live import Live
+from turbine.read.state.decisions import DecisionFilter
+from turbine.read.state.fold_start import JOBS
+from turbine.read.state.framed import FramedLog, rows_before
+from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
-from turbine.read.state.start import JOBS
-from turbine.read.state.view import JobView, View
 from turbine_client.publish import Accepted, Publisher
-from turbine_client.reading import Follower, Unreadably
+from turbine_client.reading import Follower, LogUnreadable
 
 pytestmark = pytest.mark.broker
 
@@ -57,7 +58,7 @@ def directory(tmp_path: Path) -> Path:
 def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
     fleet: Fleet, directory: Path
 ) -> None:
-    live = Live(fleet.settings, directory)
+    live = LiveLog(fleet.settings, directory)
     try:
         assert live.ready(WAIT_S)
         before = live.view()
@@ -69,7 +70,7 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
         job = log.job("views-live")
         until(lambda: live.view().jobs["views-live"].job == job, "it is told")
         assert "views-live" not in live.at(before.at).jobs
-        spots, _ = live.decisions.page(Wanted(job="views-live"), 10)
+        spots, _ = live.decisions.page(DecisionFilter(job="views-live"), 10)
         decisions = look_up(log, spots)
         assert [one.read.record.kind for one in decisions] == ["JobConfigChanged"]
         assert decisions[0].read.record.body not in (None, SKIPPED)
@@ -84,14 +85,14 @@ def test_what_is_decided_is_told_and_the_past_stays_as_it_was(
 
 
 def test_who_starts_again_goes_on_from_what_was_kept(fleet: Fleet, directory: Path) -> None:
-    first = Live(fleet.settings, directory)
+    first = LiveLog(fleet.settings, directory)
     try:
         assert first.ready(WAIT_S)
     finally:
         first.close()
     kept = first.view()
     changed(fleet, "views-again", CONFIG)
-    again = Live(fleet.settings, directory)
+    again = LiveLog(fleet.settings, directory)
     try:
         assert again.cache.frames, "it was not thrown away"
         until(lambda: "views-again" in again.view().jobs, "it is told")
@@ -105,7 +106,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     fleet: Fleet, tmp_path: Path
 ) -> None:
     settings = replace(fleet.settings, directory=tmp_path)
-    live = Live(settings)
+    live = LiveLog(settings)
     changed(fleet, "views-past", CONFIG)
     until(lambda: "views-past" in live.view().jobs, "it is told")
     live.close()
@@ -117,7 +118,7 @@ def test_commands_about_the_past_begin_from_frames_and_say_the_same(
     assert plain["views-past"].versions.base == 2
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(framed.rows_before, "__defaults__", (0,))
-        assert Log(settings).jobs(end=end) == plain
+        assert FramedLog(settings).jobs(end=end) == plain
     (tmp_path / "views" / "rows").write_bytes(b"")
     assert rows_before(Log(settings), JOBS, journal_view, end, worth=0) == Restored()
 
@@ -130,7 +131,7 @@ def test_a_command_says_the_same_from_a_frame(
     fleet: Fleet, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str
 ) -> None:
     monkeypatch.setenv("TURBINE_DIRECTORY", str(tmp_path))
-    live = Live(replace(fleet.settings, directory=tmp_path))
+    live = LiveLog(replace(fleet.settings, directory=tmp_path))
     changed(fleet, "views-line", CONFIG)
     until(lambda: "views-line" in live.view().jobs, "it is told")
     live.close()
@@ -138,20 +139,17 @@ def test_a_command_says_the_same_from_a_frame(
     then = datetime.fromtimestamp(time.time(), UTC).isoformat()  # all of the above lies before
     begun = list[bool]()
 
-    def from_frame(*given: Any) -> list[JobView] | None:
-        found = jobs_before(*given, worth=0)
-        begun.append(found is not None)
-        return found
+    nearest = framed._frame
 
-    def view_from_frame(*given: Any) -> View | None:
-        found = view_before(*given, worth=0)
-        begun.append(found is not None)
-        return found
+    @contextmanager
+    def looked_for(log: Log, end: Mapping[str, int], topics: Any, _: int) -> Iterator[Any]:
+        with nearest(log, end, topics, 0) as found:  # whatever it is worth
+            begun.append(found is not None)
+            yield found
 
     words = ["--bootstrap", fleet.settings.bootstrap, *line.split(), "--at", then, "-o", "json"]
     plain = run(*words)
-    monkeypatch.setattr(framed, "jobs_before", from_frame)
-    monkeypatch.setattr(framed, "view_before", view_from_frame)
+    monkeypatch.setattr(framed, "_frame", looked_for)
     assert run(*words) == plain
     assert begun == [True] * len(begun)
     assert begun
@@ -163,10 +161,10 @@ def test_a_broker_that_is_away_is_told_of_and_waited_for(
 ) -> None:
     class Away(Follower):
         def poll(self, timeout_s: float, most: int = 1) -> list[Message]:
-            raise Unreadably("the broker is away")
+            raise LogUnreadable("the broker is away")
 
     monkeypatch.setattr(module, "Follower", Away)
-    live = Live(fleet.settings, directory)
+    live = LiveLog(fleet.settings, directory)
     try:
         assert live.ready(WAIT_S)
         until(lambda: live.progress().trouble == "the broker is away", "it is told")

@@ -183,7 +183,7 @@ def test_without_any_it_says_how_to_write_one(fleet: Fleet, tmp_path: Path) -> N
     server = Server(fleet.bootstrap, tmp_path, "")
     server.start()
     assert server.child is not None
-    assert server.child.wait(60) == Code.FAILED
+    assert server.child.wait(60) == Code.USAGE
     [sentence] = [line for line in server.said.splitlines() if line.startswith("turbine: ")]
     assert sentence == (
         "turbine: there are no webhooks; write [webhooks.NAME] with url and secret_file into the"

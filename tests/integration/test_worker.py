@@ -30,6 +30,7 @@ from tests.integration.changes import (
     verdict,
 )
 from tests.integration.processes import PARTITIONS, Fleet, Process, fleet_on
+from turbine.failures import Code
 from turbine_client.clients import (
     admin,
     producer,
@@ -223,9 +224,10 @@ def test_kept_rows_are_deleted_and_folded_again_from_the_log(fleet: Fleet, share
     for done in client.delete_records(cut).values():
         done.result(WAIT_S)
     process = fleet.start("job-service", "w0")
-    assert process.ends() == 2
-    assert "cleanup.policy should be compact and is compact,delete" in process.text()
+    ended, why = process.ends(), process.text()
     _set_policy(fleet, "compact")
+    assert ended == Code.FAILED
+    assert "cleanup.policy should be compact and is compact,delete" in why
     _goes_on(fleet, prefix, said)
     assert ends_now(fleet.settings, ["dead-letters.v1/0"]) == told
     if share < 1:  # what was folded anew is kept, and from now on trusted again
@@ -291,7 +293,7 @@ def test_topics_that_are_missing_or_unlike_are_told_in_a_sentence(bare: Fleet) -
 
     def told(name: str) -> str:
         process = bare.start(name)
-        assert process.ends() == 2
+        assert process.ends() == Code.FAILED
         [line] = process.text().splitlines()
         return line
 

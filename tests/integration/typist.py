@@ -33,7 +33,7 @@ LOADED = (
     "turbine.ops.exporting",
     "turbine.read.answers.digest",
     "turbine.read.sources.log",
-    "turbine.read.sources.replaying",
+    "turbine.read.state.replaying",
     "turbine_client.publish",
     "turbine_client.subscribe",
 )

@@ -7,7 +7,7 @@ from events.topics import BY_SHORT, CLOCK
 from events.wire.codec import headers_of
 from simulation.bounds import bounded
 from simulation.log import PARTITION, PARTITIONS
-from simulation.world import World
+from simulation.world import SimulatedWorld
 from tests.kit.played import played_once
 from turbine.read.sources.held import HeldSource
 from turbine.read.sources.log import Log
@@ -20,7 +20,7 @@ SEEDS = (2, 3, 4, 5)
 @played_once
 def messages_of(seed: int, minutes: int = MINUTES) -> tuple[Message, ...]:
     """All records of a seed, each place in its order."""
-    world = World(seed, minutes * 60_000)
+    world = SimulatedWorld(seed, minutes * 60_000)
     with bounded(world.swarm.bounds):
         world.run()
     found = []

@@ -9,11 +9,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.auto_scaler.core.facts import keys_of
-from components.auto_scaler.core.fold import ASKS, fold
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.demand import carries
-from components.auto_scaler.core.row import Scale
+from components.auto_scaler.core.policies.turbine.demand import carries
 from components.auto_scaler.decide import decide, effects, wake_ms
 from events.generated.records import (
     Body,
@@ -29,6 +25,10 @@ from events.generated.records import (
 )
 from events.topics import GRANTS, JOURNAL, LOADS, PROFILES
 from events.wire.codec import Read, Record, encode
+from projections.scaling.facts import keys_of
+from projections.scaling.fold import ASKS, fold
+from projections.scaling.row import ScalingRow
+from projections.scaling.row_json import dump, load
 from tests.kit.examples import at_most
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, split
 from turbine_client.identity import change_id, valid_until_ms
@@ -232,14 +232,14 @@ def test_what_was_read_is_enough_to_say_it_again(acted: list[tuple[str, Any]], c
         assert [encode(body) for body in decide(again, now_ms)] == said
 
 
-def in_another_order(reads: list[Read], chance: Any) -> Scale:
+def in_another_order(reads: list[Read], chance: Any) -> ScalingRow:
     """Each topic in its own, and nothing before what its author had read: who proposes has read the
     decision, who answers the proposal, and the scaler all that it was told of proposals. Whatever
     it had read of other topics, it may be read in any order before and after."""
     after, done = known_first(reads), set[int]()
     topics = (LOADS, GRANTS, PROFILES, ASKS, JOURNAL)
     queues = [[read for read in reads if read.topic == topic] for topic in topics]
-    row = Scale("orders")
+    row = ScalingRow("orders")
     while queues := [queue for queue in queues if queue]:
         read = chance.choice([queue for queue in queues if after[queue[0].offset] <= done]).pop(0)
         done.add(read.offset)

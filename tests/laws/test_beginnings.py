@@ -10,16 +10,16 @@ import pytest
 from simulation.bounds import bounded
 from simulation.checkers.beginnings import check_beginnings, told
 from simulation.run import HORIZON_MS
-from simulation.standing import PLACES, Standing
-from simulation.world import NEWEST_BUILD, World
+from simulation.standing import PLACES, StandingPublishers
+from simulation.world import NEWEST_BUILD, SimulatedWorld
 
 SEEDS = (2, 4, 5, 8)
 """Jobs that come to run, containers, and jobs that are sized as well."""
 STEPS = 6
 
 
-def played(seed: int) -> World:
-    world = World(seed, HORIZON_MS // 4)
+def played(seed: int) -> SimulatedWorld:
+    world = SimulatedWorld(seed, HORIZON_MS // 4)
     with bounded(world.swarm.bounds):
         world.run()
     return world
@@ -33,11 +33,11 @@ def test_a_publisher_may_die_after_any_of_its_transactions(seed: int) -> None:
     log, whole = world.log, told(world.log, NEWEST_BUILD, None)
     assert whole.lists or whole.tier[0]
     step = 1 + max(map(log.end, PLACES)) // STEPS
-    heir = Standing(log, NEWEST_BUILD)
+    heir = StandingPublishers(log, NEWEST_BUILD)
     while any(heir.owner.seen.get(at, 0) < log.end(at) for at in PLACES):
         heir.read(step)
         for cut in range(STEPS):
-            one = Standing(log, NEWEST_BUILD, heir.keep.copy())
+            one = StandingPublishers(log, NEWEST_BUILD, heir.keep.copy())
             one.read(step)
             one.transact(dies=partial(min, cut))
             assert told(log, NEWEST_BUILD, one.kept()) == whole

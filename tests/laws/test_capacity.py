@@ -28,10 +28,10 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
-from projections.amounts import NOTHING, plus, total
 from projections.capacity import PLENTY, SHORT, TIGHT, Capacity
 from projections.capacity_folds import fold
 from projections.demands import demand_of
+from projections.resource_sums import NOTHING, plus, total
 from tests.kit.examples import at_most
 from tests.laws.orders import in_any_order
 from tests.unit.capacity_manager.tiers import CHAIN, NO_HEADROOM, STEP_MS, TOLD, Tale
@@ -140,7 +140,7 @@ def test_a_story_may_be_read_in_any_order_that_its_evidence_allows(tale: Tale, d
             other = fold(other, read, tier)
         assert other == tale.rows[tier]
         said = [encode(body) for body in decide(other, tale.now_ms)]
-        assert said == [encode(body) for body in tale.would_say(tier)]
+        assert said == [encode(body) for body in tale.would_emit(tier)]
 
 
 @told
@@ -167,14 +167,14 @@ def test_a_row_comes_back_from_text_and_decides_the_same(tale: Tale) -> None:
         back = load(json.loads(text))
         assert back == tale.rows[tier]
         assert json.dumps(dump(back)) == text
-        assert list(decide(back, tale.now_ms)) == tale.would_say(tier)
+        assert list(decide(back, tale.now_ms)) == tale.would_emit(tier)
 
 
 @told
 @given(stories)
 def test_deciders_look_ahead_as_the_fold_will(tale: Tale) -> None:
     ahead = tale.row
-    for body in tale.would_say():
+    for body in tale.would_emit():
         assert type(body).__name__ in component.says
         assert len(encode(body)) <= VALUE_BYTES_MAX
         ahead = applied(ahead, body, tale.now_ms)
@@ -225,7 +225,7 @@ def test_sums_are_those_of_what_is_known(tale: Tale) -> None:
 def test_what_is_said_comes_to_an_end_and_every_grant_is_told_once(tale: Tale) -> None:
     tale.settle()
     for tier in TIERS:
-        assert tale.would_say(tier) == []
+        assert tale.would_emit(tier) == []
         assert list(effects(tale.rows[tier])) == []
     ids = [read.record.id for read in tale.log if read.place == TOLD]
     assert len(set(ids)) == len(ids)

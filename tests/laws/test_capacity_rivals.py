@@ -9,7 +9,7 @@ import pytest
 
 from components.capacity_manager.decide import component
 from components.runtime.core.snapshots import restored, take
-from components.runtime.core.step import ROOT, Owner
+from components.runtime.core.step import ROOT, Stepper
 from events.generated.records import CapacityGranted, PreemptionRequested
 from events.topics import GRANTS, TIERS
 from events.wire.codec import Record
@@ -53,7 +53,7 @@ class Rivals(Desk):
             case _:
                 pass
 
-    def _read(self, owner: Owner[Capacity], at: str, count: int) -> None:
+    def _read(self, owner: Stepper[Capacity], at: str, count: int) -> None:
         first = owner.seen.get(at, 0)
         for read in self.lines[at][first : first + count]:
             if at.startswith("clock"):
@@ -66,10 +66,10 @@ class Rivals(Desk):
         old = self.owners[number]
         ends = {at: len(self.lines[at]) for at in PLACES}
         if not kept:
-            self.owners[number] = Owner(component, PLACES, self.possible, ends=ends)
+            self.owners[number] = Stepper(component, PLACES, self.possible, ends=ends)
             return
         found = restored(component, take(old, "build"), "build")
-        self.owners[number] = Owner(
+        self.owners[number] = Stepper(
             component, PLACES, self.possible, ends=ends, seen=found.seen, held=found.held
         )
 

@@ -9,8 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.auto_scaler.core.verdict import ALERT, MEMORY_UP, SCALE_DOWN, SCALE_UP
 from events.job_config.policies.table import SETTINGS
+from projections.scaling.actions import (
+    ALERT,
+    MEMORY_UP,
+    SCALE_DOWN,
+    SCALE_UP,
+)
 from tests.unit.turbine.recordings import recorded, words
 from turbine.read.answers.counterfactuals import NEAR, ROUNDED, counterfactuals, nearest
 from turbine.read.answers.evaluation import Evaluation, comes_to, is_verdict, rebuild, verdict_of

@@ -30,7 +30,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import VALUE_BYTES_MAX, Read, Record, encode
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.fleet_folds import MASS_FAILURE, apply, fold
 from projections.plans import Planned, write_moves
 from projections.shards import mask_of_shard
@@ -108,8 +108,8 @@ def chain_of(bodies: list[Body]) -> Iterator[Read]:
         yield Read(CHAIN, "tiers.v1", offset, 500 * offset, record)
 
 
-def folded(reads: list[Read]) -> Fleet:
-    row: Fleet | None = None
+def folded(reads: list[Read]) -> TierFleet:
+    row: TierFleet | None = None
     for read in reads:
         row = fold(row, read)
     assert row is not None
@@ -274,7 +274,7 @@ def test_a_story_may_be_read_in_any_order_that_its_evidence_allows(
     row = tale.fleet._replace(bounds=Map())
     assert other._replace(bounds=Map()) == row
     said = [encode(body) for body in decide(other, tale.now_ms)]
-    assert said == [encode(body) for body in tale.would_say()]
+    assert said == [encode(body) for body in tale.would_emit()]
 
 
 @told
@@ -285,7 +285,7 @@ def test_a_row_of_a_story_comes_back_from_text_and_decides_the_same(tale: Tale) 
     assert back == tale.fleet._replace(bounds=back.bounds)  # these are made again
     assert json.dumps(dump(back)) == text
     assert [encode(body) for body in decide(back, tale.now_ms)] == [
-        encode(body) for body in tale.would_say()
+        encode(body) for body in tale.would_emit()
     ]
 
 
@@ -293,7 +293,7 @@ def test_a_row_of_a_story_comes_back_from_text_and_decides_the_same(tale: Tale) 
 @given(stories)
 def test_deciders_look_ahead_as_the_fold_will(tale: Tale) -> None:
     ahead = tale.fleet
-    bodies = tale.would_say()
+    bodies = tale.would_emit()
     for body in bodies:
         assert len(encode(body)) <= VALUE_BYTES_MAX
         ahead = apply(ahead, body, tale.now_ms)
@@ -308,7 +308,7 @@ def test_deciders_look_ahead_as_the_fold_will(tale: Tale) -> None:
 @given(stories)
 def test_what_is_said_comes_to_an_end_and_no_shard_has_two_owners(tale: Tale) -> None:
     tale.settle()
-    assert tale.would_say() == []
+    assert tale.would_emit() == []
     given_to = [
         (body.shard, body.generation) for body in tale.said if isinstance(body, ShardAddRequested)
     ]

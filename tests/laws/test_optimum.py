@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.auto_scaler.core.seen import Job
-from components.auto_scaler.core.verdict import Size
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import JobFacts
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import Case, cost
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import STEPS, optimum
 from turbine.lab.plant.plant import Plant
 
@@ -38,13 +38,15 @@ def cases(draw: st.DrawFn) -> Case:
     )
     came = [one * nature.per_thread / 1_000 for one in came]
     slo_s = draw(st.sampled_from((30.0, 90.0, 150.0)))
-    job = Job("x", 1, memory_mb=MEMORY_MB, tasks_max=TASKS_MAX, slo_s=slo_s, container_cores=1.0)
+    job = JobFacts(
+        "x", 1, memory_mb=MEMORY_MB, tasks_max=TASKS_MAX, slo_s=slo_s, container_cores=1.0
+    )
     return Case(came, nature, job, seed=draw(st.integers(0, 99)))
 
 
 def paid(case: Case, plan: tuple[int, ...]) -> tuple[float, float]:
     """Seconds of violation and cost of a plan that says how many tasks run in each minute."""
-    sizes = [Size(tasks, 1, 0.25, MEMORY_MB) for tasks in plan]
+    sizes = [JobSize(tasks, 1, 0.25, MEMORY_MB) for tasks in plan]
     plant = Plant(case.nature, sizes[0], Streams(case.seed).fork("plant"))
     late = 0
     for before, size, rate in zip([sizes[0], *sizes], sizes, case.rates, strict=False):
@@ -72,7 +74,7 @@ def test_no_plan_at_all_beats_the_bound(case: Case, steps: int) -> None:
 def test_the_bound_is_met_where_restarts_are_free(levels: list[int]) -> None:
     """Whole multiples of what a task reads, none of which may wait: each minute has one size."""
     nature = Nature(1_000.0, 12, restart_s=0.0, base_mb=MEMORY_MB)
-    job = Job("x", 1, memory_mb=MEMORY_MB, tasks_max=4, slo_s=0.0, container_cores=1.0)
+    job = JobFacts("x", 1, memory_mb=MEMORY_MB, tasks_max=4, slo_s=0.0, container_cores=1.0)
     told = optimum(Case([1_000.0 * one for one in levels], nature, job))
     needed = sum(max(1, one) for one in levels) / 60
     assert told.violation_s == 0
@@ -85,13 +87,13 @@ def test_what_came_is_read_or_left_whatever_is_done(
     minutes: list[tuple[float, int]], seed: int
 ) -> None:
     nature = Nature(1_000.0, 12, noise=0.3, weights=tuple(range(1, 13)))
-    plant = Plant(nature, Size(1, 1, 0.25, 512), Streams(seed).fork("plant"))
+    plant = Plant(nature, JobSize(1, 1, 0.25, 512), Streams(seed).fork("plant"))
     read, ages = 0.0, [0.0]
     for at, (rate, tasks) in enumerate(minutes, 1):
         if tasks > 12:
             plant.rebalance()
         elif tasks != plant.size.tasks:
-            plant.resize(Size(tasks, 1, 0.25, 512))
+            plant.resize(JobSize(tasks, 1, 0.25, 512))
         told = plant.step(rate)
         assert told is not None
         read += told.rate * 60

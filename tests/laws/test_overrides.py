@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from components.job_service.core.overrides import change_ends
 from events.job_config.merge import change_layer
 from events.job_config.strict_json import canonical_json
-from projections.jobs import End, Layer
+from projections.jobs import End, LayerState
 from tests.kit.examples import at_most
 from tests.laws.test_merge import Layer as Config
 from tests.laws.test_merge import change_naively
@@ -55,9 +55,9 @@ class Twin:
         return layer
 
 
-def live(acted: list[tuple[Any, ...]]) -> tuple[Layer, Twin, int]:
+def live(acted: list[tuple[Any, ...]]) -> tuple[LayerState, Twin, int]:
     """What stands after it, what the twin remembers, and the instant."""
-    layer, twin, now = Layer(), Twin(), 0
+    layer, twin, now = LayerState(), Twin(), 0
     for number, (act, *said) in enumerate(acted):
         if act == "wait":
             now += said[0]
@@ -71,19 +71,19 @@ def live(acted: list[tuple[Any, ...]]) -> tuple[Layer, Twin, int]:
     return layer, twin, now
 
 
-def changed(layer: Layer, one: Said) -> Layer:
+def changed(layer: LayerState, one: Said) -> LayerState:
     def made(config_json: str) -> str:
         return canonical_json(change_layer(json.loads(config_json), one.set, one.clear))
 
     end = None if one.until is None else (one.until, one.id, "ann")
     config_json, ends = change_ends(layer, made, end)
-    return Layer(config_json=config_json, ends=ends)
+    return LayerState(config_json=config_json, ends=ends)
 
 
-def ended(layer: Layer, now: int) -> Layer:
+def ended(layer: LayerState, now: int) -> LayerState:
     for end in layer.ends:
         if end.expires_ms <= now:
-            layer = Layer(config_json=end.config_json, ends=layer.ends[1:])
+            layer = LayerState(config_json=end.config_json, ends=layer.ends[1:])
     return layer
 
 
@@ -127,4 +127,6 @@ def test_what_is_said_for_good_holds_through_all_ends(
     twin.said.append(Said("x", set_, clear, None))
     layer = changed(layer, twin.said[-1])
     assert json.loads(layer.lasting_json) == twin.at(now + 100)
-    assert layer == Layer(config_json=layer.config_json, ends=tuple(End(*e) for e in layer.ends))
+    assert layer == LayerState(
+        config_json=layer.config_json, ends=tuple(End(*e) for e in layer.ends)
+    )

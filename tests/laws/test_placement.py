@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.shard_manager.core.explaining import Verdict, explain
-from components.shard_manager.core.plan import Obstacle, Plan, Reason
-from components.shard_manager.core.solver.problem import Problem, Settings
-from components.shard_manager.core.solver.scale import Scale, scale_of
+from components.shard_manager.core.explaining import PlacementVerdict, explain
+from components.shard_manager.core.plan import Obstacle, PlacementPlan, Reason
+from components.shard_manager.core.solver.problem import PlacementProblem, PlacementSettings
+from components.shard_manager.core.solver.scale import SolverScale, scale_of
 from components.shard_manager.core.solver.solve import place_orphans, solve
 from components.shard_manager.core.solver.static import static_target
 from tests.kit.examples import at_most
@@ -24,7 +24,7 @@ bounded = settings(
 
 
 @st.composite
-def tiers(draw: st.DrawFn, orphans_many: int | None = None) -> Problem:
+def tiers(draw: st.DrawFn, orphans_many: int | None = None) -> PlacementProblem:
     """Small tiers with every oddity: nobody there, nothing to place, no load, no capacity."""
     shards, containers = draw(st.integers(0, 40)), draw(st.integers(0, 7))
     resources = draw(st.integers(1, 4))
@@ -40,7 +40,7 @@ def tiers(draw: st.DrawFn, orphans_many: int | None = None) -> Problem:
     hard = tuple(sorted(draw(st.sets(st.integers(0, resources - 1)))))
     homeless = chance.random(shards) < draw(st.sampled_from((0, 0.3, 1)))
     home = chance.integers(0, max(containers, 1), shards) if containers else np.full(shards, -1)
-    return Problem(
+    return PlacementProblem(
         loads=loads.astype(np.int64),
         allowed=chance.integers(0 if some else 1, 2**REGIONS, shards).astype(np.uint64),
         home=np.where(homeless, -1, home).astype(np.int32),
@@ -52,7 +52,7 @@ def tiers(draw: st.DrawFn, orphans_many: int | None = None) -> Problem:
         draining=chance.random(containers) < some,
         movable=chance.random(shards) >= some,
         job=chance.integers(-1, 5, shards).astype(np.int32),
-        settings=Settings(
+        settings=PlacementSettings(
             hard=hard,
             moves_max=draw(st.none() | st.integers(0, 10)),
             load_max=draw(st.sampled_from((1000, 50))),
@@ -66,17 +66,17 @@ def tiers(draw: st.DrawFn, orphans_many: int | None = None) -> Problem:
     )
 
 
-def homeless(problem: Problem) -> np.ndarray:
+def homeless(problem: PlacementProblem) -> np.ndarray:
     found = problem.home < 0
     found[~found] = ~problem.alive[problem.home[~found]]
     return found
 
 
-def allows(problem: Problem, shard: int, container: int) -> bool:
+def allows(problem: PlacementProblem, shard: int, container: int) -> bool:
     return bool(problem.allowed[shard] & problem.region[container])
 
 
-def replay(problem: Problem, plan: Plan) -> list[np.ndarray]:
+def replay(problem: PlacementProblem, plan: PlacementPlan) -> list[np.ndarray]:
     """The map after each step, the one before the first step among them."""
     here = np.where(homeless(problem), -1, problem.home)
     maps = [here.copy()]
@@ -87,7 +87,7 @@ def replay(problem: Problem, plan: Plan) -> list[np.ndarray]:
     return maps
 
 
-def disorder(problem: Problem, scale: Scale, here: np.ndarray) -> tuple[int, float]:
+def disorder(problem: PlacementProblem, scale: SolverScale, here: np.ndarray) -> tuple[int, float]:
     """Shards that are where they cannot stay, then what is beyond the edges."""
     misplaced = 0
     for shard, container in enumerate(here.tolist()):
@@ -103,7 +103,9 @@ def disorder(problem: Problem, scale: Scale, here: np.ndarray) -> tuple[int, flo
 
 @bounded
 @given(tiers(), seeds)
-def test_every_shard_has_one_place_or_a_reason_why_not(problem: Problem, seed: int) -> None:
+def test_every_shard_has_one_place_or_a_reason_why_not(
+    problem: PlacementProblem, seed: int
+) -> None:
     plan = solve(problem, seed)
     assert len(plan.target) == problem.shards
     assert sorted(np.flatnonzero(plan.target < 0).tolist()) == sorted(
@@ -121,7 +123,7 @@ def test_every_shard_has_one_place_or_a_reason_why_not(problem: Problem, seed: i
 
 @bounded
 @given(tiers(), seeds)
-def test_shards_go_only_where_they_may_be(problem: Problem, seed: int) -> None:
+def test_shards_go_only_where_they_may_be(problem: PlacementProblem, seed: int) -> None:
     for mode in ("repair", "urgent", "afresh"):
         for move in solve(problem, seed, mode=mode).moves:
             assert problem.alive[move.target]
@@ -131,7 +133,7 @@ def test_shards_go_only_where_they_may_be(problem: Problem, seed: int) -> None:
 
 @bounded
 @given(tiers(), seeds)
-def test_no_container_is_taken_above_a_hard_ceiling(problem: Problem, seed: int) -> None:
+def test_no_container_is_taken_above_a_hard_ceiling(problem: PlacementProblem, seed: int) -> None:
     for mode in ("repair", "urgent", "afresh"):
         plan = solve(problem, seed, mode=mode)
         into = set(plan.moves.target.tolist())
@@ -149,7 +151,9 @@ def test_no_container_is_taken_above_a_hard_ceiling(problem: Problem, seed: int)
 
 @bounded
 @given(tiers(), seeds)
-def test_whoever_makes_the_first_steps_only_has_no_worse_a_map(problem: Problem, seed: int) -> None:
+def test_whoever_makes_the_first_steps_only_has_no_worse_a_map(
+    problem: PlacementProblem, seed: int
+) -> None:
     scale = scale_of(problem)
     measured = [disorder(problem, scale, here) for here in replay(problem, solve(problem, seed))]
     assert measured == sorted(measured, reverse=True)
@@ -157,7 +161,7 @@ def test_whoever_makes_the_first_steps_only_has_no_worse_a_map(problem: Problem,
 
 @bounded
 @given(tiers(), seeds)
-def test_urgent_moves_come_first(problem: Problem, seed: int) -> None:
+def test_urgent_moves_come_first(problem: PlacementProblem, seed: int) -> None:
     plan = solve(problem, seed)
     urgent = plan.moves.reason <= Reason.DRAIN
     ranks = np.where(urgent, plan.moves.reason, Reason.OVER).tolist()
@@ -168,7 +172,7 @@ def test_urgent_moves_come_first(problem: Problem, seed: int) -> None:
 
 @bounded
 @given(tiers(), seeds)
-def test_the_same_problem_has_the_same_plan(problem: Problem, seed: int) -> None:
+def test_the_same_problem_has_the_same_plan(problem: PlacementProblem, seed: int) -> None:
     one, other = solve(problem, seed), solve(problem, seed)
     assert (one.target == other.target).all()
     assert list(one.moves) == list(other.moves)
@@ -177,7 +181,7 @@ def test_the_same_problem_has_the_same_plan(problem: Problem, seed: int) -> None
 
 @bounded
 @given(tiers(), seeds)
-def test_the_problem_is_left_as_it_was(problem: Problem, seed: int) -> None:
+def test_the_problem_is_left_as_it_was(problem: PlacementProblem, seed: int) -> None:
     copies = {name: getattr(problem, name).copy() for name in ("loads", "home", "movable", "ramp")}
     solve(problem, seed)
     for name, before in copies.items():
@@ -187,9 +191,9 @@ def test_the_problem_is_left_as_it_was(problem: Problem, seed: int) -> None:
 @bounded
 @given(tiers(), seeds)
 def test_a_plan_that_was_carried_out_leaves_nothing_in_band_to_do(
-    problem: Problem, seed: int
+    problem: PlacementProblem, seed: int
 ) -> None:
-    free = replace(problem, settings=Settings(hard=problem.settings.hard))
+    free = replace(problem, settings=PlacementSettings(hard=problem.settings.hard))
     plan = solve(free, seed)
     after = solve(replace(free, home=plan.target), seed)
     if not plan.given_up and not plan.unplaced:
@@ -199,7 +203,7 @@ def test_a_plan_that_was_carried_out_leaves_nothing_in_band_to_do(
 
 @bounded
 @given(tiers(), seeds)
-def test_budgets_are_kept(problem: Problem, seed: int) -> None:
+def test_budgets_are_kept(problem: PlacementProblem, seed: int) -> None:
     plan = solve(problem, seed)
     paid = plan.moves.shard[plan.moves.reason != Reason.ORPHAN]
     limits = problem.settings
@@ -216,14 +220,14 @@ def test_budgets_are_kept(problem: Problem, seed: int) -> None:
 
 @bounded
 @given(tiers(), seeds)
-def test_resting_shards_move_only_if_they_must(problem: Problem, seed: int) -> None:
+def test_resting_shards_move_only_if_they_must(problem: PlacementProblem, seed: int) -> None:
     for move in solve(problem, seed).moves:
         assert problem.movable[move.shard] or move.reason <= Reason.DRAIN
 
 
 @bounded
 @given(tiers(), seeds)
-def test_who_fits_nowhere_is_told_the_true_reason(problem: Problem, seed: int) -> None:
+def test_who_fits_nowhere_is_told_the_true_reason(problem: PlacementProblem, seed: int) -> None:
     for one in solve(problem, seed).unplaced:
         legal = [
             container
@@ -245,7 +249,9 @@ def test_who_fits_nowhere_is_told_the_true_reason(problem: Problem, seed: int) -
 
 @bounded
 @given(tiers(), seeds)
-def test_orphans_alone_are_placed_without_any_other_move(problem: Problem, seed: int) -> None:
+def test_orphans_alone_are_placed_without_any_other_move(
+    problem: PlacementProblem, seed: int
+) -> None:
     plan = place_orphans(problem, seed)
     lost = homeless(problem)
     assert (plan.target[~lost] == problem.home[~lost]).all()
@@ -254,21 +260,21 @@ def test_orphans_alone_are_placed_without_any_other_move(problem: Problem, seed:
 
 @bounded
 @given(tiers(), seeds)
-def test_every_container_has_a_standing_for_a_shard(problem: Problem, seed: int) -> None:
+def test_every_container_has_a_standing_for_a_shard(problem: PlacementProblem, seed: int) -> None:
     for shard in range(min(problem.shards, 3)):
         standings = explain(problem, shard, seed)
         assert sorted(one.container for one in standings) == list(range(problem.containers))
         ranks = [one.rank for one in standings if one.rank]
         assert sorted(ranks) == list(range(1, len(ranks) + 1))
         for one in standings:
-            if one.verdict is Verdict.POSSIBLE:
+            if one.verdict is PlacementVerdict.POSSIBLE:
                 assert problem.open[one.container]
                 assert allows(problem, shard, one.container)
 
 
 @bounded
 @given(tiers())
-def test_the_static_map_needs_no_loads(problem: Problem) -> None:
+def test_the_static_map_needs_no_loads(problem: PlacementProblem) -> None:
     target = static_target(problem, "tier")
     assert (static_target(replace(problem, loads=problem.loads * 0), "tier") == target).all()
     for shard, container in enumerate(target.tolist()):

@@ -27,9 +27,9 @@ from events.generated.records import (
 from events.wire.codec import Read
 from projections.capacity import Capacity
 from projections.capacity_folds import fold as count
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.fleet_folds import fold
-from projections.hold import Hold
+from projections.hold import ContainerHold
 from projections.hold import fold as hear
 from tests.laws.test_fleet import TURNS, steps
 from tests.unit.shard_manager.fleets import Tale
@@ -49,7 +49,7 @@ class Container:
 
     def __init__(self, tale: Tale, name: str) -> None:
         self.tale, self.name, self.epoch = tale, name, tale.epochs[name]
-        self.row = Hold(name, self.epoch)
+        self.row = ContainerHold(name, self.epoch)
         self.said: set[tuple[type[Body], int, int]] = set()
         self.began: ContainerStarted | None = None
         self._at = 0
@@ -119,15 +119,15 @@ def hours(tale: Tale) -> None:
             tale.settle()
 
 
-def folded(reads: list[Read]) -> tuple[Fleet, Capacity]:
+def folded(reads: list[Read]) -> tuple[TierFleet, Capacity]:
     """The rows of both managers."""
-    row, room = Fleet("default"), Capacity("default")
+    row, room = TierFleet("default"), Capacity("default")
     for read in reads:
         row, room = fold(row, read), count(room, read)
     return row, room
 
 
-def lives(row: Fleet) -> dict[str, object]:
+def lives(row: TierFleet) -> dict[str, object]:
     """Who lives, and as what."""
     return {
         name: (life.epoch, life.place, life.state, life.tier, life.region, life.capacity)
@@ -136,7 +136,7 @@ def lives(row: Fleet) -> dict[str, object]:
     }
 
 
-def shards(row: Fleet) -> dict[int, object]:
+def shards(row: TierFleet) -> dict[int, object]:
     """Where each is, what is still to come about it, and whether somebody may have it."""
     return {
         shard: (row.grants.get(shard), shard in row.open, row.held(shard), row.given_up(shard))
@@ -144,7 +144,7 @@ def shards(row: Fleet) -> dict[int, object]:
     }
 
 
-def acts(row: Fleet, now_ms: int) -> list[Body]:
+def acts(row: TierFleet, now_ms: int) -> list[Body]:
     """What is done to containers and shards now; plans count what was ever heard."""
     return [body for body in decide(row, now_ms) if not isinstance(body, PlacementPlanned)]
 

@@ -10,7 +10,14 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.core.snapshots import Piece, Slots, Snapshot, keepable, restored, take
+from components.runtime.core.snapshots import (
+    Slots,
+    Snapshot,
+    SnapshotRecord,
+    keepable,
+    restored,
+    take,
+)
 from tests.kit.examples import at_most
 from tests.laws.test_step import Line, hears, held, in_order, logs, write
 from tests.unit.runtime.bench import BASE, toy
@@ -23,10 +30,10 @@ seeds = st.integers(0, 2**32)
 class Topic:
     """A compacted topic: it may lose whatever a later record of the same key replaces."""
 
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[SnapshotRecord] = field(default_factory=list)
     end: int = 0
 
-    def append(self, piece: Piece) -> None:
+    def append(self, piece: SnapshotRecord) -> None:
         self.pieces.append(replace(piece, offset=self.end, at_ms=self.end))
         self.end += 1
 
@@ -85,7 +92,7 @@ def test_who_dies_while_keeping_leaves_what_was_kept_before(seed: int) -> None:
 def test_who_writes_beside_another_never_yields_a_mixture(seed: int) -> None:
     random, topic = Random(seed), Topic()
     written: dict[str, Snapshot] = {}
-    writers: list[Iterator[Piece]] = []
+    writers: list[Iterator[SnapshotRecord]] = []
     for number in range(1, 150):
         if len(writers) < 3 and random.random() < 0.4:
             snapshot = drawn(random, number)

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_service.core.specs import Trouble, bytes_of, head_of, parts_of, specs_of
+from components.task_service.core.specs import SpecsProblem, bytes_of, head_of, parts_of, specs_of
 from events.generated.records import LayerVersions, TaskSpec, TaskSpecsPublished
 from events.job_config.config import JobConfig, validate_config
 from events.wire.codec import encode
@@ -55,7 +55,7 @@ def listed(config: JobConfig, specs: tuple[TaskSpec, ...]) -> list[TaskSpecsPubl
     return list(parts_of(head_of("j", config, VERSIONS, 2, plan_id="p"), specs))
 
 
-def made(config: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+def made(config: JobConfig) -> tuple[TaskSpec, ...] | SpecsProblem:
     return specs_of(head_of("j", config, VERSIONS, 2), config)
 
 
@@ -63,7 +63,7 @@ def made(config: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
 def test_it_is_total_and_the_same_again(config: JobConfig) -> None:
     found = made(config)
     assert found == made(config)
-    if isinstance(found, Trouble):
+    if isinstance(found, SpecsProblem):
         assert str(found).startswith(found.path)
         return
     assert [one.task for one in found] == list(range(config.tasks))
@@ -82,7 +82,7 @@ def test_it_is_total_and_the_same_again(config: JobConfig) -> None:
 @given(configs, st.integers(0, 400), st.randoms(use_true_random=False))
 def test_parts_hold_every_spec_once_in_order(config: JobConfig, times: int, random: Random) -> None:
     found = made(config)
-    if isinstance(found, Trouble):
+    if isinstance(found, SpecsProblem):
         return
     specs = tuple(random.choice(found) for _ in range(times))
     cut = listed(config, specs)

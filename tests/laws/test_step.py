@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from components.runtime.core.component import places_of
-from components.runtime.core.step import LOST_MS, ROOT, SKEW_MS, Held, Owner
+from components.runtime.core.step import LOST_MS, ROOT, SKEW_MS, KeyState, Stepper
 from events.topics import ALERTS, CHANGES_BASE, JOURNAL, OPERATOR
 from simulation.log import PARTITION, TICKS
 from tests.kit.examples import at_most
@@ -95,11 +95,11 @@ def write(drawn: Iterable[Line]) -> Bench:
 
 def hears(
     bench: Bench, choose: Callable[[list[str]], str], topics: frozenset[str] = toy.inputs
-) -> Owner[Toy]:
+) -> Stepper[Toy]:
     """A reader that hears the places in the order that is chosen, each to its end."""
     component = replace(toy, inputs=topics)
     places = places_of(component, [PARTITION])
-    bench.owner = Owner(component, places, bench.log.possible)
+    bench.owner = Stepper(component, places, bench.log.possible)
     at = dict.fromkeys(sorted(places), 0)
     while live := [one for one, offset in at.items() if offset < bench.log.end(one)]:
         one = choose(live)
@@ -109,12 +109,12 @@ def hears(
     return bench.owner
 
 
-def held(owner: Owner[Toy]) -> dict[str, object]:
+def held(owner: Stepper[Toy]) -> dict[str, object]:
     """What is held of each key; the order in which concurrent records were folded is nobody's."""
     return {key: _plain(one) for key, one in owner.held.items() if one.vector}
 
 
-def _plain(one: Held[Toy]) -> object:
+def _plain(one: KeyState[Toy]) -> object:
     row = one.row
     known = row and (sorted(row.folded), row.wishes, row.answers, sorted(row.owed))
     return known, one.vector, one.last, one.tick_ms, one.frozen, sorted(one.early)
@@ -182,12 +182,12 @@ def test_no_two_that_stand_have_one_parent(drawn: list[Line], random: Any) -> No
     bench = write(drawn)
     standing: list[tuple[str, str]] = []
 
-    def heed(read: Any, stands: bool) -> None:
+    def observe(read: Any, stands: bool) -> None:
         if stands and read.record.parent:
             standing.append((read.record.key, read.record.parent))
 
     places = places_of(toy, [PARTITION])
-    bench.owner = Owner(toy, places, bench.log.possible, heed=heed)
+    bench.owner = Stepper(toy, places, bench.log.possible, observer=observe)
     places_left = [at for at in places for _ in range(bench.log.end(at))]
     random.shuffle(places_left)
     at = dict.fromkeys(places, 0)
@@ -228,12 +228,12 @@ def test_nothing_is_folded_before_what_its_author_knew(drawn: list[Line], data: 
             assert not known or folded[key].get(at, -1) >= known[-1], (read.place, read.offset)
         return toy.fold(row, read)
 
-    def heed(read: Any, _: bool) -> None:
+    def observe(read: Any, _: bool) -> None:
         folded[read.record.key][read.place] = read.offset
 
     places = places_of(toy, [PARTITION])
     watched = replace(toy, fold=fold)
-    bench.owner = Owner(watched, places, bench.log.possible, heed=heed)
+    bench.owner = Stepper(watched, places, bench.log.possible, observer=observe)
     at = dict.fromkeys(sorted(places), 0)
     while live := [one for one, offset in at.items() if offset < bench.log.end(one)]:
         one = data.draw(st.sampled_from(live))

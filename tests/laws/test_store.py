@@ -8,7 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import KEEP_MOST, KEEP_MS, Keeper, dump_held, restore
 from events.topics import CLOCK
 from simulation.log import TICKS, Keep
@@ -28,7 +28,7 @@ class Instance:
         claim = keep.claim(number)
         restored = restore(toy, keep.entries, "build 1")
         ends = {at: bench.log.end(at) for at in PLACES}
-        self.owner: Owner[Toy] = Owner(
+        self.owner: Stepper[Toy] = Stepper(
             toy, PLACES, bench.log.possible, ends=ends, seen=restored.seen, held=restored.held
         )
         self.at = {at: restored.seen.get(at, 0) for at in PLACES}

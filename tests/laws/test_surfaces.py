@@ -10,12 +10,14 @@ from urllib.parse import quote
 
 import pytest
 
+from events.job_config.policies.table import SETTINGS
 from tests.laws.fleets import SEEDS
 from tests.laws.test_headline import BEGUN_MS, OTHERS, desk_of, run
 from tests.unit.turbine.api.asgi import ask
 from turbine.read.answers import lines
+from turbine.read.moments import show_time
 from turbine.read.plain import plain
-from turbine.read.questions import QUESTIONS
+from turbine.read.questions import QUESTIONS, Asked
 from turbine.read.sources.held import topics_of
 from turbine.read.state.past import view_at
 from turbine.read.state.view import View
@@ -23,16 +25,20 @@ from turbine_client.positions import format_vector
 
 THIRDS = (1, 2, 3)
 WORDS = ("default", "!default state=lagging,failing !1")
-EVERYWHERE = [(seed, third) for seed in (SEEDS[1], OTHERS[0]) for third in THIRDS]
+EVERYWHERE = [(seed, third) for seed in (SEEDS[1], *OTHERS) for third in THIRDS]
+
+
+def instant(seed: int, share: float) -> int:
+    """The instant at which a log has that share of its records."""
+    log = desk_of(seed).log
+    times = [read.at_ms for read in log.read(topics_of(log)) if read.at_ms >= BEGUN_MS]
+    return sorted(times)[int(len(times) * share) - 1]
 
 
 def position(seed: int, third: int) -> dict[str, int]:
     """The position at that third of a log's records."""
     log = desk_of(seed).log
-    places = log.places(topics_of(log))
-    times = [read.at_ms for read in log.read(topics_of(log)) if read.at_ms >= BEGUN_MS]
-    at_ms = sorted(times)[len(times) * third // len(THIRDS) - 1]
-    return dict(log.source.times(places, at_ms + 1))
+    return log.at(instant(seed, third / len(THIRDS)), topics_of(log))
 
 
 def names_of(view: View, command: str) -> list[dict[str, str]]:
@@ -41,6 +47,7 @@ def names_of(view: View, command: str) -> list[dict[str, str]]:
         ("job", [job for job, seen in view.jobs.items() if seen.existed]),
         ("tier", list(view.defined)),
         ("filter", [*WORDS]),
+        ("policy", [*SETTINGS]),
     ):
         if f"{{{name}}}" in command:
             return [{name: each} for each in {*known[:1], *known[-1:]}]
@@ -51,12 +58,15 @@ def names_of(view: View, command: str) -> list[dict[str, str]]:
 def test_command_api_and_answer_are_one(seed: int, third: int) -> None:
     desk, end = desk_of(seed), position(seed, third)
     view, at = view_at(desk.log, end), format_vector(end)
+    then_ms = instant(seed, (third - 1 / 2) / len(THIRDS))
     asked = 0
     for question in QUESTIONS:
         for names in names_of(view, question.command):
-            expected = plain(question.answer(view, names))
+            names |= {"then": show_time(then_ms)}
+            expected = plain(question.answer(Asked(desk.log, view, names, then_ms)))
             words = [word.format(**names) for word in question.command.split(" ")]
-            ended = run("--log", str(desk.file), *words, "--at", at, "-o", "json")
+            moment = (question.moment, at) if question.moment else ()
+            ended = run("--log", str(desk.file), *words, *moment, "-o", "json")
             assert (ended.code, said(ended.out)) == (0, expected), question
             path = question.path.format(**{name: quote(one) for name, one in names.items()})
             sign = "&" if "?" in path else "?"

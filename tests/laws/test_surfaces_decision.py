@@ -116,7 +116,7 @@ def scaled() -> Log:
 
 def cli(monkeypatch: pytest.MonkeyPatch, log: Log, *line: str) -> Any:
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log)
-    monkeypatch.setattr("turbine.cli.why_not.open_log", lambda _: log)
+    monkeypatch.setattr("turbine.cli.reading.open_log", lambda _: log)
     return json.loads(run(*line, "-o", "json").out)
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from infra.waiting import until
-from simulation.run import Outcome, run_seed
+from simulation.run import SeedOutcome, run_seed
 
 SEEDS: tuple[int, ...] = tuple(
     json.loads(Path(__file__).with_name("covering_seeds.json").read_text())
@@ -40,14 +40,14 @@ def begin() -> None:
 
 
 @cache
-def outcomes() -> tuple[Outcome, ...]:
+def outcomes() -> tuple[SeedOutcome, ...]:
     """What all of them came to."""
     place = _place()
     if not (place / "begun").exists():
         return _play(os.cpu_count() or 1)
     found = place / "outcomes"
     until(found.exists, lambda: f"seeds are played; {(place / 'said').read_text()}", WAIT_S)
-    told: tuple[Outcome, ...] = pickle.loads(found.read_bytes())  # noqa: S301 - written by `main`
+    told: tuple[SeedOutcome, ...] = pickle.loads(found.read_bytes())  # noqa: S301 - written by `main`
     return told
 
 
@@ -55,7 +55,7 @@ def _place() -> Path:
     return Path(os.environ[FOLDER])
 
 
-def _play(processes: int) -> tuple[Outcome, ...]:
+def _play(processes: int) -> tuple[SeedOutcome, ...]:
     with multiprocessing.get_context("spawn").Pool(processes) as pool:
         return tuple(pool.imap(run_seed, SEEDS, chunksize=AT_ONCE))
 
@@ -66,7 +66,7 @@ def main(place: Path, parent: int) -> None:
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     else:
         os.nice(19)
-    played: list[Outcome] = []
+    played: list[SeedOutcome] = []
     for seed in SEEDS:
         if os.getppid() != parent:
             return

@@ -21,7 +21,7 @@ from simulation.checkers.evidence import check_evidence
 from simulation.checkers.folds import check_folds
 from simulation.checkers.history import History
 from simulation.checkers.precedence import check_precedence
-from simulation.world import World
+from simulation.world import SimulatedWorld
 
 Tamper = Callable[[History], History]
 
@@ -29,7 +29,7 @@ Tamper = Callable[[History], History]
 @cache
 def good() -> History:
     """An hour with faults, healed: what the checkers have to accept."""
-    worlds = (World(seed, 3_600_000) for seed in range(100))
+    worlds = (SimulatedWorld(seed, 3_600_000) for seed in range(100))
     world = next(one for one in worlds if one.swarm.bounds == USUAL)
     with bounded(USUAL):
         return run.live_through(world, [])

@@ -16,9 +16,9 @@ import pytest
 
 from events.generated.records import Body, SyncCommitted
 from simulation.casts import SYNCING
-from simulation.points import SCENE_MS, Stage, proposes, wants
+from simulation.crash_points import SCENE_MS, CrashStage, proposes, wants
 
-Scene = Callable[[Stage], None]
+Scene = Callable[[CrashStage], None]
 OVERRIDE_MS = 20 * SCENE_MS
 SCENES: dict[str, Scene] = {
     "scaler 15": partial(proposes, layer="scaler", author="scaler", tasks=15),
@@ -58,7 +58,7 @@ def by_the_layers(order: tuple[str, ...]) -> Iterator[tuple[int, str]]:
         yield oncall or scaler or 10, version
 
 
-def idle_until_expiry(stage: Stage) -> None:
+def idle_until_expiry(stage: CrashStage) -> None:
     """Nobody says anything until the override is over."""
     stage.clock.now_ms += OVERRIDE_MS
 
@@ -67,7 +67,7 @@ def idle_until_expiry(stage: Stage) -> None:
 def test_each_step_is_what_the_layers_imply(order: tuple[str, ...]) -> None:
     """What changes nothing is committed too: the scaler's fifteen below an oncall's twenty."""
     story: list[Scene] = [partial(wants, tasks=10), *(SCENES[one] for one in order)]
-    said = Stage(SYNCING).play([*story, idle_until_expiry])
+    said = CrashStage(SYNCING).play([*story, idle_until_expiry])
     assert running(said) == list(by_the_layers(order))
 
 
@@ -75,11 +75,11 @@ def test_each_step_is_what_the_layers_imply(order: tuple[str, ...]) -> None:
 def test_all_at_once_come_out_as_one_after_the_other(order: tuple[str, ...]) -> None:
     """All lie in the log before anybody has read one: topics have no order among themselves."""
 
-    def all_at_once(stage: Stage) -> None:
+    def all_at_once(stage: CrashStage) -> None:
         for one in order:
             SCENES[one](stage)
 
-    said = Stage(SYNCING).play([partial(wants, tasks=10), all_at_once, idle_until_expiry])
+    said = CrashStage(SYNCING).play([partial(wants, tasks=10), all_at_once, idle_until_expiry])
     last_oncall = next(one for one in reversed(order) if one.startswith("oncall"))
     steps = running(said)
     assert steps[0] == (10, "1.0.0")
@@ -89,13 +89,13 @@ def test_all_at_once_come_out_as_one_after_the_other(order: tuple[str, ...]) -> 
 
 
 def test_of_two_oncalls_who_saw_the_same_one_is_told_to_look_again() -> None:
-    def both(stage: Stage) -> None:
+    def both(stage: CrashStage) -> None:
         for author, tasks in (("ann", 20), ("bob", 30)):
             proposes(
                 stage, "oncall", author=author, expected_version=0, for_ms=OVERRIDE_MS, tasks=tasks
             )
 
-    said = Stage(SYNCING).play([partial(wants, tasks=10), both])
+    said = CrashStage(SYNCING).play([partial(wants, tasks=10), both])
     refused: Any = next(body for body in said if type(body).__name__ == "JobConfigRejected")
     assert (refused.reason, refused.author) == ("stale", "bob")
     assert running(said) == [(10, "1.0.0"), (20, "1.0.0")]

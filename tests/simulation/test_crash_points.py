@@ -8,7 +8,7 @@ import pytest
 
 from events.generated.records import SyncCommitted
 from simulation.casts import SYNCING
-from simulation.points import play
+from simulation.crash_points import play
 
 
 def test_the_story_has_every_kind_of_plan() -> None:

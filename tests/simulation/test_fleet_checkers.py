@@ -23,7 +23,7 @@ from events.generated.records import (
 from events.wire.codec import Read, Record, encode
 from simulation.checkers.fleet import check_fleet
 from simulation.checkers.history import History
-from simulation.sink import Accepted, Instance
+from simulation.sink import ShardRun, SinkAnswer
 
 LIVES, SHARED = "containers.v1/0", "tiers.v1/0"
 
@@ -65,22 +65,22 @@ GOOD: tuple[Told, ...] = (
     add(3, "c1", 6, 72_000),
 )
 RUNS = (
-    Instance(0, 1, "c1", 1, 2_500, 6_000),
-    Instance(0, 2, "c2", 1, 7_500, None, [(44_000, None)]),
-    Instance(0, 3, "c1", 1, 73_000),
+    ShardRun(0, 1, "c1", 1, 2_500, 6_000),
+    ShardRun(0, 2, "c2", 1, 7_500, None, [(44_000, None)]),
+    ShardRun(0, 3, "c1", 1, 73_000),
 )
 EFFECTS = (
-    Accepted(3_000, 0, 1, "c1", 1, True),
-    Accepted(8_000, 0, 2, "c2", 1, True),
-    Accepted(9_000, 0, 1, "c1", 1, False),
-    Accepted(74_000, 0, 3, "c1", 1, True),
+    SinkAnswer(3_000, 0, 1, "c1", 1, True),
+    SinkAnswer(8_000, 0, 2, "c2", 1, True),
+    SinkAnswer(9_000, 0, 1, "c1", 1, False),
+    SinkAnswer(74_000, 0, 3, "c1", 1, True),
 )
 
 
 def found(
     story: Sequence[Told] = GOOD,
-    runs: Sequence[Instance] = RUNS,
-    effects: Sequence[Accepted] = EFFECTS,
+    runs: Sequence[ShardRun] = RUNS,
+    effects: Sequence[SinkAnswer] = EFFECTS,
 ) -> list[str]:
     log: dict[str, list[Read]] = {LIVES: [], SHARED: []}
     parent = ROOT
@@ -145,10 +145,10 @@ def test_a_shard_is_given_away_by_evidence_alone(story: Sequence[Told], sentence
         (RUNS[0], replace(RUNS[1], start_ms=5_900), RUNS[2]),
         (*RUNS[:1], replace(RUNS[1], asleep=[(74_000, None)]), RUNS[2]),
         (*RUNS[:1], replace(RUNS[1], asleep=[(44_000, 80_000)], end_ms=81_000), RUNS[2]),
-        (*RUNS[:2], RUNS[2], Instance(0, 3, "c1", 1, 75_000, 76_000)),
+        (*RUNS[:2], RUNS[2], ShardRun(0, 3, "c1", 1, 75_000, 76_000)),
     ],
 )
-def test_two_that_are_awake_together_are_seen(runs: Sequence[Instance]) -> None:
+def test_two_that_are_awake_together_are_seen(runs: Sequence[ShardRun]) -> None:
     assert any("are awake together for" in said for said in found(runs=runs))
 
 
@@ -160,12 +160,14 @@ def test_two_that_are_awake_together_are_seen(runs: Sequence[Instance]) -> None:
         ((*EFFECTS, replace(EFFECTS[3], epoch=2)), "the generation is another's"),
     ],
 )
-def test_a_stale_effect_that_was_taken_is_seen(effects: Sequence[Accepted], sentence: str) -> None:
+def test_a_stale_effect_that_was_taken_is_seen(
+    effects: Sequence[SinkAnswer], sentence: str
+) -> None:
     assert any(sentence in said for said in found(effects=effects))
 
 
 @pytest.mark.parametrize("runs", [RUNS[:2], (*RUNS[:2], replace(RUNS[2], generation=2))])
-def test_a_shard_that_runs_nowhere_or_as_an_older_one_is_missed(runs: Sequence[Instance]) -> None:
+def test_a_shard_that_runs_nowhere_or_as_an_older_one_is_missed(runs: Sequence[ShardRun]) -> None:
     assert any("and 3 is meant" in said for said in found(runs=runs))
 
 

@@ -31,8 +31,8 @@ from simulation.checkers.history import History
 from simulation.checkers.resets import check_resets
 from simulation.checkers.returns import check_returns
 from simulation.checkers.syncs import check_syncs
+from simulation.crash_points import JOB, CrashStage, asks, wants
 from simulation.log import PARTITION
-from simulation.points import JOB, Stage, asks, wants
 from turbine.read.state.headline import tasks_of
 from turbine.read.state.running import Sightings
 
@@ -89,11 +89,11 @@ WAYS: dict[str, Way] = {
 }
 
 
-def rest(_: Stage) -> None:
+def rest(_: CrashStage) -> None:
     """Nobody asks for anything: what waits for time goes on."""
 
 
-def history_of(stage: Stage) -> History:
+def history_of(stage: CrashStage) -> History:
     """All that was said."""
     log = stage.log
     reads = {
@@ -110,23 +110,23 @@ class Meeting:
     first: Scene
     second: Scene
     after: int
-    stage: Stage = field(init=False)
+    stage: CrashStage = field(init=False)
     asked: bool = False
     _left: int | None = None
 
     def __post_init__(self) -> None:
-        self.stage = Stage(SYNCING, heard=self._hear, slow=True)
+        self.stage = CrashStage(SYNCING, heard=self._hear, slow=True)
 
     def play(self) -> History:
         """The story to its end; where the plan was over by then, the second comes after it."""
         self.stage.play([*self.before, self._begin, self._end, rest])
         return history_of(self.stage)
 
-    def _begin(self, stage: Stage) -> None:
+    def _begin(self, stage: CrashStage) -> None:
         self._left = self.after
         self.first(stage)
 
-    def _end(self, stage: Stage) -> None:
+    def _end(self, stage: CrashStage) -> None:
         self._left = None
         if not self.asked:
             self.second(stage, author=BEN)
@@ -141,14 +141,14 @@ class Meeting:
             self._left -= 1
 
 
-def shown(stage: Stage) -> dict[int, int]:
+def shown(stage: CrashStage) -> dict[int, int]:
     """The tasks that every list shows as running, each with its generation."""
     [syncer] = [one for one in stage.processes if one.component.name == "state-syncer"]
     tasks = tasks_of(syncer.owner.held[JOB].row, Sightings(), {})
     return {one.task: one.report.specs for one in tasks if one.state == "running" and one.report}
 
 
-def runs(stage: Stage) -> dict[int, int]:
+def runs(stage: CrashStage) -> dict[int, int]:
     """The same, by those who run them."""
     running = stage.managers.sites[JOB].running
     return {task: one.generation for task, one in sorted(running.items())}
@@ -156,9 +156,9 @@ def runs(stage: Stage) -> dict[int, int]:
 
 def test_a_job_whose_containers_are_gone_runs_elsewhere_when_it_is_told_to() -> None:
     """Nobody is left to say that its tasks have stopped."""
-    stage = Stage(SYNCING)
+    stage = CrashStage(SYNCING)
 
-    def gone(stage: Stage) -> None:
+    def gone(stage: CrashStage) -> None:
         stage.managers.sites.clear()
         stage.managers.tier = "spare"
 
@@ -173,7 +173,7 @@ def test_a_job_whose_containers_are_gone_runs_elsewhere_when_it_is_told_to() -> 
 @pytest.mark.parametrize("before", [[], [TWO], [TWO, DELETE]])
 def test_what_runs_nowhere_is_never_said_to_run(before: list[Scene]) -> None:
     """Its tier is misspelt, and nobody corrects it: in the end somebody is called."""
-    stage = Stage(SYNCING)
+    stage = CrashStage(SYNCING)
     stage.play([*before, AWAY, *[rest] * 12])
     history = history_of(stage)
     assert [*check_syncs(history)] == []

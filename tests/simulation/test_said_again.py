@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.shard_manager.decide import component
 from events.generated.records import ShardAdded
 from events.topics import CONTAINERS, place
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.timing import Timing
 from simulation.bounds import bounded
 from simulation.log import PARTITION, TICKS
 from simulation.process import read_on, reader
-from simulation.world import START_MS, World
+from simulation.world import START_MS, SimulatedWorld
 
 LIVES = place(CONTAINERS, PARTITION)
 FAULTS_MS = 600_000
@@ -21,7 +21,7 @@ KEPT_MS = Timing().again_ms + 900_000
 """An hour, and as long as one that slept or was mute may be late with what it says again."""
 
 
-def row_of(owner: Owner[Fleet], world: World) -> Fleet:
+def row_of(owner: Stepper[TierFleet], world: SimulatedWorld) -> TierFleet:
     order = sorted(owner.places - {TICKS})
     read_on(owner, world.log, [TICKS, *order])
     row = owner.held["default/placement"].row
@@ -32,7 +32,7 @@ def row_of(owner: Owner[Fleet], world: World) -> Fleet:
 @pytest.mark.parametrize("seed", [4, 10])
 def test_the_last_hour_tells_who_lives_and_who_holds_what(seed: int) -> None:
     """They began in ten minutes full of faults, and have lived on since."""
-    world = World(seed, FAULTS_MS)
+    world = SimulatedWorld(seed, FAULTS_MS)
     with bounded(world.swarm.bounds):
         world.run()
         while world.clock.now_ms < START_MS + FAULTS_MS + 2 * KEPT_MS:

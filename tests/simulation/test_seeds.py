@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from simulation.coverage import REACHED
 from simulation.faults import KINDS, LEAST_FAULTS, OF_CONTAINERS
-from simulation.marks import REACHED
 from simulation.run import run_seed
 from tests.simulation.seeds import outcomes
 

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fastapi import APIRouter, FastAPI
 from starlette.staticfiles import StaticFiles
@@ -18,32 +17,28 @@ from turbine.api import (
     changes,
     command,
     documents,
-    fleet,
     jobs,
     journal,
     overview,
-    platform,
     problems,
     stream,
     tasks,
     tiers,
     whatif,
 )
-from turbine.api.asking import Desk, Known, known
-from turbine.api.guard import Guard, Rules
+from turbine.api.desk import Desk, NotModified, known
+from turbine.api.guard import GuardRules, RequestGuard
 
 PAGE = Path(__file__).resolve().parents[1] / "dashboard"
 PREFIX = "/api/v1"
 VERSION = "1.0.0"
 PARTS = (
-    fleet,
     overview,
     jobs,
     tasks,
     journal,
     tiers,
     documents,
-    platform,
     changes,
     whatif,
     stream,
@@ -63,11 +58,11 @@ _IMPORT_MAP = re.compile(
 
 def make_app(
     desk: Desk,
-    rules: Rules,
+    rules: GuardRules,
     *,
     page: Path = PAGE,
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
-) -> Guard:
+) -> RequestGuard:
     """The whole of it, as what a server runs."""
     app = FastAPI(
         title="Turbine",
@@ -81,7 +76,7 @@ def make_app(
     )
     app.state.desk = desk
     problems.install(app)
-    app.add_exception_handler(Known, known)
+    app.add_exception_handler(NotModified, known)
     api = APIRouter(prefix=PREFIX)
     for one in PARTS:
         api.include_router(one.router)
@@ -90,7 +85,7 @@ def make_app(
     if (page / "index.html").is_file():
         app.mount("/", StaticFiles(directory=page, html=True), name="page")
     hashes = hashes_of(page / "index.html")
-    return Guard(app, replace(rules, script_hashes=hashes))
+    return RequestGuard(app, replace(rules, script_hashes=hashes))
 
 
 def hashes_of(page: Path) -> tuple[str, ...]:
@@ -101,9 +96,3 @@ def hashes_of(page: Path) -> tuple[str, ...]:
         "sha256-" + base64.b64encode(hashlib.sha256(found).digest()).decode()
         for found in _IMPORT_MAP.findall(page.read_bytes())
     )
-
-
-def openapi_of(guard: Guard) -> dict[str, Any]:
-    """The document of the app behind a guard."""
-    assert isinstance(guard.app, FastAPI)
-    return guard.app.openapi()

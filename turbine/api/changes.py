@@ -13,18 +13,18 @@ from fastapi import APIRouter, Path, Response
 from events.generated.records import ConfigChangeProposed, JobConfigRejected
 from events.job_config.strict_json import Malformed, parse_json, shorten, split_path
 from events.topics import LAYERS
-from projections.fleet import Fleet
-from turbine.api.asking import AtDesk, Desk
-from turbine.api.jobs import meant
+from projections.fleet import TierFleet
+from turbine.api.desk import AtDesk, Desk
+from turbine.api.jobs import existing
 from turbine.api.plans import Fingerprint
-from turbine.api.problems import Refusal, told
-from turbine.api.shapes_more import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
-from turbine.api.writing import Change, Wish
-from turbine.failures import Failed
+from turbine.api.problems import RequestRefused, invalid, told
+from turbine.api.shapes import ApplyAsked, ChangeAsked, VerdictAnswer, WishAsked
+from turbine.api.writing import LayerChange, OperatorWish
+from turbine.read.answers.dry_run import try_change
 from turbine.read.answers.scaling import flat
-from turbine.read.answers.trial import try_change
 from turbine.read.differences import differences
-from turbine.read.moments import now_ms, parse_span
+from turbine.read.moments import BadMoment, now_ms, parse_span
+from turbine.read.plain import JsonObject, plain
 from turbine.read.state.view import View
 from turbine_client.creating import (
     makes_a_job,
@@ -39,14 +39,12 @@ from turbine_client.positions import format_vector
 from turbine_client.publish import encoded
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
-Row = dict[str, Any]
-
 DRY_MS = 60_000
 
 router = APIRouter(
     tags=["changes"], responses=told(400, 401, 403, 404, 409, 411, 413, 415, 422, 503, 504)
 )
-WAITED: dict[int | str, dict[str, Any]] = {
+WAITED: dict[int | str, JsonObject] = {
     202: {"model": VerdictAnswer, "description": "No verdict yet; the change may yet stand."}
 }
 JobName = Annotated[str, Path(max_length=200, description="Of a job.")]
@@ -68,7 +66,7 @@ def change(desk: AtDesk, response: Response, asked: ChangeAsked) -> Any:
     return _plan_change(desk, desk.reading.view(None), wanted)
 
 
-def change_of(asked: ChangeAsked) -> Change:
+def change_of(asked: ChangeAsked) -> LayerChange:
     """What is asked, checked as far as it can be before it is sent."""
     set_ = strict(asked.set)
     for path in asked.clear:
@@ -80,9 +78,9 @@ def change_of(asked: ChangeAsked) -> Change:
         raise invalid("the change is empty; say what to set or to clear", "body.set")
     try:
         span_ms = None if asked.expires is None else parse_span(asked.expires, "expires")
-    except Failed as bad:
+    except BadMoment as bad:
         raise invalid(str(bad), "body.expires") from None
-    return Change(
+    return LayerChange(
         job=checked_job(asked.job, "body.job"),
         layer=asked.layer,
         set=set_,
@@ -95,21 +93,21 @@ def change_of(asked: ChangeAsked) -> Change:
     )
 
 
-def check_meant(wanted: Change, view: View) -> None:
+def check_meant(wanted: LayerChange, view: View) -> None:
     """Refuses a whole config for a job that is not there, where nobody said that it be made, and a
     tier that is not there."""
     if said := no_such_tier(tier_of(wanted.set), view.defined):
-        raise Refusal(422, "no-such-tier", said, "body.set.tier")
+        raise RequestRefused(422, "no-such-tier", said, "body.set.tier")
     known = view.jobs.get(wanted.job)
     if wanted.layer != "base" or wanted.create or (known is not None and known.job.alive):
         return
     if makes_a_job(wanted.set):
         names = [one.job.name for one in view.jobs.values() if one.job.alive]
         sentence = with_nearest(not_meant(wanted.job), wanted.job, names)
-        raise Refusal(404, "no-such-job", sentence, "body.job")
+        raise RequestRefused(404, "no-such-job", sentence, "body.job")
 
 
-def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
+def strict(value: JsonObject, name: str = "set") -> JsonObject:
     """The value as the components will read it, within the bounds of JSON in the log."""
     try:
         found = parse_json(json.dumps(value), what=name)
@@ -119,19 +117,19 @@ def strict(value: dict[str, Any], name: str = "set") -> dict[str, Any]:
     return found
 
 
-def _plan_change(desk: Desk, view: View, wanted: Change) -> Row:
+def _plan_change(desk: Desk, view: View, wanted: LayerChange) -> JsonObject:
     known = view.jobs.get(wanted.job)
     body = check_size(wanted)
     job, sync = (None, None) if known is None else (known.job, known.sync)
     trial = try_change(job, sync, wanted.layer, body, now_ms())
     made = differences(trial.before, trial.after)
-    plain = trial.verdict.to_plain()
-    row: Row = {
+    told = trial.verdict.to_plain()
+    row: JsonObject = {
         "job": wanted.job,
         "layer": wanted.layer,
-        "version": plain["version"],
+        "version": told["version"],
         "base": format_vector(view.at),
-        "differences": [one.to_plain() for one in made],
+        "differences": plain(made),
         "before": trial.before,
         "after": trial.after,
         "command": command_of(wanted),
@@ -139,7 +137,7 @@ def _plan_change(desk: Desk, view: View, wanted: Change) -> Row:
     if isinstance(trial.verdict, JobConfigRejected):
         return row | {
             "verdict": "rejected",
-            **{name: plain[name] for name in ("reason", "path", "explanation")},
+            **{name: told[name] for name in ("reason", "path", "explanation")},
         }
     at = LAYERS.index(wanted.layer)
     version = 0 if known is None else known.job.layers[at].version
@@ -151,7 +149,7 @@ def _plan_change(desk: Desk, view: View, wanted: Change) -> Row:
     return row | {"verdict": "accepted", "plan": plan, "expires_ms": expires_ms}
 
 
-def check_size(wanted: Change) -> ConfigChangeProposed:
+def check_size(wanted: LayerChange) -> ConfigChangeProposed:
     """What would be sent, under an id as long as a real one; TooLarge where no message holds it."""
     body = ConfigChangeProposed(
         change_id=change_id(now_ms() + DRY_MS, "dry-run".zfill(32)),
@@ -167,7 +165,7 @@ def check_size(wanted: Change) -> ConfigChangeProposed:
     return body
 
 
-def command_of(wanted: Change) -> str:
+def command_of(wanted: LayerChange) -> str:
     """The same on the command line."""
     words = ["turbine", "publish", "change", wanted.job, "--layer", wanted.layer]
     words += ["--create"] if wanted.create else []
@@ -203,7 +201,7 @@ def of_job(name: str) -> Fingerprint:
 )
 def pause(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) -> Any:
     """All its tasks stop, and stay so."""
-    return _ask(desk, response, Wish("pause", job, asked.reason, asked.author), asked)
+    return _ask(desk, response, OperatorWish("pause", job, asked.reason, asked.author), asked)
 
 
 @router.post(
@@ -211,7 +209,7 @@ def pause(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) -> A
 )
 def resume(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) -> Any:
     """A job that an operator paused runs again."""
-    return _ask(desk, response, Wish("resume", job, asked.reason, asked.author), asked)
+    return _ask(desk, response, OperatorWish("resume", job, asked.reason, asked.author), asked)
 
 
 @router.post(
@@ -219,32 +217,29 @@ def resume(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) -> 
 )
 def release(desk: AtDesk, response: Response, job: JobName, asked: WishAsked) -> Any:
     """A quarantined job is tried again."""
-    return _ask(desk, response, Wish("release", job, asked.reason, asked.author), asked)
+    return _ask(desk, response, OperatorWish("release", job, asked.reason, asked.author), asked)
 
 
-def _ask(desk: Desk, response: Response, wish: Wish, asked: WishAsked) -> Any:
+def _ask(desk: Desk, response: Response, wish: OperatorWish, asked: WishAsked) -> Any:
     view = desk.reading.view(None)
-    known = view.jobs.get(checked_job(wish.subject, "path.job"))
-    if known is None or not known.existed:
-        raise Refusal(
-            404,
-            "no-such-job",
-            f"there is no job {wish.subject}{meant(view, wish.subject)}; GET jobs lists all",
-            "path.job",
-        )
+    existing(view, checked_job(wish.subject, "path.job"), "path.job")
     wish = replace(wish, author=wish.author or user())
     if not asked.dry_run:
         return answered(desk.writer.ask(wish, asked.wait_s), response)
-    plan, expires_ms = desk.plans.keep(
+    plan = desk.plans.keep(
         wish.subject, view, of_job(wish.subject), lambda wait_s: desk.writer.ask(wish, wait_s)
     )
+    return {"job": wish.subject, **_planned(view, plan, wish, wish.subject)}
+
+
+def _planned(view: View, plan: tuple[str, int], wish: OperatorWish, *words: str) -> JsonObject:
+    """A plan that was kept, with the words of the command line for what it is about."""
     return {
         "verdict": "planned",
-        "job": wish.subject,
-        "plan": plan,
+        "plan": plan[0],
         "base": format_vector(view.at),
-        "expires_ms": expires_ms,
-        "command": shlex.join(["turbine", wish.verb, wish.subject, "--reason", wish.reason]),
+        "expires_ms": plan[1],
+        "command": shlex.join(["turbine", wish.verb, *words, "--reason", wish.reason]),
     }
 
 
@@ -253,25 +248,25 @@ def _ask(desk: Desk, response: Response, wish: Wish, asked: WishAsked) -> Any:
 )
 def drain(desk: AtDesk, container: ContainerName, asked: WishAsked) -> Any:
     """It gives its shards away, and gets no new ones."""
-    return _tell(desk, Wish("drain", container, asked.reason, asked.author), asked)
+    return _tell(desk, OperatorWish("drain", container, asked.reason, asked.author), asked)
 
 
 @router.post(
     "/containers/{container}/undrain", response_model=VerdictAnswer, summary="Undrain a container"
 )
 def undrain(desk: AtDesk, container: ContainerName, asked: WishAsked) -> Any:
-    """It gets shards again."""
-    return _tell(desk, Wish("undrain", container, asked.reason, asked.author), asked)
+    """Has a drained container take shards again."""
+    return _tell(desk, OperatorWish("undrain", container, asked.reason, asked.author), asked)
 
 
-def _tell(desk: Desk, wish: Wish, asked: WishAsked) -> Any:
+def _tell(desk: Desk, wish: OperatorWish, asked: WishAsked) -> Any:
     view, name = desk.reading.view(None), wish.subject
     names = {one for row in view.tiers.values() for one in row.lives if _is_in(row, one)}
     tier = next(
         (tier for tier, row in view.tiers.items() if name in row.lives and _is_in(row, name)), None
     )
     if tier is None:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-container",
             f"there is no container {shorten(name)}{perhaps(name, names)};"
@@ -280,25 +275,17 @@ def _tell(desk: Desk, wish: Wish, asked: WishAsked) -> Any:
         )
     wish = replace(wish, author=wish.author or user())
 
-    def act(_: float) -> Row:
+    def act(_: float) -> JsonObject:
         return {"verdict": "asked", "container": name, "change_id": desk.writer.tell(wish)}
 
     if not asked.dry_run:
         return act(0)
-    plan, expires_ms = desk.plans.keep(name, view, _of_container(tier, name), act)
-    return {
-        "verdict": "planned",
-        "container": name,
-        "plan": plan,
-        "base": format_vector(view.at),
-        "expires_ms": expires_ms,
-        "command": shlex.join(
-            ["turbine", wish.verb, "container", name, "--tier", tier, "--reason", wish.reason]
-        ),
-    }
+    plan = desk.plans.keep(name, view, _of_container(tier, name), act)
+    words = ("container", name, "--tier", tier)
+    return {"container": name, **_planned(view, plan, wish, *words)}
 
 
-def _is_in(row: Fleet, name: str) -> bool:
+def _is_in(row: TierFleet, name: str) -> bool:
     return row.lives[name].tier == row.tier
 
 
@@ -333,7 +320,7 @@ def apply(
 # --- verdicts
 
 
-def answered(verdict: Verdict | Row, response: Response) -> Row:
+def answered(verdict: Verdict | JsonObject, response: Response) -> JsonObject:
     """The verdict as an answer; a refusal as a problem. What needs none is an answer already."""
     match verdict:
         case dict():
@@ -346,19 +333,16 @@ def answered(verdict: Verdict | Row, response: Response) -> Row:
         case Rejected():
             status = {"stale": 409, "no-such-job": 404}.get(verdict.reason, 422)
             sentence = f"{verdict.job}: {verdict.explanation}"
-            raise Refusal(status, f"rejected-{verdict.reason}", sentence, verdict.path or None)
+            raise RequestRefused(
+                status, f"rejected-{verdict.reason}", sentence, verdict.path or None
+            )
         case _:
             assert_never(verdict)
 
 
-def told_of(verdict: Accepted | Unknown) -> Row:
+def told_of(verdict: Accepted | Unknown) -> JsonObject:
     """As JSON, named as the command line names it."""
     return {**asdict(verdict), "verdict": type(verdict).__name__.lower()}
-
-
-def invalid(sentence: str, place: str) -> Refusal:
-    """Something in the body is not what it should be."""
-    return Refusal(422, "invalid-request", sentence, place)
 
 
 def checked_job(name: str, place: str) -> str:

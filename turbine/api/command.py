@@ -15,15 +15,15 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from turbine.api.asking import AtDesk, Desk
-from turbine.api.problems import Refusal
+from turbine.api.desk import AtDesk, Desk
+from turbine.api.problems import RequestRefused, invalid
 from turbine.cli.here import invoke
-from turbine.cli.naming import reading
 from turbine.cli.options import Chosen, NotElsewhere
 from turbine.cli.stamp import stamp
+from turbine.cli.table import reading
 from turbine.cli.terminal import Terminal, writing_to
 from turbine.read.moments import set_now
-from turbine_client.settings import BadSettings
+from turbine.read.sources.source import NoInstallation
 
 RUNNING_MAX = 4
 """At once: each may fold a part of the log, and pages are to be answered meanwhile."""
@@ -38,7 +38,7 @@ OURS = stamp()
 _running = threading.BoundedSemaphore(RUNNING_MAX)
 
 
-class Asked(BaseModel):
+class CommandRequest(BaseModel):
     """A line, and all of where it was typed that what it prints depends on."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -54,7 +54,7 @@ class Asked(BaseModel):
 
 
 @dataclass(slots=True)
-class Said:
+class CommandOutput:
     """What a command writes on both streams, in its order."""
 
     parts: list[tuple[str, str]] = field(default_factory=list)
@@ -62,10 +62,10 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class CommandStream:
     """One of them, which says of itself what the asker's is."""
 
-    said: Said
+    said: CommandOutput
     name: str
     tty: bool
 
@@ -73,7 +73,7 @@ class Stream:
         """Keeps it; a refusal where it becomes too much."""
         self.said.length += len(text)
         if self.said.length > SAID_MAX:
-            raise Refusal(413, "too-long", f"the answer has more than {SAID_MAX} characters")
+            raise RequestRefused(413, "too-long", f"the answer has more than {SAID_MAX} characters")
         self.said.parts.append((self.name, text))
         return len(text)
 
@@ -91,9 +91,9 @@ def command(desk: AtDesk, asked: Annotated[str, Query(max_length=ASKED_MAX)]) ->
     given = _given(asked)
     _check(desk, given)
     if not _running.acquire(blocking=False):
-        raise Refusal(503, "busy", f"{RUNNING_MAX} lines are being answered already")
+        raise RequestRefused(503, "busy", f"{RUNNING_MAX} lines are being answered already")
     try:
-        said = Said()
+        said = CommandOutput()
         # In a context of its own: nothing of a line is left to the next one of this thread.
         code = contextvars.copy_context().run(_run, desk, given, said)
     finally:
@@ -101,37 +101,39 @@ def command(desk: AtDesk, asked: Annotated[str, Query(max_length=ASKED_MAX)]) ->
     return {"code": code, "said": said.parts}
 
 
-def _given(asked: str) -> Asked:
+def _given(asked: str) -> CommandRequest:
     try:
-        return Asked.model_validate_json(asked)
+        return CommandRequest.model_validate_json(asked)
     except ValidationError:
-        raise Refusal(
-            422, "invalid-request", "this is for the command line of the same build", "query.asked"
-        ) from None
+        raise invalid("this is for the command line of the same build", "query.asked") from None
 
 
-def _check(desk: Desk, given: Asked) -> None:
+def _check(desk: Desk, given: CommandRequest) -> None:
     """Refuses what this API cannot answer as it would be answered there."""
     if reading(given.words) is None:
-        raise Refusal(403, "no-reading", "this is no line that only reads the log", "query.asked")
+        raise RequestRefused(
+            403, "no-reading", "this is no line that only reads the log", "query.asked"
+        )
     if given.stamp != OURS:
-        raise Refusal(409, "another-build", "it runs another build; start it again", "query.asked")
+        raise RequestRefused(
+            409, "another-build", "it runs another build; start it again", "query.asked"
+        )
     try:
-        settings = desk.reading.log.settings
+        settings = desk.log.settings
         own, prefix = settings.bootstrap, settings.prefix
-    except BadSettings:
-        own, prefix = desk.reading.log.source.name, given.prefix
+    except NoInstallation:
+        own, prefix = desk.log.source.name, given.prefix
     if given.bootstrap not in ("", own) or given.prefix not in ("", prefix):
         there = f"{own} with the prefix {prefix}" if given.prefix != prefix else own
         meant = ", ".join(filter(None, (given.bootstrap, given.prefix)))
         sentence = f"it reads the log at {there}, and {meant} is meant"
-        raise Refusal(409, "another-log", sentence, "query.asked")
+        raise RequestRefused(409, "another-log", sentence, "query.asked")
 
 
-def _run(desk: Desk, given: Asked, said: Said) -> int:
+def _run(desk: Desk, given: CommandRequest, said: CommandOutput) -> int:
     here = Terminal(
-        Stream(said, "out", given.tty),
-        Stream(said, "err", given.tty),
+        CommandStream(said, "out", given.tty),
+        CommandStream(said, "err", given.tty),
         given.tty,
         given.columns,
         given.environment,
@@ -141,4 +143,6 @@ def _run(desk: Desk, given: Asked, said: Said) -> int:
         try:
             return invoke(given.words, Chosen(held=desk.freshness.log_now()))
         except NotElsewhere:
-            raise Refusal(403, "no-reading", "the command asks for more than the log") from None
+            raise RequestRefused(
+                403, "no-reading", "the command asks for more than the log"
+            ) from None

@@ -5,71 +5,93 @@ from __future__ import annotations
 import hashlib
 import html
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from importlib.metadata import version
+from pathlib import Path as FilePath
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Request
-from prometheus_client import CONTENT_TYPE_LATEST
+from fastapi import APIRouter, Path, Request
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
+from components.runtime.process.metrics import BUILD
 from events.job_config.policies.table import SETTINGS
+from events.job_config.strict_json import shorten
 from events.topics import JOURNAL
-from turbine.api.asking import AtDesk, Desk, Known, matches
-from turbine.api.metrics import exposition
-from turbine.api.problems import Refusal, told
-from turbine.api.shapes import Json
-from turbine.api.shapes_more import PoliciesAnswer
+from turbine.api.desk import AtDesk, Desk, NotModified, matches
+from turbine.api.paging import Items
+from turbine.api.problems import RequestRefused, told
 from turbine.contract.document import Installation, document
+from turbine.exporter.families import Beside, MetricOptions, families
+from turbine.read.answers import policies as of_policies
 from turbine.read.answers.platform import TopicLine
 from turbine.read.answers.platform import topics as topics_of
-from turbine.read.answers.policies import rows_of
+from turbine.read.plain import JsonObject
 
 SCOREBOARD_BYTES_MAX = 16 * 1024 * 1024
-RECORDED = Path(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
+RECORDED = FilePath(__file__).resolve().parents[1] / "dashboard" / "scoreboard.json"
 """What `turbine scoreboard` told once; how and of what stands in it."""
 
 router = APIRouter(tags=["documents"], responses=told(422, 503))
 roots = APIRouter(include_in_schema=False)
+[_OWN] = (one.name for one in BUILD.describe())
 
 
 @dataclass(frozen=True, slots=True)
-class Topics:
-    """All topics of the table."""
+class Policies:
+    """All scaling policies that there are."""
 
-    items: tuple[TopicLine, ...]
+    items: tuple[of_policies.PolicyLine, ...]
 
 
-@router.get("/policies", response_model=PoliciesAnswer, summary="Policies and their settings")
+@router.get("/policies", response_model=Policies, summary="Policies and their settings")
 def policies() -> Any:
     """Each setting with its default, what it may be, and what it means."""
-    return {"items": [{"policy": name, "settings": rows_of(name)} for name in SETTINGS]}
+    return Policies(tuple(map(of_policies.policy, SETTINGS)))
 
 
-@router.get("/topics", response_model=Topics, summary="The topics and where they end")
+@router.get(
+    "/policies/{policy}",
+    response_model=of_policies.PolicyLine,
+    summary="One policy and its settings",
+    responses=told(404),
+)
+def policy(policy: Annotated[str, Path(max_length=200)]) -> Any:
+    """Each setting with its default, what it may be, and what it means."""
+    if policy not in SETTINGS:
+        known = ", ".join(SETTINGS)
+        sentence = f"there is no policy {shorten(policy)}; use one of {known}"
+        raise RequestRefused(404, "no-such-policy", sentence, "path.policy")
+    return of_policies.policy(policy)
+
+
+@router.get("/topics", response_model=Items[TopicLine], summary="The topics and where they end")
 def topics(desk: AtDesk) -> Any:
     """What lies on each, by whose hand, and how far it reaches."""
-    return Topics(topics_of(desk.reading.log))
+    return Items(topics_of(desk.log))
 
 
-@router.get("/contract", response_model=Json, summary="What a stranger may publish and read")
+@router.get("/contract", response_model=JsonObject, summary="What a stranger may publish and read")
 def contract(request: Request, desk: AtDesk) -> Any:
     """Topics and schemas as AsyncAPI 3, with the brokers of this installation."""
     return _tagged(request, contract_of(desk))
 
 
-def contract_of(desk: Desk) -> dict[str, Any]:
+def contract_of(desk: Desk) -> JsonObject:
     """The contract, for what is known of the installation: of a file, no broker."""
-    source = desk.reading.log.source
+    source = desk.log.source
     usual = Installation()
     of = source.settings if source.name == "the broker" else usual
-    count = desk.reading.log.counts[JOURNAL]
+    count = desk.log.counts[JOURNAL]
     return document(Installation(of.bootstrap, count, prefix=of.prefix))
 
 
 @router.get(
     "/scoreboard",
-    response_model=Json,
+    response_model=JsonObject,
     summary="How the policies score",
     responses=told(404),
 )
@@ -79,7 +101,7 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
     path = desk.scoreboard or RECORDED
     try:
         if path.stat().st_size > SCOREBOARD_BYTES_MAX:
-            raise Refusal(
+            raise RequestRefused(
                 404,
                 "no-scoreboard",
                 f"{path.name} has more than {SCOREBOARD_BYTES_MAX} bytes, so it is no scoreboard;"
@@ -87,7 +109,7 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
             )
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-scoreboard",
             f"{path.name} cannot be read as JSON; make it anew with `turbine scoreboard -o json`",
@@ -96,12 +118,12 @@ def scoreboard(request: Request, desk: AtDesk) -> Any:
     return _tagged(request, plain | {"recorded": desk.scoreboard is None})
 
 
-def _tagged(request: Request, value: dict[str, Any]) -> Response:
+def _tagged(request: Request, value: JsonObject) -> Response:
     """With a tag of its content."""
     body = json.dumps(value, ensure_ascii=False).encode()
     etag = f'W/"{hashlib.sha256(body).hexdigest()[:32]}"'
     if matches(request.headers.get("if-none-match", ""), etag):
-        raise Known({"ETag": etag})
+        raise NotModified({"ETag": etag})
     return Response(body, media_type="application/json", headers={"ETag": etag})
 
 
@@ -116,14 +138,36 @@ def asyncapi(request: Request, desk: AtDesk) -> Response:
 
 @roots.get("/openapi.json")
 def openapi(request: Request) -> Response:
-    """This API."""
+    """The document of this API itself."""
     return JSONResponse(request.app.openapi())
+
+
+class FleetCollector(Collector):
+    """The fleet as it is when somebody looks."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def collect(self) -> Iterator[Metric]:
+        """As the exporter tells it, and who follows."""
+        desk = self._desk
+        beside = Beside(version("turbine"), sse_clients=desk.feed.readers)
+        for one in families(desk.views.view(), desk.views.tally(), beside, MetricOptions()):
+            if one.name != _OWN:  # the process says that itself
+                yield one
+
+
+def _exposition(desk: Desk) -> bytes:
+    """What the fleet and this process say of themselves."""
+    of_fleet = CollectorRegistry(auto_describe=False)
+    of_fleet.register(FleetCollector(desk))
+    return generate_latest(of_fleet) + generate_latest(REGISTRY)
 
 
 @roots.get("/metrics")
 def metrics(desk: AtDesk) -> Response:
     """What the fleet and this process tell Prometheus."""
-    return Response(exposition(desk), media_type=CONTENT_TYPE_LATEST)
+    return Response(_exposition(desk), media_type=CONTENT_TYPE_LATEST)
 
 
 @roots.get("/docs")
@@ -132,7 +176,7 @@ def docs(request: Request) -> HTMLResponse:
     return HTMLResponse(page_of(request.app.openapi()))
 
 
-def page_of(openapi: dict[str, Any]) -> str:
+def page_of(openapi: JsonObject) -> str:
     """A page that lists each operation with its parameters."""
     rows = [
         _operation(path, method, one)
@@ -150,7 +194,7 @@ def page_of(openapi: dict[str, Any]) -> str:
     )
 
 
-def _operation(path: str, method: str, one: dict[str, Any]) -> str:
+def _operation(path: str, method: str, one: JsonObject) -> str:
     named = "".join(
         f"<li><code>{_text(each['name'])}</code> ({_text(each['in'])})"
         f"{' ' + _text(each['description']) if each.get('description') else ''}</li>"

@@ -8,9 +8,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from turbine.api.reading import Views
 from turbine.read.sources.log import Log, Standing
-from turbine.read.state.decisions import Spot
+from turbine.read.state.decisions import DecisionSpot
+from turbine.read.state.live import LiveLog
 from turbine.read.state.looking import look_up
 
 HELD = 2000
@@ -22,7 +22,7 @@ WAIT_S = 1.0
 class Feed:
     """Wakes who follows, and reads for all of them once. Asked from any thread."""
 
-    def __init__(self, log: Log, views: Views, held: int = HELD) -> None:
+    def __init__(self, log: Log, views: LiveLog, held: int = HELD) -> None:
         self._log, self._views, self._most = log, views, held
         self._lock = threading.Lock()
         self._held: OrderedDict[tuple[str, int], Standing] = OrderedDict()
@@ -31,7 +31,7 @@ class Feed:
         self._thread = threading.Thread(target=self._run, name="feed", daemon=True)
 
     def start(self) -> Feed:
-        """Begins to wake."""
+        """Begins to wake those who follow."""
         self._thread.start()
         return self
 
@@ -44,7 +44,7 @@ class Feed:
                 self.wake()
 
     def wake(self) -> None:
-        """Something may have come."""
+        """Whoever follows looks, as something may have come."""
         with self._lock:
             wakes = list(self._wakes.values())
         for wake in wakes:
@@ -61,7 +61,7 @@ class Feed:
         return self._stop.is_set()
 
     def close(self) -> None:
-        """Wakes nobody any more."""
+        """Wakes nobody from now on."""
         self.end()
         if self._thread.is_alive():
             self._thread.join(10)
@@ -70,7 +70,7 @@ class Feed:
 
     @property
     def readers(self) -> int:
-        """How many follow."""
+        """How many follow the feed now."""
         return len(self._wakes)
 
     @contextmanager
@@ -101,7 +101,7 @@ class Feed:
         spots, rest = found
         return self.read(spots), rest
 
-    def read(self, spots: Sequence[Spot]) -> list[Standing]:
+    def read(self, spots: Sequence[DecisionSpot]) -> list[Standing]:
         """What lies there: as it is held, else from the log."""
         with self._lock:
             known = {

@@ -10,18 +10,19 @@ import threading
 from collections.abc import Callable, Mapping
 
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from projections.syncs import Sync
-from turbine.api.problems import Refusal
-from turbine.api.reading import Views
+from turbine.api.problems import RequestRefused
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
+from turbine.read.state.framed import FramedLog
+from turbine.read.state.live import LiveLog
 from turbine.read.state.view import View
 from turbine_client.clients import knock
 from turbine_client.identity import is_job_id
 from turbine_client.reading import Asker
-from turbine_client.settings import BadSettings
 
 WAIT_S = 1.5
 """Views that are followed are a poll behind; who has to wait longer folds the log sooner itself."""
@@ -29,7 +30,7 @@ LULL_S = 0.5
 """After it, it is looked whether anything lies between what was read and the end at all."""
 
 
-class Followed(Log):
+class Followed(FramedLog):
     """A log with a view of it, which has read as far as the log went when it was asked for."""
 
     def __init__(self, log: Log, view: View) -> None:
@@ -37,7 +38,7 @@ class Followed(Log):
         self.source, self.counts, self._view = log.source, log.counts, view
 
     def held(self) -> View:
-        """All of it."""
+        """The view of the whole log."""
         return self._view
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
@@ -58,18 +59,18 @@ class Followed(Log):
         *,
         job: str | None = None,
         end: Mapping[str, int] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> dict[str, Sync]:
         """As the view has them, where nobody wants to be told of records."""
-        if end is not None or heed is not None:
-            return super().syncs(job=job, end=end, heed=heed)
+        if end is not None or observer is not None:
+            return super().syncs(job=job, end=end, observer=observer)
         return {
             name: one.sync
             for name, one in sorted(self._view.jobs.items())
             if one.sync is not None and job in (None, name) and is_job_id(name)
         }
 
-    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> TierFleet | None:
         """As the view has it."""
         return self._view.tiers.get(tier) if end is None else super().fleet(tier, end=end)
 
@@ -77,7 +78,7 @@ class Followed(Log):
 class Freshness:
     """Knows how far the log goes now, and has the views read that far. Asked from any thread."""
 
-    def __init__(self, log: Log, views: Views) -> None:
+    def __init__(self, log: Log, views: LiveLog) -> None:
         self._log, self._views = log, views
         self._places = log.places(topics_of(log))
         self._lock = threading.Lock()
@@ -93,11 +94,11 @@ class Freshness:
     def _ends(self) -> dict[str, int]:
         try:
             settings = self._log.settings
-        except BadSettings:  # a log in a file, or in memory
+        except NoInstallation:  # a log in a file, or in memory
             return self._log.source.ends(self._places)
         silent = knock(settings)
         if silent:
-            raise Refusal(503, "no-broker", f"its broker does not answer ({silent})")
+            raise RequestRefused(503, "no-broker", f"its broker does not answer ({silent})")
         with self._lock:
             # One client for all: to make one takes longer than to ask it.
             if self._asker is None:
@@ -115,11 +116,11 @@ class Freshness:
         wanted = {where: n for where, n in end.items() if where in lies}
         view = self._views.reach(wanted, WAIT_S)
         if view is None:
-            raise Refusal(503, "behind", "it has not read the log to its end")
+            raise RequestRefused(503, "behind", "it has not read the log to its end")
         return view
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Leaves the broker and stops following."""
         with self._lock:
             if self._asker is not None:
                 self._asker.client.close()

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import structlog
 
-from turbine.api.problems import PROBLEM, Refusal, problem_of
+from turbine.api.problems import PROBLEM, RequestRefused, problem_of
 
 Scope = MutableMapping[str, Any]
 Event = MutableMapping[str, Any]
@@ -35,7 +35,7 @@ UNWRITTEN = ("/api/v1/whatif",)
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class GuardRules:
     """What this server lets in."""
 
     token: str
@@ -55,11 +55,11 @@ class Rules:
 
 
 @dataclass(slots=True)
-class Guard:
+class RequestGuard:
     """The app behind its rules."""
 
     app: App
-    rules: Rules
+    rules: GuardRules
     _headers: list[tuple[bytes, bytes]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,7 +84,7 @@ class Guard:
         outward = self._outward(send, stalled)
         try:
             self._check(scope)
-        except Refusal as refusal:
+        except RequestRefused as refusal:
             await _refuse(scope, outward, refusal)
             return
         try:
@@ -122,7 +122,7 @@ class Guard:
         self._check_host(named)
         self._check_origin(named, scope)
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > TARGET_BYTES_MAX:
-            raise Refusal(
+            raise RequestRefused(
                 414, "too-long", f"path and query have at most {TARGET_BYTES_MAX} bytes", "query"
             )
         if scope["method"] not in SAFE:
@@ -134,7 +134,7 @@ class Guard:
         # A page of elsewhere can have its own name lead to this machine; it cannot choose this.
         given = named.get("host", [])
         if len(given) != 1 or _name_of(given[0]) not in self.rules.hosts:
-            raise Refusal(
+            raise RequestRefused(
                 403,
                 "foreign-host",
                 f"this is served as {' or '.join(self.rules.hosts)} only; ask for it by one of"
@@ -154,12 +154,14 @@ class Guard:
 
     def _check_writer(self, named: dict[str, list[str]]) -> None:
         if self.rules.read_only:
-            raise Refusal(403, "read-only", f"nothing can be written: {self.rules.read_only}")
+            raise RequestRefused(
+                403, "read-only", f"nothing can be written: {self.rules.read_only}"
+            )
         given = named.get("authorization", [""])[0]
         scheme, _, token = given.partition(" ")
         known = hmac.compare_digest(token.strip().encode(), self.rules.token.encode())
         if scheme.lower() != "bearer" or not known or not self.rules.token:
-            raise Refusal(
+            raise RequestRefused(
                 401,
                 "no-token",
                 "a change needs the token that stands in the file api-token of this server's"
@@ -169,8 +171,8 @@ class Guard:
             )
 
 
-def _foreign(place: str) -> Refusal:
-    return Refusal(
+def _foreign(place: str) -> RequestRefused:
+    return RequestRefused(
         403, "foreign-origin", "a page of elsewhere asks for this; open it from ours", place
     )
 
@@ -186,7 +188,7 @@ def _name_of(host: str) -> str:
 def _check_body(named: dict[str, list[str]]) -> None:
     size = named.get("content-length", ["0"])[0]
     if "transfer-encoding" in named or not (size.isascii() and size.isdigit()):
-        raise Refusal(
+        raise RequestRefused(
             411,
             "no-length",
             "give the length of the body as Content-Length",
@@ -194,7 +196,7 @@ def _check_body(named: dict[str, list[str]]) -> None:
             Connection="close",
         )
     if len(size) > 9 or int(size) > BODY_BYTES_MAX:
-        raise Refusal(
+        raise RequestRefused(
             413,
             "too-large",
             f"a body has at most {BODY_BYTES_MAX} bytes; ask for less at once",
@@ -203,7 +205,7 @@ def _check_body(named: dict[str, list[str]]) -> None:
         )
     kind = named.get("content-type", [""])[0].partition(";")[0].strip().lower()
     if int(size) and kind != "application/json":
-        raise Refusal(
+        raise RequestRefused(
             415,
             "no-json",
             "the body has to be JSON; send it with Content-Type: application/json",
@@ -211,7 +213,7 @@ def _check_body(named: dict[str, list[str]]) -> None:
         )
 
 
-async def _refuse(scope: Scope, send: Send, refusal: Refusal) -> None:
+async def _refuse(scope: Scope, send: Send, refusal: RequestRefused) -> None:
     told = problem_of(refusal.status, refusal.kind, str(refusal), scope["path"], refusal.place)
     body = json.dumps(told, ensure_ascii=False).encode()
     headers = [

@@ -7,21 +7,13 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import (
-    BUCKETS_MAX,
-    Cursor,
-    Filter,
-    Limit,
-    Looked,
-    Seen,
-    check_span,
-    time_of,
-)
+from turbine.api.desk import BUCKETS_MAX, At, Cursor, DeskView, Filter, Limit, Seen
 from turbine.api.paging import JobPage, Page, page, position_of
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, invalid, told
 from turbine.api.shapes import DecisionsAnswer, JobAnswer, SeriesAnswer
-from turbine.api.spans import begin_of, known_then, last_ms
+from turbine.api.spans import Since, Until, begin_of, known_then, span_of
 from turbine.read.answers import jobs as of_jobs
+from turbine.read.answers import lag as of_lag
 from turbine.read.answers import syncs as of_syncs
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.alerts import open_alerts
@@ -32,7 +24,7 @@ from turbine.read.answers.why_not import WhyNot
 from turbine.read.answers.why_not import why_not as answer_to
 from turbine.read.plain import plain
 from turbine.read.sources.log import Standing
-from turbine.read.state.decisions import Wanted
+from turbine.read.state.decisions import DecisionFilter
 from turbine.read.state.view import JobView, View
 from turbine_client.creating import perhaps
 
@@ -42,28 +34,24 @@ router = APIRouter(tags=["jobs"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a job.")]
 
 
-def job_of(seen: Looked, name: str) -> JobView:
-    """The job; a refusal where there never was one."""
-    found = seen.view.jobs.get(name)
+def job_of(seen: DeskView, name: str) -> JobView:
+    """The job at that moment; a refusal where there never was one."""
+    return existing(seen.view, name, "path.job", " at this position")
+
+
+def existing(view: View, name: str, place: str, when: str = "") -> JobView:
+    """The job; a refusal with the nearest name that there is, where there never was one."""
+    found = view.jobs.get(name)
     if found is None or not found.existed:
-        raise Refusal(
-            404,
-            "no-such-job",
-            f"there is no job {shorten(name)} at this position{meant(seen.view, name)};"
-            " GET jobs lists all",
-            "path.job",
-        )
+        meant = perhaps(name, (one.job.name for one in view.jobs.values() if one.job.alive))
+        sentence = f"there is no job {shorten(name)}{when}{meant}; GET jobs lists all"
+        raise RequestRefused(404, "no-such-job", sentence, place)
     return found
 
 
-def meant(view: View, name: str) -> str:
-    """The nearest name of a job that there is, for who has mistyped one."""
-    return perhaps(name, (one.job.name for one in view.jobs.values() if one.job.alive))
-
-
-def about(seen: Looked, job: str) -> Wanted:
+def about(seen: DeskView, job: str) -> DecisionFilter:
     """All decisions about a job up to that moment."""
-    return Wanted(job, upto=seen.view.at)
+    return DecisionFilter(job, upto=seen.view.at)
 
 
 @router.get(
@@ -99,6 +87,28 @@ def syncs(seen: Seen, q: Filter = "", limit: Limit = 100, cursor: Cursor = None)
     """What is in effect of each job, the plan that is on its way, and what failed."""
     found = of_syncs.syncs(seen.view, some_of(seen.lines(), q, deleted=True))
     items, after = page(found, lambda one: (one.job,), ("",), limit, cursor)
+    return Page(tuple(items), after, len(found))
+
+
+@router.get(
+    "/lag",
+    response_model=Page[of_lag.JobBehind | of_lag.TaskBehind | of_lag.PartitionBehind],
+    summary="How far jobs are behind their input",
+)
+def lag(
+    *,
+    seen: Seen,
+    q: Filter = "",
+    by: Annotated[of_lag.By, Query(description="An item for each of these.")] = "job",
+    at: At = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> Any:
+    """The worst first. Of now the broker is asked what is committed; of the past, and of a file,
+    lag is what tasks had reported."""
+    lines, log = some_of(seen.lines(), q), seen.desk.log
+    found = of_lag.look(log, seen.view, lines, by, past=at is not None)
+    items, after = page(found, of_lag.worst_first, of_lag.LIKE, limit, cursor)
     return Page(tuple(items), after, len(found))
 
 
@@ -145,19 +155,17 @@ def series(
     *,
     seen: Seen,
     job: Name,
-    since: Annotated[str | None, Query(alias="from", max_length=100)] = None,
-    until: Annotated[str | None, Query(alias="to", max_length=100)] = None,
+    since: Since = None,
+    until: Until = None,
     buckets: Annotated[int, Query(ge=1, le=BUCKETS_MAX)] = 60,
     trim: Annotated[bool, Query(description="Begin where the first is known.")] = False,
 ) -> Any:
     """What its tasks reported, by buckets of equal length; the last hour by default."""
     job_of(seen, job)
-    end_ms = time_of(until, seen.desk.now_ms(), "to", last_ms(seen))
-    begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - HOUR_MS))
-    check_span(begin_ms, end_ms)
+    begin_ms, end_ms = span_of(seen, since, until, HOUR_MS)
     if trim:
         begin_ms = begin_of(seen, job, begin_ms, end_ms)
-    points = seen.desk.reading.views.series(job, begin_ms, end_ms, buckets)
+    points = seen.desk.views.over_time.points(job, begin_ms, end_ms, buckets)
     return {"job": job, "end_ms": end_ms, **known_then(points, seen.view.at_ms)}
 
 
@@ -191,12 +199,8 @@ def why_not(
 ) -> Any:
     """What stood against it, the newest first."""
     if action not in ACTIONS:
-        raise Refusal(
-            422,
-            "invalid-request",
-            f"action: there is no such action; use one of {', '.join(ACTIONS)}",
-            "query.action",
-        )
+        sentence = f"action: there is no such action; use one of {', '.join(ACTIONS)}"
+        raise invalid(sentence, "query.action")
     found = job_of(seen, job)
     words = seen.desk.annals.words(job, seen.view.at)
-    return answer_to(seen.desk.reading.log, found.job, words, action, again=again)
+    return answer_to(seen.desk.log, found.job, words, action, again=again)

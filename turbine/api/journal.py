@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from turbine.api.asking import BUCKETS_MAX, Cursor, Limit, Seen, check_span, time_of
+from turbine.api.desk import BUCKETS_MAX, Cursor, Limit, Seen
 from turbine.api.paging import position_of
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import DecisionsAnswer, MarkersAnswer
+from turbine.api.spans import Since, Until, span_of
 from turbine.read.answers.decision import Explanation, OpenRequest
 from turbine.read.answers.journal import line_of
-from turbine.read.state.decisions import Wanted
+from turbine.read.state.decisions import DecisionFilter
 
 DAY_MS = 24 * 3_600_000
 router = APIRouter(tags=["decisions"], responses=told(422, 503))
@@ -37,7 +38,7 @@ def journal(
 ) -> Any:
     """About jobs and tiers; of one job, some kinds, one component."""
     kinds = None if kind is None else frozenset(kind.split(","))
-    wanted = Wanted(job, None, component, void, seen.view.at, kinds)
+    wanted = DecisionFilter(job, None, component, void, seen.view.at, kinds)
     annals = seen.desk.annals
     items, after = annals.page(wanted, limit, position_of(cursor, annals.knows))
     return {"items": [line_of(one) for one in items], "next": after or None}
@@ -58,7 +59,7 @@ def why(
     """Its evidence, the request it answers, what it changed, and what became of it."""
     found = seen.desk.annals.explain(id, seen.view.at)
     if found is None:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-decision",
             f"no decision and no request has the id {shorten(id)}; GET journal lists all",
@@ -70,13 +71,11 @@ def why(
 @router.get("/markers", response_model=MarkersAnswer, summary="What was decided when")
 def markers(
     seen: Seen,
-    since: Annotated[str | None, Query(alias="from", max_length=100)] = None,
-    until: Annotated[str | None, Query(alias="to", max_length=100)] = None,
+    since: Since = None,
+    until: Until = None,
     buckets: Annotated[int, Query(ge=1, le=BUCKETS_MAX)] = 240,
 ) -> Any:
     """How many decisions that stand of each class lie in each bucket; the last day by default."""
-    end_ms = time_of(until, seen.desk.now_ms(), "to", max(seen.view.now_ms, seen.view.at_ms, 1))
-    begin_ms = time_of(since, seen.desk.now_ms(), "from", max(0, end_ms - DAY_MS))
-    check_span(begin_ms, end_ms)
-    wanted = Wanted(void=False, upto=seen.view.at)
-    return seen.desk.reading.views.decisions.markers(begin_ms, end_ms, buckets, wanted)
+    begin_ms, end_ms = span_of(seen, since, until, DAY_MS)
+    wanted = DecisionFilter(void=False, upto=seen.view.at)
+    return seen.desk.views.decisions.markers(begin_ms, end_ms, buckets, wanted)

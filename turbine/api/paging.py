@@ -13,14 +13,27 @@ from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import Field
 
-from turbine.api.problems import Refusal
+from turbine.api.problems import RequestRefused, invalid
 
 T = TypeVar("T")
 Key = tuple[Any, ...]
-CURSOR_MAX = 1000
 Next = Annotated[
     str | None, Field(description="The cursor of the next page; null on the last one.")
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class Items(Generic[T]):
+    """All items that there are, on one page."""
+
+    items: tuple[T, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TierItems(Items[T]):
+    """All there are of a tier."""
+
+    tier: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +82,9 @@ def _kind(value: object) -> type:
     return float if isinstance(value, int | float) and not isinstance(value, bool) else type(value)
 
 
-def _foreign() -> Refusal:
-    return Refusal(
-        422,
-        "invalid-request",
-        "cursor: this is no cursor of this list; take `next` of an answer as it is",
-        "query.cursor",
-    )
+def _foreign() -> RequestRefused:
+    sentence = "cursor: this is no cursor of this list; take `next` of an answer as it is"
+    return invalid(sentence, "query.cursor")
 
 
 def position_of(cursor: str | None, knows: Callable[[str], bool]) -> str:

@@ -7,9 +7,9 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
-from turbine.api.problems import Refusal
+from turbine.api.problems import RequestRefused
+from turbine.read.plain import JsonObject
 from turbine.read.state.view import View
 from turbine_client.verdicts import Verdict
 
@@ -19,12 +19,12 @@ PLAN_MS = 10 * 60_000
 
 Fingerprint = Callable[[View], object]
 """What a plan rests on, of what the log says: where that is another one, the plan is void."""
-Act = Callable[[float], Verdict | dict[str, Any]]
+Act = Callable[[float], Verdict | JsonObject]
 """Makes the change, with so much patience for its verdict; of what needs none, the answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ShownChange:
     """One change that was shown and not made."""
 
     subject: str
@@ -40,7 +40,7 @@ class Plans:
     def __init__(self, now_ms: Callable[[], int]) -> None:
         self._now_ms = now_ms
         self._lock = threading.Lock()
-        self._plans: OrderedDict[str, Plan] = OrderedDict()
+        self._plans: OrderedDict[str, ShownChange] = OrderedDict()
         self._applied: OrderedDict[str, None] = OrderedDict()
 
     def __len__(self) -> int:
@@ -59,10 +59,12 @@ class Plans:
             self._forget()
             while len(self._plans) >= PLANS_MAX:
                 self._plans.popitem(last=False)
-            self._plans[name] = Plan(subject, fingerprint, fingerprint(view), act, expires_ms)
+            self._plans[name] = ShownChange(
+                subject, fingerprint, fingerprint(view), act, expires_ms
+            )
         return name, expires_ms
 
-    def take(self, name: str, view: View) -> Plan:
+    def take(self, name: str, view: View) -> ShownChange:
         """The plan, which is nobody else's from now on; a refusal where it cannot be applied."""
         with self._lock:
             self._forget()
@@ -74,7 +76,7 @@ class Plans:
             elif name in self._applied:
                 raise _conflict("plan-applied", "this plan was applied, or refused, before")
         if plan is None:
-            raise Refusal(
+            raise RequestRefused(
                 404,
                 "no-such-plan",
                 f"there is no such plan; one is kept for {PLAN_MS // 60_000} minutes, so plan"
@@ -91,5 +93,5 @@ class Plans:
             del self._plans[name]
 
 
-def _conflict(kind: str, sentence: str) -> Refusal:
-    return Refusal(409, kind, f"{sentence}; look at it again and plan anew", "path.id")
+def _conflict(kind: str, sentence: str) -> RequestRefused:
+    return RequestRefused(409, kind, f"{sentence}; look at it again and plan anew", "path.id")

@@ -3,37 +3,22 @@
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import FastAPI, Request
-from fastapi.exceptions import RequestValidationError, ResponseValidationError
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 from events.job_config.strict_json import printable, shorten
-from turbine.failures import Code, Failed
-from turbine.ops.known_failures import known_failure
+from turbine.extras import lacking
+from turbine.failures import Failed, ending_of
 from turbine.read.filters import BadFilter
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.publish import TooLarge, Unheard
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings
+from turbine.read.plain import JsonObject
+from turbine_client.errors import TurbineError
 
 PROBLEM = "application/problem+json"
 LISTED = "/docs lists all there is"
-OF_CODE = {
-    Code.USAGE: HTTPStatus.UNPROCESSABLE_ENTITY,
-    Code.NOT_FOUND: HTTPStatus.NOT_FOUND,
-    Code.CONFLICT: HTTPStatus.CONFLICT,
-    Code.TIMEOUT: HTTPStatus.GATEWAY_TIMEOUT,
-}
-"""What a command would end with, as a status; of any other the log cannot be read just now."""
-
-
-KNOWN = (BadFilter, BadSettings, BrokerUnreachable, Failed, TooLarge, Unheard, Unreadably)
-"""Errors of the layers below whose sentences are for whoever asks; of all others the server's log
-has the traceback, too."""
 
 
 class Problem(BaseModel):
@@ -49,7 +34,7 @@ class Problem(BaseModel):
     )
 
 
-class Refusal(Exception):
+class RequestRefused(Exception):
     """Ends a request with a problem."""
 
     def __init__(
@@ -60,10 +45,15 @@ class Refusal(Exception):
         self.headers = headers
 
 
+def invalid(sentence: str, place: str) -> RequestRefused:
+    """The refusal of a request of which something is not what it should be."""
+    return RequestRefused(422, "invalid-request", sentence, place)
+
+
 def problem_of(
     status: int, kind: str, sentence: str, instance: str, place: str | None = None
-) -> dict[str, Any]:
-    """The document."""
+) -> JsonObject:
+    """The problem document of one refusal."""
     found = Problem(
         type=f"urn:turbine:problem:{kind}",
         title=kind.replace("-", " ").capitalize(),
@@ -75,7 +65,7 @@ def problem_of(
     return found.model_dump(mode="json", exclude_none=True)
 
 
-def answer(request: Request, refusal: Refusal) -> JSONResponse:
+def answer(request: Request, refusal: RequestRefused) -> JSONResponse:
     """A refusal as an answer."""
     told = problem_of(refusal.status, refusal.kind, str(refusal), request.url.path, refusal.place)
     return JSONResponse(told, refusal.status, refusal.headers, media_type=PROBLEM)
@@ -83,16 +73,15 @@ def answer(request: Request, refusal: Refusal) -> JSONResponse:
 
 def install(app: FastAPI) -> None:
     """Has every error of the app be a problem, those of the framework too."""
-    app.add_exception_handler(Refusal, _refused)
+    app.add_exception_handler(RequestRefused, _refused)
     app.add_exception_handler(HTTPException, _of_framework)
     app.add_exception_handler(RequestValidationError, _invalid)
-    for known in KNOWN:
-        app.add_exception_handler(known, _known)
+    app.add_exception_handler(TurbineError, _known)
     app.add_exception_handler(Exception, _known)
 
 
 async def _refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, RequestRefused)
     return answer(request, error)
 
 
@@ -102,15 +91,17 @@ async def _of_framework(request: Request, error: Exception) -> JSONResponse:
     path, headers = request.url.path, dict(error.headers or {})
     match error.status_code:
         case 404:
-            found = Refusal(404, "no-such-path", f"there is nothing at {shorten(path)}; {LISTED}")
+            found = RequestRefused(
+                404, "no-such-path", f"there is nothing at {shorten(path)}; {LISTED}"
+            )
         case 405:
             allowed = headers.get("allow", headers.get("Allow", "another method"))
             sentence = f"{request.method} is not for {shorten(path)}; use {allowed}"
-            found = Refusal(405, "no-such-method", sentence, **headers)
+            found = RequestRefused(405, "no-such-method", sentence, **headers)
         case 400:
-            found = Refusal(400, "unreadable-body", f"{error.detail}; send one JSON object")
+            found = RequestRefused(400, "unreadable-body", f"{error.detail}; send one JSON object")
         case status:
-            found = Refusal(status, "refused", f"{error.detail}; {LISTED}", **headers)
+            found = RequestRefused(status, "refused", f"{error.detail}; {LISTED}", **headers)
     return answer(request, found)
 
 
@@ -121,37 +112,37 @@ async def _invalid(request: Request, error: Exception) -> JSONResponse:
     where = [str(one) for one in first["loc"]]
     if first["type"] == "json_invalid":
         sentence = f"the body is no JSON: {first['ctx']['error']}; send one JSON object"
-        return answer(request, Refusal(400, "unreadable-body", sentence, "body"))
+        return answer(request, RequestRefused(400, "unreadable-body", sentence, "body"))
     place = ".".join(where)
     what = str(first["msg"]).removeprefix("Value error, ")
     given = first.get("input")
     shown = f", not {shorten(repr(given))}" if isinstance(given, str | int | float) else ""
     sentence = f"{place}: {what[:1].lower()}{what[1:]}{shown}; correct it"
-    return answer(request, Refusal(422, "invalid-request", sentence, place))
+    return answer(request, invalid(sentence, place))
 
 
 async def _known(request: Request, error: Exception) -> JSONResponse:
-    """What the layers below say in sentences of their own; the rest is a bug of ours, and the
+    """What the error tree says in sentences of its own; the rest is a bug of ours, and the
     server's log has its traceback."""
     return answer(request, refusal_of(error))
 
 
-def refusal_of(error: Exception) -> Refusal:
+def refusal_of(error: Exception) -> RequestRefused:
     """The refusal that an error stands for."""
-    if isinstance(error, Refusal):
+    if isinstance(error, RequestRefused):
         return error
     if isinstance(error, BadFilter):
-        return Refusal(422, "invalid-request", f"q: {error}", "query.q")
-    failure = None if isinstance(error, ResponseValidationError) else known_failure(error)
-    if failure is None:
+        return invalid(f"q: {error}", "query.q")
+    told = lacking(error) or error
+    # `Failed` is a command's own: an answer of the API cannot end by it.
+    if not isinstance(told, TurbineError) or isinstance(told, Failed):
         sentence = "this is a bug of Turbine's; its traceback is in what the server says"
-        return Refusal(500, "bug", sentence)
-    status = OF_CODE.get(failure.code, HTTPStatus.SERVICE_UNAVAILABLE)
-    kind = {422: "invalid-request", 404: "not-found", 409: "conflict", 504: "no-verdict"}
-    return Refusal(status, kind.get(status, "log-unavailable"), str(failure))
+        return RequestRefused(500, "bug", sentence)
+    ending = ending_of(told)
+    return RequestRefused(ending.status, ending.problem, str(told))
 
 
-def told(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def told(*statuses: int) -> dict[int | str, JsonObject]:
     """What the OpenAPI document says of these statuses."""
     return {
         status: {

@@ -17,21 +17,16 @@ from tempfile import TemporaryDirectory
 import uvicorn
 
 from components.runtime.process.garbage import collect_seldom
-from components.runtime.process.loop import Stop
-from turbine.api.annals import Annals
+from components.runtime.process.loop import StopSignal
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
-from turbine.api.guard import LOOPBACK, Guard, Rules
-from turbine.api.held import HeldViews
-from turbine.api.plans import Plans
-from turbine.api.reading import Reading, Views
-from turbine.api.writing import LogWriter, NoWriter, Writer
+from turbine.api.guard import LOOPBACK, GuardRules, RequestGuard
+from turbine.api.writing import LogWriter
 from turbine.ops.members import ADDRESS
-from turbine.read.moments import now_ms
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.state.live import Live
+from turbine.read.state.live import LiveLog
 from turbine_client.settings import BadSettings, Settings
 
 PORT = 8090
@@ -101,74 +96,59 @@ def token_in(directory: Path) -> str:
 
 
 @contextmanager
-def opened(settings: Settings, serving: Serving, stop: Stop) -> Iterator[tuple[Desk, Rules]]:
+def opened(
+    settings: Settings, serving: Serving, stop: StopSignal
+) -> Iterator[tuple[Desk, GuardRules]]:
     """What an installation's API is answered from; nothing of it is left open."""
     log = Log(settings)
-    live, writer = Live(settings), LogWriter(settings)
+    live, writer = LiveLog(settings), LogWriter(settings)
     feed = Feed(log, live).start()
     await_views(live, stop)
     why = "it was started with --read-only" if serving.read_only else ""
     token = token_in(settings.directory)
     try:
-        desk = desk_of(log, live, feed, writer, serving.scoreboard)
-        desk.places = settings.directory
+        desk = Desk(log, live, feed, writer, serving.scoreboard, places=settings.directory)
         with closing(desk.freshness):
-            yield desk, Rules(token, (*LOOPBACK, *serving.names), read_only=why)
+            yield desk, GuardRules(token, (*LOOPBACK, *serving.names), read_only=why)
     finally:
         feed.close()
         writer.close()
         live.close()
 
 
-def await_views(live: Live, stop: Stop) -> None:
+def await_views(live: LiveLog, stop: StopSignal) -> None:
     """Else whoever is first would be shown an empty fleet."""
     limit_s = time.monotonic() + READY_S
     while not live.ready(0.2) and not stop.wanted and time.monotonic() < limit_s:
         continue
 
 
-def desk_of(
-    log: Log,
-    views: Views,
-    feed: Feed,
-    writer: Writer,
-    scoreboard: Path | None,
-    *,
-    now: Callable[[], int] = now_ms,
-) -> Desk:
-    """All that the API is answered from."""
-    annals, plans = Annals(log, views, feed), Plans(now_ms)
-    return Desk(Reading(log, views), feed, annals, plans, writer, scoreboard, now)
-
-
 @contextmanager
-def opened_file(file: LogFile, serving: Serving) -> Iterator[tuple[Desk, Rules]]:
+def opened_file(file: LogFile, serving: Serving) -> Iterator[tuple[Desk, GuardRules]]:
     """What an exported log's API is answered from. Nothing can be asked of what is over."""
     log = Log(source=file)
     with TemporaryDirectory(prefix="turbine-views-") as directory:
-        views = HeldViews(log, Path(directory))
+        views = LiveLog(directory=Path(directory), log=log)
         try:
-            views.view()
-            feed = Feed(log, views)
-            desk = desk_of(
-                log, views, feed, NoWriter(), serving.scoreboard, now=lambda: file.now_ms
-            )
-            desk.file = file.path.name
-            yield desk, Rules("", (*LOOPBACK, *serving.names), read_only=f"{file.name} is over")
+            views.ready(READY_S)
+            writer, feed = LogWriter(None), Feed(log, views)
+            desk = Desk(log, views, feed, writer, serving.scoreboard, lambda: file.now_ms)
+            desk.file, why = file.path.name, f"{file.name} is over"
+            yield desk, GuardRules("", (*LOOPBACK, *serving.names), read_only=why)
         finally:
             views.close()
 
 
-class _Server(uvicorn.Server):
+class _ApiServer(uvicorn.Server):
     """Leaves signals to whoever runs it."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Captures none."""
+        """Signals stay with who started the server."""
         yield
 
 
-def serve_app(app: Guard, door: socket.socket, stop: Stop, feed: Feed) -> int:
+def serve_app(app: RequestGuard, door: socket.socket, stop: StopSignal, feed: Feed) -> int:
     """Answers until it is told to stop; 1 where it ended by itself."""
     config = uvicorn.Config(
         app,
@@ -180,7 +160,7 @@ def serve_app(app: Guard, door: socket.socket, stop: Stop, feed: Feed) -> int:
         lifespan="off",
         timeout_graceful_shutdown=STOP_S,
     )
-    server = _Server(config)
+    server = _ApiServer(config)
     ended = threading.Event()
 
     def run() -> None:
@@ -203,7 +183,7 @@ def serve_app(app: Guard, door: socket.socket, stop: Stop, feed: Feed) -> int:
 def serve(
     settings: Settings,
     serving: Serving,
-    stop: Stop,
+    stop: StopSignal,
     tell: Callable[[str, Path | None], None] | None = None,
 ) -> int:
     """Serves the log of an installation; `tell` is given the address and the token's file."""
@@ -224,7 +204,7 @@ def serve(
 
 
 def serve_file(
-    file: LogFile, serving: Serving, stop: Stop, tell: Callable[[str, Path | None], None]
+    file: LogFile, serving: Serving, stop: StopSignal, tell: Callable[[str, Path | None], None]
 ) -> int:
     """Serves a log that was exported to a file; nothing else has to run."""
     door = bind(serving)

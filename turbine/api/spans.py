@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
-from turbine.api.asking import Looked
+from fastapi import Query
+
+from turbine.api.desk import DeskView, time_of
+from turbine.api.problems import invalid
 
 MINUTE_MS = 60_000
 
-
-def last_ms(seen: Looked) -> int:
-    """The log's own time then."""
-    return max(seen.view.now_ms, seen.view.at_ms, 1)
+Since = Annotated[str | None, Query(alias="from", max_length=100)]
+Until = Annotated[str | None, Query(alias="to", max_length=100)]
 
 
-def begin_of(seen: Looked, job: str | None, begin_ms: int, end_ms: int) -> int:
+def span_of(seen: DeskView, since: str | None, until: str | None, usual_ms: int) -> tuple[int, int]:
+    """The span that is asked about; by default the last one of the usual length."""
+    now_ms = seen.desk.now_ms()
+    end_ms = time_of(until, now_ms, "to", seen.view.last_ms)
+    begin_ms = time_of(since, now_ms, "from", max(0, end_ms - usual_ms))
+    if begin_ms >= end_ms:
+        raise invalid("from: it has to be before to; name an earlier time", "query.from")
+    return begin_ms, end_ms
+
+
+def begin_of(seen: DeskView, job: str | None, begin_ms: int, end_ms: int) -> int:
     """Where a span begins of which anything is known; itself, where nothing is."""
-    first_ms = seen.desk.reading.views.over_time.begins_ms(job, begin_ms, end_ms)
+    first_ms = seen.desk.views.over_time.begins_ms(job, begin_ms, end_ms)
     # A minute at least, or there would be no span.
     return begin_ms if first_ms is None else max(begin_ms, min(first_ms, end_ms - MINUTE_MS))
 

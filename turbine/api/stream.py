@@ -11,14 +11,14 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from turbine.api.asking import AtDesk, Desk
+from turbine.api.desk import AtDesk, Desk
 from turbine.api.feed import READERS_MAX
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, invalid, told
 from turbine.read.answers.journal import line_of
 from turbine.read.plain import plain
 from turbine.read.sources.log import Standing
@@ -42,12 +42,8 @@ def wanted_of(
     """Which events a reader wants."""
     wanted = frozenset(topics.split(","))
     if not wanted <= set(KINDS):
-        raise Refusal(
-            422,
-            "invalid-request",
-            f"topics: one or several of {', '.join(KINDS)}, separated by commas",
-            "query.topics",
-        )
+        sentence = f"topics: one or several of {', '.join(KINDS)}, separated by commas"
+        raise invalid(sentence, "query.topics")
     return wanted
 
 
@@ -63,7 +59,7 @@ def begin_of(
 ) -> dict[str, int] | None:
     """Where a reader goes on; None begins now. Refuses a position that is none."""
     if desk.feed.readers >= READERS_MAX:
-        raise Refusal(
+        raise RequestRefused(
             503,
             "too-many-readers",
             f"{READERS_MAX} readers follow already; close one, or ask for GET journal instead",
@@ -76,7 +72,7 @@ def begin_of(
         return parse_vector(text)
     except VectorError as bad:
         place = "header.last-event-id" if last_event_id else "query.after"
-        raise Refusal(422, "invalid-request", f"{place}: {bad}", place) from None
+        raise invalid(f"{place}: {bad}", place) from None
 
 
 @router.get(
@@ -95,19 +91,19 @@ async def stream(
     with desk.feed.followed() as woken:
         if begin is None:
             begin = await asyncio.to_thread(desk.decided)
-        reader = Reader(desk, wanted, begin)
+        reader = StreamFollower(desk, wanted, begin)
         async for event in reader.follow(woken):
             yield event
 
 
-class Reader:
+class StreamFollower:
     """One who follows: how far they have come, as a position and as a number of decisions."""
 
     def __init__(self, desk: Desk, wanted: frozenset[str], begin: Mapping[str, int]) -> None:
         self._desk, self._wanted = desk, wanted
         self._begin, self._number = dict(begin), 0
-        self._sent = Sent(begin)
-        self._shown: dict[str, Any] = {}
+        self._sent = SentPosition(begin)
+        self._shown: Mapping[str, object] = {}
 
     async def follow(self, woken: asyncio.Event) -> AsyncIterator[ServerSentEvent]:
         """All that came since, and all that comes, until they leave or are too far behind."""
@@ -152,7 +148,7 @@ def event_of(one: Standing) -> str:
     return "alert" if kind in ("AlertRaised", "AlertCleared") else "decision"
 
 
-class Sent:
+class SentPosition:
     """The position before which all was sent. A decision may take effect after one that lies behind
     it: the position does not pass it, and what was sent beyond is sent again to who comes back."""
 
@@ -161,7 +157,7 @@ class Sent:
         self._early: dict[str, set[int]] = {}
 
     def add(self, place: str, offset: int) -> None:
-        """One was sent."""
+        """Notes an event that was sent."""
         low, early = self._low.get(place, 0), self._early.setdefault(place, set())
         early.add(offset)
         if len(early) > GAP_MOST:
@@ -172,7 +168,7 @@ class Sent:
         self._low[place] = low
 
     def position(self) -> str:
-        """As an id."""
+        """The position that the stream reached, as an event's id."""
         return format_vector({place: offset for place, offset in self._low.items() if offset})
 
 

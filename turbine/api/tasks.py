@@ -6,11 +6,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
-from turbine.api.asking import AtDesk, Looked, Seen
+from turbine.api.desk import AtDesk, DeskView, Seen
 from turbine.api.jobs import Name, job_of
-from turbine.api.problems import Refusal, told
+from turbine.api.problems import RequestRefused, told
 from turbine.api.shapes import TaskLogAnswer
-from turbine.ops.lines_asked import Asked, Unanswered, ask
+from turbine.ops.lines_asked import TailQuery, TailUnanswered, ask
 from turbine.ops.lines_door import TAIL_MOST
 from turbine.read.answers import tasks as of_tasks
 from turbine.read.answers.task_words import word_of
@@ -56,21 +56,21 @@ def task_log(
 ) -> Any:
     """Asked of the container that runs it. No record holds these lines: there is no `at`."""
     if desk.places is None:
-        raise Refusal(
+        raise RequestRefused(
             409,
             "no-lines",
             "this log lies in a file, and no lines with it; ask the fleet that it is of",
         )
     view = desk.reading.view(None)
-    found = job_of(Looked(desk, view), job)
+    found = job_of(DeskView(desk, view), job)
     where = container or _seen_in(found, task)
     if where is None:
         raise _no_task(found, task)
     started = view.started.get(where)
     try:
-        answer = ask(desk.places, where, started, Asked(job, task, tail))
-    except Unanswered as sentence:
-        raise Refusal(503, "no-lines", str(sentence)) from None
+        answer = ask(desk.places, where, started, TailQuery(job, task, tail))
+    except TailUnanswered as sentence:
+        raise RequestRefused(503, "no-lines", str(sentence)) from None
     return {
         "job": job,
         "task": task,
@@ -83,13 +83,13 @@ def task_log(
     }
 
 
-def last_failure(seen: Looked, found: JobView, task: int) -> of_tasks.Failure | None:
+def last_failure(seen: DeskView, found: JobView, task: int) -> of_tasks.Failure | None:
     """How it failed last, up to that moment, as the log has it."""
     spot = found.notes.fell.get(task)
     if spot is None:
         return None
     place, offset = spot
-    reads = seen.desk.reading.log.read(
+    reads = seen.desk.log.read(
         [place.rpartition("/")[0]],
         start={place: offset},
         end={place: offset + 1},
@@ -107,11 +107,11 @@ def _seen_in(found: JobView, task: int) -> str | None:
     return None if load is None else load[0].container or None
 
 
-def _no_task(found: JobView, task: int) -> Refusal:
+def _no_task(found: JobView, task: int) -> RequestRefused:
     listed = None if found.sync is None else found.sync.listed
     count, name = 0 if listed is None else listed.tasks, found.job.name
     if task < count:
         sentence = f"{name}/{task} has not run yet; `turbine describe job {name}` tells why"
     else:
         sentence = f"{name} has no task {task}; it has {count}, counted from 0"
-    return Refusal(404, "no-such-task", sentence, "path.task")
+    return RequestRefused(404, "no-such-task", sentence, "path.task")

@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 
 from events.job_config.strict_json import shorten
-from projections.fleet import Fleet
-from turbine.api.asking import Cursor, Limit, Looked, Seen
-from turbine.api.paging import TierPage, page
-from turbine.api.problems import Refusal, told
-from turbine.api.shapes_more import BalanceAnswer
+from projections.fleet import TierFleet
+from turbine.api.desk import Cursor, DeskView, Limit, Seen
+from turbine.api.paging import Items, TierItems, TierPage, page
+from turbine.api.problems import RequestRefused, told
+from turbine.api.shapes import BalanceAnswer
 from turbine.read.answers import tiers as of_tiers
 from turbine.read.answers.moves import MoveLine, move_line
-from turbine.read.answers.placing import compared, spread_of
+from turbine.read.answers.placement_preview import compared, spread_of
 
 router = APIRouter(tags=["tiers"], responses=told(422, 503))
 Name = Annotated[str, Path(max_length=200, description="Of a tier.")]
 
 
-@dataclass(frozen=True, slots=True)
-class Tiers:
-    """All tiers."""
-
-    items: tuple[of_tiers.Tier, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Containers:
-    """The containers of a tier."""
-
-    tier: str
-    items: tuple[of_tiers.Container, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Moves:
-    """The last moves, the newest last."""
-
-    tier: str
-    items: tuple[MoveLine, ...]
-
-
-def tier_of(seen: Looked, name: str) -> Fleet:
+def tier_of(seen: DeskView, name: str) -> TierFleet:
     """The tier's row; a refusal where there is none."""
     found = seen.view.tiers.get(name)
     if found is None or not found.defined:
-        raise Refusal(
+        raise RequestRefused(
             404,
             "no-such-tier",
             f"there is no tier {shorten(name)} at this position;"
@@ -58,15 +34,15 @@ def tier_of(seen: Looked, name: str) -> Fleet:
     return found
 
 
-@router.get("/tiers", response_model=Tiers, summary="All tiers")
+@router.get("/tiers", response_model=Items[of_tiers.Tier], summary="All tiers")
 def tiers(seen: Seen) -> Any:
     """What each holds, what is left and lent, who waits and who was stopped."""
-    return Tiers(tuple(of_tiers.tiers(seen.view)))
+    return Items(tuple(of_tiers.tiers(seen.view)))
 
 
 @router.get(
     "/tiers/{tier}/containers",
-    response_model=Containers,
+    response_model=TierItems[of_tiers.Container],
     summary="The containers of a tier",
     responses=told(404),
 )
@@ -77,7 +53,7 @@ def containers(
 ) -> Any:
     """How they stand, what they hold, how full they are."""
     row = tier_of(seen, tier)
-    return Containers(tier, tuple(of_tiers.containers(row, gone=gone)))
+    return TierItems(tuple(of_tiers.containers(row, gone=gone)), tier)
 
 
 @router.get(
@@ -106,7 +82,7 @@ def shards(
 
 @router.get(
     "/tiers/{tier}/moves",
-    response_model=Moves,
+    response_model=TierItems[MoveLine],
     summary="The last moves of a tier's shards",
     responses=told(404),
 )
@@ -114,7 +90,7 @@ def moves(seen: Seen, tier: Name, last: Annotated[int, Query(ge=1, le=1000)] = 5
     """From where to where, why, how far, how long."""
     tier_of(seen, tier)
     found = seen.desk.annals.moves(tier, last, seen.view)
-    return Moves(tier, tuple(move_line(tier, move) for move in found))
+    return TierItems(tuple(move_line(tier, move) for move in found), tier)
 
 
 @router.get(

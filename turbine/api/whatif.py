@@ -7,13 +7,13 @@ from typing import Any
 
 from fastapi import APIRouter
 
-from events.job_config.strict_json import shorten
-from turbine.api.asking import AtDesk, Desk, time_of
-from turbine.api.changes import invalid, strict
-from turbine.api.jobs import meant
-from turbine.api.problems import Refusal, told
-from turbine.api.shapes_more import WhatIfAnswer, WhatIfAsked
-from turbine.lab.whatif import BadWhatIf, what_if
+from turbine.api.changes import strict
+from turbine.api.desk import AtDesk, Desk, time_of
+from turbine.api.jobs import existing
+from turbine.api.problems import RequestRefused, invalid, told
+from turbine.api.shapes import WhatIfAnswer, WhatIfAsked
+from turbine.lab.whatif import what_if
+from turbine_client.errors import BadRequest
 
 router = APIRouter(tags=["whatif"], responses=told(400, 403, 404, 411, 413, 415, 422, 503))
 
@@ -29,25 +29,18 @@ def whatif(desk: AtDesk, asked: WhatIfAsked) -> Any:
     if asked.policy is None and not settings:
         raise invalid("nothing would be otherwise; name a policy or a setting", "body.policy")
     view = desk.reading.view(None)
-    known = view.jobs.get(asked.job)
-    if known is None or not known.existed:
-        raise Refusal(
-            404,
-            "no-such-job",
-            f"there is no job {shorten(asked.job)}{meant(view, asked.job)}; GET jobs lists all",
-            "body.job",
-        )
+    existing(view, asked.job, "body.job")
     span = _time(desk, asked.since, "from"), _time(desk, asked.until, "to")
     if not _playing.acquire(blocking=False):
-        raise Refusal(
+        raise RequestRefused(
             503,
             "busy",
             "another what-if is being played; ask again in a few seconds",
             **{"Retry-After": "5"},
         )
     try:
-        return what_if(desk.reading.log, asked.job, asked.policy, settings, *span).to_plain()
-    except BadWhatIf as bad:
+        return what_if(desk.log, asked.job, asked.policy, settings, *span).to_plain()
+    except BadRequest as bad:
         raise invalid(str(bad), "body") from None
     finally:
         _playing.release()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from events.generated.records import DrainRequested, UndrainRequested
 from turbine.ops.tiers import ask, new_id
@@ -16,7 +17,7 @@ from turbine_client.verdicts import Verdict
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class LayerChange:
     """What is asked of one layer."""
 
     job: str
@@ -31,7 +32,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class OperatorWish:
     """What an operator asks for: of a job to pause, resume or release, of a container to drain or
     undrain."""
 
@@ -41,34 +42,21 @@ class Wish:
     author: str
 
 
-class Writer(Protocol):
-    """Writes requests to the log, and waits for what becomes of them."""
-
-    def change(self, change: Change, wait_s: float) -> Verdict:
-        """Asks for a change of a layer."""
-
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
-        """Asks for something about a job."""
-
-    def tell(self, wish: Wish) -> str:
-        """Writes a wish about a container, which needs no verdict; its id."""
-
-    def close(self) -> None:
-        """Leaves the broker."""
-
-
 class LogWriter:
-    """Writes to the log of an installation. The publisher is made when it is needed first."""
+    """Writes requests to the log of an installation, and waits for what becomes of them.
 
-    def __init__(self, settings: Settings) -> None:
+    The publisher is made when it is needed first. There is no installation behind a file: the guard
+    lets no request come so far there.
+    """
+
+    def __init__(self, settings: Settings | None) -> None:
         self._settings = settings
         self._lock = threading.Lock()
         self._publisher: Publisher | None = None
 
-    def change(self, change: Change, wait_s: float) -> Verdict:
-        """Sends it, and waits for the verdict."""
-        publisher = self._open()
-        try:
+    def change(self, change: LayerChange, wait_s: float) -> Verdict:
+        """Asks for a change of a layer."""
+        with self._publishing() as publisher:
             return publisher.change(
                 change.job,
                 change.set,
@@ -82,67 +70,53 @@ class LogWriter:
                 wait_s=wait_s,
                 valid_s=min(max(60.0, wait_s), 600.0),
             )
-        except Unheard:
-            self._drop(publisher)
-            raise
 
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
-        """Sends it, and waits for the verdict."""
-        publisher = self._open()
-        verbs = {
-            "pause": publisher.pause,
-            "resume": publisher.resume,
-            "release": publisher.release,
-        }
-        try:
+    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
+        """Asks for something about a job."""
+        with self._publishing() as publisher:
+            verbs = {
+                "pause": publisher.pause,
+                "resume": publisher.resume,
+                "release": publisher.release,
+            }
             return verbs[wish.verb](
                 wish.subject, reason=wish.reason, author=wish.author, wait_s=wait_s
             )
-        except Unheard:
-            self._drop(publisher)
-            raise
 
-    def tell(self, wish: Wish) -> str:
-        """Writes it."""
+    def tell(self, wish: OperatorWish) -> str:
+        """Writes a wish about a container, which needs no verdict; its id."""
         kind = DrainRequested if wish.verb == "drain" else UndrainRequested
         name = new_id()
-        ask(Log(self._settings), wish.subject, kind(name, wish.subject, wish.author, wish.reason))
+        ask(
+            Log(self._installation()),
+            wish.subject,
+            kind(name, wish.subject, wish.author, wish.reason),
+        )
         return name
 
-    def _open(self) -> Publisher:
+    def _installation(self) -> Settings:
+        assert self._settings is not None, "nothing can be asked of a log in a file"
+        return self._settings
+
+    @contextmanager
+    def _publishing(self) -> Iterator[Publisher]:
+        """The publisher; one that hears nothing more is left, and the next one is another."""
         with self._lock:
             if self._publisher is None:
-                self._publisher = Publisher(self._settings)
-            return self._publisher
-
-    def _drop(self, lost: Publisher) -> None:
-        with self._lock:
-            if self._publisher is lost:
-                self._publisher = None
-        lost.close()
+                self._publisher = Publisher(self._installation())
+            publisher = self._publisher
+        try:
+            yield publisher
+        except Unheard:
+            with self._lock:
+                if self._publisher is publisher:
+                    self._publisher = None
+            publisher.close()
+            raise
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Leaves the broker with all its clients."""
         with self._lock:
             publisher, self._publisher = self._publisher, None
         if publisher is not None:
             publisher.close()
-
-
-class NoWriter:
-    """Of a log to which nobody writes: the guard lets no request come so far."""
-
-    def change(self, change: Change, wait_s: float) -> Verdict:
-        """Never."""
-        raise AssertionError(f"{change.job} is asked to change, with {wait_s} s for it")
-
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
-        """Never."""
-        raise AssertionError(f"{wish.verb} is asked for, with {wait_s} s for it")
-
-    def tell(self, wish: Wish) -> str:
-        """Never."""
-        raise AssertionError(f"{wish.verb} is asked for")
-
-    def close(self) -> None:
-        """Nothing is open."""

@@ -20,7 +20,7 @@ class _Frame(io.StringIO):
     """What is drawn at once; as wide as the terminal where there is one."""
 
     def isatty(self) -> bool:
-        """Is a person looking?"""
+        """Does a person look at this output?"""
         return True
 
 

@@ -2,28 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import time  # noqa: TID251 - a person's patience is real time
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
+from components.state_syncer.core.plan import wanted_state
+from events.job_config.merge import change_layer, merge_layers
+from events.job_config.strict_json import Malformed, printable
+from events.topics import LAYERS
+from projections.jobs import Job
+from projections.kept_state import STATE_STAYS
+from projections.syncs import Sync
+from turbine.cli.documents import LayerWish
 from turbine.cli.output import tell
+from turbine.cli.plans import (
+    ChangeTerms,
+    PlannedChange,
+    await_verdicts,
+    check_sizes,
+    plan_of,
+    show_verdicts,
+    trial_rows,
+)
+from turbine.cli.reading import jobs_view, looks, reached, told
+from turbine.cli.terminal import terminal
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from projections.jobs import Job
-    from projections.syncs import Sync
-    from turbine.cli.changes import Plan, Terms
-    from turbine.cli.documents import Wish
-    from turbine.read.answers.config_findings import Finding
-    from turbine.read.answers.tasks import TaskState
-    from turbine.read.sources.log import Log
-    from turbine_client.settings import Settings
-
-Row = dict[str, Any]
-
-LOOK_S = 1.0
-"""Between two looks at the jobs: each reads a job's partition anew."""
+from turbine.ops.generate import prepare_topic
+from turbine.read.answers.config_findings import ConfigFinding, findings_in
+from turbine.read.answers.costs import sentences
+from turbine.read.answers.lines import line_in
+from turbine.read.answers.tasks import TaskState, states_of
+from turbine.read.plain import JsonObject
+from turbine.read.state.framed import FramedLog
+from turbine.read.state.running import Sightings, condition
+from turbine_client.clients import counts_of
+from turbine_client.publish import Publisher
+from turbine_client.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,20 +54,15 @@ class How:
     output: str
 
 
-def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
+def run(log: FramedLog, wishes: list[LayerWish], terms: ChangeTerms, how: How) -> int:
     """Tries the changes of a file, tells what they cost, and sends them unless it is a dry run."""
-    from projections.keeping import STATE_STAYS
-    from turbine.cli.changes import check_sizes, plan_of
-    from turbine.cli.trials import trial_rows
-    from turbine.cli.verdicts import show_verdicts
-
     limit_s = time.monotonic() + how.patience_s
     jobs = known_jobs(log, wishes)
     wrong = wrong_rows(wishes, jobs, terms)
     if wrong and not how.dry_run:
         return show_verdicts(in_order(wrong + held_back(wishes, wrong), wishes), how.output)
     if not how.offline:
-        topics = Topics(log.settings, create=how.create_topics, dry_run=how.dry_run)
+        topics = FileTopics(log.settings, create=how.create_topics, dry_run=how.dry_run)
         wishes = topics.look(wishes, terms.layer)
     plans = [plan_of(wish, jobs.get(wish.job), terms) for wish in wishes]
     check_sizes(plans, terms)
@@ -74,18 +85,15 @@ def run(log: Log, wishes: list[Wish], terms: Terms, how: How) -> int:
     return code
 
 
-def _send(log: Log, due: Sequence[Plan], terms: Terms) -> list[Row]:
-    from turbine.cli import changes
-    from turbine_client.publish import Publisher
-
+def _send(log: FramedLog, due: Sequence[PlannedChange], terms: ChangeTerms) -> list[JsonObject]:
     if not due:
         return []
     with Publisher(log.settings, author=terms.author) as publisher:
         pending = [terms.propose(publisher, plan) for plan in due]
-        return changes.await_verdicts(publisher, pending, terms.wait_s)
+        return await_verdicts(publisher, pending, terms.wait_s)
 
 
-def known_jobs(log: Log, wishes: Sequence[Wish]) -> Mapping[str, Job]:
+def known_jobs(log: FramedLog, wishes: Sequence[LayerWish]) -> Mapping[str, Job]:
     """The jobs of a file as they are now."""
     if len(wishes) > 1:
         return log.jobs()
@@ -96,39 +104,33 @@ def known_jobs(log: Log, wishes: Sequence[Wish]) -> Mapping[str, Job]:
 # --- findings
 
 
-def wrong_rows(wishes: Iterable[Wish], jobs: Mapping[str, Job], terms: Terms) -> list[Row]:
+def wrong_rows(
+    wishes: Iterable[LayerWish], jobs: Mapping[str, Job], terms: ChangeTerms
+) -> list[JsonObject]:
     """A row with all that is the matter of each job of the file whose config cannot be."""
-    rows: list[Row] = []
+    rows: list[JsonObject] = []
     for wish in wishes:
         job = jobs.get(wish.job)
         if not wish.whole and (job is None or not job.alive):
             continue  # what is the matter is that there is no such job, and the verdict says so
         found = findings_of(wish, job, terms.layer)
         if found:
-            row: Row = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
+            row: JsonObject = {"job": wish.job, "layer": terms.layer, "verdict": "rejected"}
             row |= {"reason": "invalid", "path": found[0].path, "explanation": found[0].sentence}
             rows.append(row | {"findings": [one.to_plain() for one in found]})
     return rows
 
 
-def held_back(wishes: Iterable[Wish], wrong: Iterable[Row]) -> list[Row]:
+def held_back(wishes: Iterable[LayerWish], wrong: Iterable[JsonObject]) -> list[JsonObject]:
     """A row of each other job of a file of which nothing is sent."""
     names = [row["job"] for row in wrong]
     others = [wish.job for wish in wishes if wish.job not in names]
     return [{"job": job, "verdict": f"not sent, as {names[0]} is rejected"} for job in others]
 
 
-def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
+def findings_of(wish: LayerWish, job: Job | None, layer: str) -> list[ConfigFinding]:
     """What is the matter with the config that the job would have, without what is not a config."""
-    import json
-
-    from events.job_config.merge import change_layer, merge_layers
-    from events.job_config.strict_json import Malformed
-    from events.topics import LAYERS
-    from projections.jobs import Job as Known
-    from turbine.read.answers.config_findings import findings_in
-
-    configs = [json.loads(one.config_json) for one in (job or Known(wish.job)).layers]
+    configs = [json.loads(one.config_json) for one in (job or Job(wish.job)).layers]
     at = LAYERS.index(layer)
     if at and (job is None or not job.alive):
         return []
@@ -143,18 +145,15 @@ def findings_of(wish: Wish, job: Job | None, layer: str) -> list[Finding]:
 
 
 @dataclass(frozen=True, slots=True)
-class Topics:
+class FileTopics:
     """What the jobs of a file read and write, as the broker has it."""
 
     settings: Settings
     create: bool
     dry_run: bool
 
-    def look(self, wishes: Sequence[Wish], layer: str) -> list[Wish]:
+    def look(self, wishes: Sequence[LayerWish], layer: str) -> list[LayerWish]:
         """The wishes with the partitions that the broker tells; a warning of what is not there."""
-        from turbine.cli.partitions import fill, named_topics, notes
-        from turbine_client.clients import counts_of
-
         if layer != "base" or not any(True for wish in wishes for _ in named_topics(wish)):
             return list(wishes)
         counts = dict(counts_of(self.settings))
@@ -165,10 +164,7 @@ class Topics:
                 tell(note)
         return [fill(wish, counts) for wish in wishes]
 
-    def _make(self, wishes: Sequence[Wish], counts: dict[str, int]) -> None:
-        from turbine.cli.partitions import named_topics
-        from turbine.ops.generate import prepare_topic
-
+    def _make(self, wishes: Sequence[LayerWish], counts: dict[str, int]) -> None:
         for wish in wishes:
             for one in named_topics(wish):
                 if one.topic in counts:
@@ -185,7 +181,7 @@ class Topics:
 # --- costs
 
 
-def unchanged(plan: Plan, terms: Terms) -> Row:
+def unchanged(plan: PlannedChange, terms: ChangeTerms) -> JsonObject:
     """The row of a job that is what its file says already."""
     return {
         "job": plan.wish.job,
@@ -195,26 +191,21 @@ def unchanged(plan: Plan, terms: Terms) -> Row:
     }
 
 
-def in_order(rows: Iterable[Row], wishes: Iterable[Wish]) -> list[Row]:
+def in_order(rows: Iterable[JsonObject], wishes: Iterable[LayerWish]) -> list[JsonObject]:
     """As the jobs stand in the file."""
     order = {wish.job: at for at, wish in enumerate(wishes)}
     return sorted(rows, key=lambda row: order[row["job"]])
 
 
-def tell_costs(rows: Iterable[Row]) -> None:
+def tell_costs(rows: Iterable[JsonObject]) -> None:
     """Says before anything is sent what of the jobs stops and starts."""
-    from events.job_config.strict_json import printable
-    from turbine.read.answers.costs import sentences
-
     for row in rows:
         for sentence in sentences(row["cost"]) if row.get("cost") else ():
             tell(printable(f"{row['job']}: {sentence}"))
 
 
-def tell_next(rows: Iterable[Row]) -> None:
+def tell_next(rows: Iterable[JsonObject]) -> None:
     """Says to a person, and to no program, where to look at what was accepted."""
-    from turbine.cli.terminal import terminal
-
     accepted = [row["job"] for row in rows if row["verdict"] == "accepted"]
     if accepted and terminal().tty:
         one = len(accepted) == 1
@@ -224,7 +215,7 @@ def tell_next(rows: Iterable[Row]) -> None:
 # --- waiting
 
 
-def await_all(log: Log, jobs: Iterable[str], limit_s: float, output: str) -> None:
+def await_all(log: FramedLog, jobs: Iterable[str], limit_s: float, output: str) -> None:
     """Returns once all run as is expected of them; Failed with the reason of one that will not."""
     for job in jobs:
         _await(log, job, limit_s)
@@ -232,35 +223,22 @@ def await_all(log: Log, jobs: Iterable[str], limit_s: float, output: str) -> Non
             tell(f"{job}: runs as is expected of it")
 
 
-def _await(log: Log, job: str, limit_s: float) -> None:
-    while True:
+def _await(log: FramedLog, job: str, limit_s: float) -> None:
+    for last in looks(limit_s):
         sync = log.syncs(job=job)[job]
         # Whether containers live takes a longer look, once tasks have said that they run.
-        if arrived(sync) and _lives(log, job):
+        if arrived(sync) and not line_in(jobs_view(log, None), job).not_running:
             return
-        if time.monotonic() >= limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT,
                 f"{job} was accepted and does not run yet: {lacking(sync)}; `turbine logs {job}`"
                 " shows what its tasks say",
             )
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
-
-
-def _lives(log: Log, job: str) -> bool:
-    """Do all tasks that should run do so, in containers that live?"""
-    from turbine.cli.viewing import jobs_view
-    from turbine.read.answers.lines import line_in
-
-    return not line_in(jobs_view(log, None), job).not_running
 
 
 def arrived(sync: Sync) -> bool:
     """Is what is expected of the job in effect, with all its tasks? Failed where it cannot be."""
-    from components.state_syncer.core.plan import wanted_state
-    from turbine.cli.syncs import reached
-    from turbine.read.state.running import condition
-
     goal = wanted_state(sync)
     there = reached(sync, goal)
     tasks = _tasks(sync) if goal == "running" and condition(sync) == "in sync" else []
@@ -276,8 +254,6 @@ def arrived(sync: Sync) -> bool:
 
 def lacking(sync: Sync) -> str:
     """What of it is not there yet, with what failed last."""
-    from turbine.cli.syncs import told
-
     for row in _tasks(sync):
         if row.state in ("failed", "restarting"):
             return f"task {row.name} is {row.state}, {row.cause}: {row.explanation}"
@@ -287,7 +263,77 @@ def lacking(sync: Sync) -> str:
 
 
 def _tasks(sync: Sync) -> list[TaskState]:
-    from turbine.read.answers.tasks import states_of
-    from turbine.read.state.running import Sightings
-
     return list(states_of(sync, Sightings(), {}))
+
+
+NAMED = 3
+"""Jobs that a note names; more of them are counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownPartitions:
+    """An input of a job that does not say how many partitions its topic has."""
+
+    job: str
+    at: int
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A topic that a job reads or writes, and where its config says so."""
+
+    job: str
+    path: str
+    topic: str
+    partitions: int | None = None
+
+
+def named_topics(wish: LayerWish) -> Iterator[Named]:
+    """What the job names. The file may hold anything: what is no input names no topic."""
+    inputs, output = wish.set.get("inputs"), wish.set.get("output")
+    for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
+        if isinstance(one, dict) and isinstance(one.get("topic"), str):
+            count = one.get("partitions")
+            said = count if isinstance(count, int) and count > 0 else None
+            yield Named(wish.job, f"inputs.{at}", one["topic"], said)
+    if isinstance(output, dict) and isinstance(output.get("topic"), str):
+        yield Named(wish.job, "output", output["topic"])
+
+
+def gaps(wish: LayerWish) -> Iterator[UnknownPartitions]:
+    """Inputs that do not say how many partitions they have, which could be filled in."""
+    inputs = wish.set.get("inputs")
+    for at, one in enumerate(inputs if isinstance(inputs, list) else ()):
+        if isinstance(one, dict) and "partitions" not in one:
+            topic = one.get("topic")
+            if isinstance(topic, str):
+                yield UnknownPartitions(wish.job, at, topic)
+
+
+def fill(wish: LayerWish, counts: Mapping[str, int]) -> LayerWish:
+    """The wish with the partitions of each topic that is there."""
+    found = {gap.at: counts[gap.topic] for gap in gaps(wish) if gap.topic in counts}
+    if not found:
+        return wish
+    inputs: list[Any] = [
+        {**one, "partitions": found[at]} if at in found else one
+        for at, one in enumerate(wish.set["inputs"])
+    ]
+    return replace(wish, set={**wish.set, "inputs": inputs})
+
+
+def notes(wishes: Iterable[LayerWish], counts: Mapping[str, int], bootstrap: str) -> Iterator[str]:
+    """A sentence for each topic that is not there."""
+    missing: dict[str, list[Named]] = {}
+    for wish in wishes:
+        for one in named_topics(wish):
+            if one.topic not in counts:
+                missing.setdefault(one.topic, []).append(one)
+    for topic, found in missing.items():
+        named = ", ".join(f"{one.path} of {one.job}" for one in found[:NAMED])
+        more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+        yield printable(
+            f"the broker at {bootstrap} shows no topic {topic}, named by {named}{more};"
+            " make it with --create-topics, or apply again when it is there"
+        )

@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Context, Option
 from typer.core import TyperCommand, TyperGroup
 
-from turbine.cli.naming import below, is_group, spelled
+from turbine.cli.declaring import declared
 from turbine.cli.options import Chosen, choose
-from turbine.cli.table import ENTRIES, Entry
+from turbine.cli.table import ENTRIES, CommandEntry, below, is_group, spelled
 from turbine.failures import MEANINGS
 
 EPILOG = "\b\nExit codes:\n" + "\n".join(
@@ -28,7 +29,7 @@ class Commands(Mapping[str, Any]):
 
     def __init__(self, group: str) -> None:
         self._entries = below(group)
-        self._made: dict[str, Any] = {}
+        self._made: dict[str, object] = {}
 
     def __getitem__(self, word: str) -> Any:
         if word not in self._made:
@@ -62,7 +63,7 @@ class Group(TyperGroup):
         TyperGroup(commands=dict(heads)).format_commands(ctx, formatter)
 
 
-def made(entry: Entry) -> Any:
+def made(entry: CommandEntry) -> Any:
     """The command, with its module; of a group, with that of what it does by itself."""
     run = _loaded(entry.where) if entry.where else None
     word = entry.name.rpartition(" ")[2]
@@ -83,8 +84,7 @@ def _typer(**more: Any) -> typer.Typer:
 
 def _loaded(where: str) -> Callable[..., Any]:
     module, _, name = where.partition(":")
-    found: Callable[..., Any] = getattr(import_module(f"turbine.cli.{module}"), name)
-    return found
+    return declared(getattr(import_module(f"turbine.cli.{module}"), name))
 
 
 def _nothing() -> None:
@@ -96,29 +96,29 @@ app = _typer(cls=Group, help="Run, change and understand a fleet of streaming jo
 
 @app.callback(epilog=EPILOG)
 def globals_(
-    context: typer.Context,
+    context: Context,
     *,
     bootstrap: Annotated[
         str | None,
-        typer.Option("--bootstrap", metavar="HOST:PORT", help="The broker; or TURBINE_BOOTSTRAP."),
+        Option("--bootstrap", metavar="HOST:PORT", help="The broker; or TURBINE_BOOTSTRAP."),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="The settings, by default turbine.toml."),
+        Option("--config", metavar="FILE", help="The settings, by default turbine.toml."),
     ] = None,
     fleet_directory: Annotated[
         Path | None,
-        typer.Option("--fleet", metavar="DIRECTORY", help="Of a local fleet; .turbine by default."),
+        Option("--fleet", metavar="DIRECTORY", help="Of a local fleet; .turbine by default."),
     ] = None,
     log_file: Annotated[
         Path | None,
-        typer.Option("--log", metavar="FILE", help="Read this export instead of a broker's log."),
+        Option("--log", metavar="FILE", help="Read this export instead of a broker's log."),
     ] = None,
     from_log: Annotated[
-        bool, typer.Option("--from-log", help="Read the log, also where an API could answer.")
+        bool, Option("--from-log", help="Read the log, also where an API could answer.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", help="Say why no API answered a line that reads.")
+        bool, Option("--verbose", help="Say why no API answered a line that reads.")
     ] = False,
 ) -> None:
     """Run, change and understand a fleet of streaming jobs.

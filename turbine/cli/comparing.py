@@ -4,121 +4,95 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context
 
-from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.cli.syncs import Name, read_sync, running_config
+from events.topics import JOURNAL, LAYERS
+from turbine.cli.options import At, JobName, LayerName, Shown, check_jobs, open_log
+from turbine.cli.output import indented, show
+from turbine.cli.reading import all_existing, existing_job, jobs_view, read_sync, running_config
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from turbine.read.answers.blame import Hands
-    from turbine.read.answers.diff import Changed, Subject
-    from turbine.read.sources.log import Log, Standing
+from turbine.read.answers.blame import Hands, hands_of
+from turbine.read.answers.diff import (
+    ChangedField,
+    ChangedSubject,
+    between_jobs,
+    between_layers,
+    by,
+    changed,
+    diff,
+)
+from turbine.read.differences import differences
+from turbine.read.moments import given_moment, now_ms, parse_moment
+from turbine.read.plain import JsonObject
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.instants import log_at, position_at
+from turbine_client.errors import BadRequest
 
 _VERSION = re.compile(r"(base|provisioner|scaler|oncall):([0-9]{1,15})")
-_HOW = "base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
-
 _WAYS = (
     "say what to compare: --running, what runs with what is expected, or --from WHEN, what was"
     " expected then with what is expected now or at --to, or --layer with --with, or another job"
 )
 
-Against = Annotated[bool, typer.Option("--running", help="What runs against what is expected.")]
-From = Annotated[str | None, typer.Option("--from", metavar="WHEN", help=f"Expected then: {_HOW}.")]
-To = Annotated[
-    str | None, typer.Option("--to", metavar="WHEN", help="Expected then; now by default.")
-]
-Ends = Annotated[bool, typer.Option("--exit-code", help="End with 5 where there is a difference.")]
-Lower = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"] | None,
-    typer.Option("--layer", help="What the layers up to this one add up to."),
-]
-Upper = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"] | None,
-    typer.Option("--with", help="What those between make of it, up to this one."),
-]
-Other = Annotated[str | None, typer.Argument(metavar="[OTHER]", help="A job to compare it with.")]
-Then = Annotated[str | None, typer.Option("--from", metavar="TIME|POSITION", help="As it was.")]
-Later = Annotated[
-    str | None, typer.Option("--to", metavar="TIME|POSITION", help="As it was; now by default.")
-]
-Jobs = Annotated[
-    list[str] | None, typer.Option("--job", metavar="JOB", help="Of this job only; repeatable.")
-]
+
+Other = Annotated[str | None, Argument(metavar="[OTHER]", help="A job to compare it with.")]
 
 
 def diff_fleet(
-    context: typer.Context,
+    context: Context,
     *,
-    start: Then = None,
-    end: Later = None,
-    job: Jobs = None,
-    exit_code: Ends = False,
+    from_: str | None = None,
+    to: str | None = None,
+    job: list[str] | None = None,
+    exit_code: bool = False,
     output: Shown = "table",
 ) -> int:
     """Show what differs between two instants, or of one job.
 
     `turbine diff --from WHEN [--to WHEN]` compares jobs and tiers field by field, and says who made
     each of them another, in which layer and why.
-    """
-    from turbine.read.answers.diff import compare
-    from turbine.read.moments import given_moment, log_at
 
+    --from TIME|POSITION: As it was.
+    --to TIME|POSITION: As it was; now by default.
+    --job JOB: Of this job only; repeatable.
+    --exit-code: End with 5 where there is a difference.
+    """
     if context.invoked_subcommand is not None:
-        if start or end or job:
-            raise Failed(Code.USAGE, "--from, --to and --job stand after `diff job`, or without it")
+        if from_ or to or job:
+            raise BadRequest("--from, --to and --job stand after `diff job`, or without it")
         return Code.OK
-    if start is None:
-        raise Failed(
-            Code.USAGE,
-            "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`",
+    if from_ is None:
+        raise BadRequest(
+            "say what to compare: `turbine diff --from WHEN [--to WHEN]` or `turbine diff job JOB`"
         )
-    for name in job or ():
-        check_job(name)
-    first, last = given_moment(start, "--from"), given_moment(end, "--to")
+    check_jobs(*job or ())
+    first, last = given_moment(from_, "--from"), given_moment(to, "--to")
     log = open_log(context)
-    found = compare(log_at(log, first, "--from"), log_at(log, last, "--to"), job or ())
-    for name in job or ():
-        if not any(one.name == name for one in found):
-            existing_job(log, name)
-    _show(found, output)
+    before, after = jobs_view(log, first, "--from"), jobs_view(log, last, "--to")
+    found = diff(log, before, after, job or ())
+    all_existing(after, {*(job or ())}.difference(subject.name for subject in found), None)
+    show(found, output, lambda: "\n".join(map(_text, found)) or "nothing differs")
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def existing_job(log: Log, name: str) -> None:
-    """Failed where there never was such a job."""
-    from turbine.cli.jobs import existing, names_in
-
-    existing(log.job(name), name, None, lambda: names_in(log))
-
-
-def _show(found: list[Subject], output: str) -> None:
-    from turbine.cli.output import indented, show_value, write
-
-    if output != "table":
-        show_value([one.to_plain() for one in found], output)
-    elif not found:
-        write("nothing differs")
-    for one in found if output == "table" else ():
-        write(f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.changes))))
+def _text(one: ChangedSubject) -> str:
+    return f"{one.kind} {one.name}\n" + indented("\n".join(map(str, one.differences)))
 
 
 def diff_job(
-    context: typer.Context,
+    context: Context,
     *,
-    job: Name,
+    job: JobName,
     other: Other = None,
-    running: Against = False,
-    from_: From = None,
-    to: To = None,
-    layer: Lower = None,
-    with_: Upper = None,
-    exit_code: Ends = False,
+    running: bool = False,
+    from_: str | None = None,
+    to: str | None = None,
+    layer: LayerName | None = None,
+    with_: LayerName | None = None,
+    exit_code: bool = False,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -126,15 +100,17 @@ def diff_job(
 
     And of each field who made it so, in which layer and why. The config of a version, such as
     base:3, is what all layers added up to once it was accepted.
-    """
-    from turbine.cli.output import show_value, write
 
-    ways = (running, from_ is not None, other is not None, layer is not None or with_ is not None)
-    if sum(ways) != 1 or (to is not None and from_ is None):
-        raise Failed(Code.USAGE, _WAYS)
-    if from_ is not None and at is not None:
-        raise Failed(Code.USAGE, "--from and --to say already of when; leave --at out")
-    check_job(job)
+    --running: What runs against what is expected.
+    --from WHEN: Expected then: base:3, 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40.
+    --to WHEN: Expected then; now by default.
+    --layer: What the layers up to this one add up to.
+    --with: What those between make of it, up to this one.
+    --exit-code: End with 5 where there is a difference.
+    """
+    layered = layer is not None or with_ is not None
+    _check_ways([running, from_ is not None, other is not None, layered], to, at)
+    check_jobs(job, other)
     if running:
         found, same = _running(context, job, at), "what runs is what is expected"
     elif from_ is not None:
@@ -143,111 +119,78 @@ def diff_job(
         found, same = _jobs(context, job, other, at), f"the same is expected of {other}"
     else:
         found, same = _layers(context, job, layer, with_, at), "these layers make no difference"
-    if output == "table":
-        write("\n".join(map(str, found)) or f"{job}: {same}")
-    else:
-        show_value([one.to_plain() for one in found], output)
+    show(found, output, lambda: "\n".join(map(str, found)) or f"{job}: {same}")
     return Code.FINDINGS if found and exit_code else Code.OK
 
 
-def _running(context: typer.Context, job: str, at: str | None) -> list[Changed]:
-    from turbine.read.answers.diff import changed
-    from turbine.read.moments import given_moment, log_at
+def _check_ways(ways: list[bool], to: str | None, at: str | None) -> None:
+    between = ways[1]  # instants
+    if sum(ways) != 1 or (to is not None and not between):
+        raise BadRequest(_WAYS)
+    if between and at is not None:
+        raise BadRequest("--from and --to say already of when; leave --at out")
 
+
+def _running(context: Context, job: str, at: str | None) -> list[ChangedField]:
     sync = read_sync(context, job, at)
     log = log_at(open_log(context), given_moment(at))
     return changed(running_config(sync), json.loads(sync.expected_json), _hands(log, job))
 
 
-def _instants(context: typer.Context, job: str, from_: str, to: str) -> list[Changed]:
-    from turbine.read.answers.diff import Changed
-    from turbine.read.differences import differences
-
+def _instants(context: Context, job: str, from_: str, to: str) -> list[ChangedField]:
     log = open_log(context)
-    before = expected_at(log, job, from_, "--from")
-    after = expected_at(log, job, to, "--to")
-    first, last = before.hands(), after.hands()
+    before, decided = expected_at(log, job, from_, "--from")
+    after, known = expected_at(log, job, to, "--to")
+    first, last = hands_of(job, decided), hands_of(job, known)
     return [
-        Changed(one, last.of_expected(one.path) or first.of_expected(one.path))
-        for one in differences(before.config, after.config)
+        by(one, last.of_expected(one.path) or first.of_expected(one.path))
+        for one in differences(before, after)
     ]
 
 
-def _jobs(context: typer.Context, job: str, other: str, at: str | None) -> list[Changed]:
-    from turbine.cli.jobs import existing, names_in
-    from turbine.read.answers.diff import between_jobs
-    from turbine.read.moments import given_moment, log_at
-
-    check_job(other)
-    moment = given_moment(at)
-    log = log_at(open_log(context), moment)
-    for name in (job, other):
-        existing(log.job(name), name, at, lambda: names_in(log))
+def _jobs(context: Context, job: str, other: str, at: str | None) -> list[ChangedField]:
+    log = _log_then(context, at, job, other)
     return between_jobs(_hands(log, job), _hands(log, other))
 
 
 def _layers(
-    context: typer.Context, job: str, layer: str | None, with_: str | None, at: str | None
-) -> list[Changed]:
-    from events.topics import LAYERS
-    from turbine.cli.jobs import existing, names_in
-    from turbine.read.answers.diff import between_layers
-    from turbine.read.moments import given_moment, log_at
-
+    context: Context, job: str, layer: str | None, with_: str | None, at: str | None
+) -> list[ChangedField]:
     if layer is None or with_ is None or LAYERS.index(layer) >= LAYERS.index(with_):
-        raise Failed(
-            Code.USAGE,
-            f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both",
+        raise BadRequest(
+            f"--layer is the lower one and --with the higher, of {' < '.join(LAYERS)}; name both"
         )
+    return between_layers(_hands(_log_then(context, at, job), job), layer, with_)
+
+
+def _log_then(context: Context, at: str | None, *jobs: str) -> Log:
+    """The log as it was, which has these jobs."""
     moment = given_moment(at)
     log = log_at(open_log(context), moment)
-    existing(log.job(job), job, at, lambda: names_in(log))
-    return between_layers(_hands(log, job), layer, with_)
+    for name in jobs:
+        existing_job(log, name, at)
+    return log
 
 
 def _hands(log: Log, job: str) -> Hands:
-    from turbine.read.answers.blame import hands_of
-
     return hands_of(job, log.decisions(job=job))
 
 
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """What was expected of a job at one instant, and the decisions until then."""
-
-    job: str
-    config: dict[str, Any]
-    decisions: list[Standing]
-
-    def hands(self) -> Hands:
-        """Who had made it so."""
-        from turbine.read.answers.blame import hands_of
-
-        return hands_of(self.job, self.decisions)
-
-
-def expected_at(log: Log, job: str, when: str, what: str) -> Expected:
-    """What the job's layers added up to at a version, a time or a position."""
-    from events.topics import JOURNAL
-    from turbine.read.moments import now_ms, parse_moment, position_at
-
+def expected_at(log: Log, job: str, when: str, what: str) -> tuple[JsonObject, Sequence[Standing]]:
+    """What the job's layers added up to at a version, a time or a position, and the decisions
+    until then."""
     version = _VERSION.fullmatch(when.strip())
     if version is not None:
         decisions = log.decisions(job=job)
-        count = version_in(decisions, job, version[1], int(version[2]))
-        config = config_of(decisions, job, version[1], int(version[2]))
-        return Expected(job, config, decisions[:count])
+        decisions = decisions[: version_in(decisions, job, version[1], int(version[2]))]
+        body: Any = decisions[-1].read.record.body
+        # Of a deletion nothing is left.
+        return json.loads(getattr(body, "expected_json", "{}")), decisions
     end = position_at(log, parse_moment(when, now_ms(), what), [JOURNAL], what)
     found = log.job(job, end=end)
     if found is None:
         raise Failed(Code.NOT_FOUND, f"{what}: there was no job {job} at {when}")
-    return Expected(job, dict(json.loads(found.expected_json)), log.decisions(job=job, end=end))
-
-
-def config_of(decisions: Sequence[Standing], job: str, layer: str, version: int) -> dict[str, Any]:
-    """What all layers added up to once that version of one of them stood."""
-    body: Any = decisions[version_in(decisions, job, layer, version) - 1].read.record.body
-    return dict(json.loads(getattr(body, "expected_json", "{}")))  # of a deletion nothing is left
+    return json.loads(found.expected_json), log.decisions(job=job, end=end)
 
 
 def version_in(decisions: Sequence[Standing], job: str, layer: str, version: int) -> int:

@@ -2,83 +2,64 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
+from typer import Context, Option
 
-from turbine.cli.hosted import (
-    SHORT,
-    amount,
-    container_columns,
-    list_text,
-    move_columns,
-    percent,
-    said_state,
-    shard_columns,
-    span,
-)
-from turbine.cli.options import At, Listed, Names, Shown, Tier, open_log
+from events.topics import CONTAINERS, OPERATOR, TIERS
+from projections.fleet import TierFleet
+from turbine.cli.columns import amount, columns, part, percent, span
+from turbine.cli.options import At, Listed, Name, Names, Shown, Tier
+from turbine.cli.output import Column, facts, show, show_rows, table_text, tell
+from turbine.cli.reading import open_until
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from projections.fleet import Fleet
-    from turbine.cli.output import Column
-    from turbine.read.answers.move_history import Move
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log, Standing
-
-Row = dict[str, Any]
-Of = Annotated[
-    str | None, typer.Option("--container", metavar="NAME", help="That it holds or is to get.")
-]
+from turbine.read.answers.move_history import MoveHistory, fail_overs_of, moves_of, timed, windows
+from turbine.read.answers.moves import move_line
+from turbine.read.answers.placement_preview import compared
+from turbine.read.answers.tiers import Container, Shard, container, containers, shards
+from turbine.read.moments import show_time
+from turbine.read.plain import JsonObject, plain
+from turbine.read.sources.log import Log, Standing
+from turbine_client.creating import perhaps
 
 MOVES_SHOWN = 20
 MOVES_OF_ONE = 10
+FRESH_MS = 15_000
+"""A silence that is no news: a heartbeat comes every 5 s."""
+SHORT = {
+    "cpu_cores": "CPU",
+    "memory_bytes": "MEMORY",
+    "disk_bytes": "DISK",
+    "network_bytes_per_s": "NETWORK",
+}
 
 
 # --- what is read
 
 
 @dataclass(frozen=True, slots=True)
-class Looked:
-    """A tier, its chain, and the end of the log to which both were read."""
+class TierReading:
+    """A tier, and the end of the log to which it was read."""
 
     log: Log
-    row: Fleet
+    row: TierFleet
     end: dict[str, int] | None  # None: the end now
-    chain: list[Standing]
+
+    @property
+    def chain(self) -> list[Standing]:
+        """The decisions about the tier."""
+        return self.log.chain(self.row.tier, end=self.end)
 
 
-def look(context: typer.Context, tier: str, at: str | None) -> Looked:
-    """A tier with its chain."""
-    log, row, end = read_fleet(context, tier, at)
-    return Looked(log, row, end, log.chain(tier, end=end))
+def look(context: Context, tier: str, at: str | None) -> TierReading:
+    """A tier as it stands there."""
+    log, end = open_until(context, at, (TIERS, CONTAINERS, OPERATOR))
+    return TierReading(log, existing_tier(log.fleet(tier, end=end), tier, at), end)
 
 
-def read_fleet(
-    context: typer.Context, tier: str, at: str | None
-) -> tuple[Log, Fleet, dict[str, int] | None]:
-    """The log, the tier as it stands there, and the end that was read to."""
-    from turbine.read.moments import given_moment
-
-    moment = given_moment(at)
-    log = open_log(context)
-    end = None if moment is None else end_at(log, moment)
-    return log, existing_tier(log.fleet(tier, end=end), tier, at), end
-
-
-def end_at(log: Log, moment: Moment) -> dict[str, int]:
-    """The position vector of an instant, for what a tier is told by."""
-    from events.topics import CONTAINERS, OPERATOR, TIERS
-    from turbine.read.moments import position_at
-
-    return position_at(log, moment, [TIERS, CONTAINERS, OPERATOR])
-
-
-def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
+def existing_tier(row: TierFleet | None, tier: str, at: str | None = None) -> TierFleet:
     """The row, where it is a tier's."""
     if row is None or not row.defined:
         when = f" at {at}" if at else ""
@@ -89,12 +70,8 @@ def existing_tier(row: Fleet | None, tier: str, at: str | None = None) -> Fleet:
     return row
 
 
-def known_container(row: Fleet, name: str) -> Row:
-    """The container as JSON; Failed where nobody has heard of it."""
-    from turbine.read.answers.tiers import container
-    from turbine.read.plain import plain
-    from turbine_client.creating import perhaps
-
+def known_container(row: TierFleet, name: str) -> Container:
+    """The container; Failed where nobody has heard of it."""
     life = row.lives.get(name)
     if life is None or life.tier != row.tier:
         names = [one for one, known in row.lives.items() if known.tier == row.tier]
@@ -103,120 +80,99 @@ def known_container(row: Fleet, name: str) -> Row:
             f"tier {row.tier} has no container {name}{perhaps(name, names)};"
             " `turbine get containers --gone` lists all that ever were",
         )
-    found: Row = plain(container(row, life))
-    return found
+    return container(row, life)
 
 
 def moves_in(
-    looked: Looked, pick: Callable[[Move], bool], *, last: int | None = None
-) -> list[Move]:
+    looked: TierReading,
+    chain: list[Standing],
+    pick: Callable[[MoveHistory], bool],
+    *,
+    last: int | None = None,
+) -> list[MoveHistory]:
     """The moves that are wanted, with what containers said of them."""
-    from turbine.read.answers.move_history import moves_of, timed, windows
-
-    row = looked.row
-    found = [move for move in moves_of(looked.chain) if pick(move)]
+    found = [move for move in moves_of(chain) if pick(move)]
     found = found if last is None else found[-last:]
     kinds = frozenset({"ShardDropped", "ShardAdded"})
-    spans = windows(found, row)
-    return timed(found, row, looked.log.spoken(spans, kinds, end=looked.end))
+    spoken = looked.log.spoken(windows(found, looked.row), kinds, end=looked.end)
+    return timed(found, looked.row, spoken)
 
 
 # --- lists
 
 
 def get_containers(
-    context: typer.Context,
+    context: Context,
     names: Names = None,
     *,
     tier: Tier = "default",
-    gone: Annotated[
-        bool, typer.Option("--gone", help="Also those that are gone and hold nothing.")
-    ] = False,
+    gone: bool = False,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the containers, or those named: how they stand, what they hold, how full they are."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.tiers import containers
-    from turbine.read.plain import plain
+    """List the containers, or those named: how they stand, what they hold, how full they are.
 
-    _, row, _ = read_fleet(context, tier, at)
+    --gone: Also those that are gone and hold nothing.
+    """
+    row = look(context, tier, at).row
     for name in names or ():
         known_container(row, name)
-    rows = plain(containers(row, gone=gone or bool(names)))
-    rows = [one for one in rows if not names or one["container"] in names]
-    if not rows and output in ("table", "wide"):
-        tell(
-            f"no container of tier {tier} lives; `python -m turbine.ops.container NAME` starts one"
-        )
-        return Code.OK
-    show_rows(rows, output, container_columns(), name="container")
-    tell_alerts(row, output)
-    return Code.OK
+    rows = containers(row, gone=gone or bool(names))
+    rows = [one for one in rows if not names or one.container in names]
+    none = f"no container of tier {tier} lives; `python -m turbine.ops.container NAME` starts one"
+    show_rows(rows, output, container_columns(), name="container", none=none)
+    return tell_alerts(row, output) if rows else Code.OK
 
 
 def get_shards(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
-    container: Of = None,
-    moving: Annotated[
-        bool, typer.Option("--moving", help="Only those about which something is to come.")
-    ] = False,
+    container: str | None = None,
+    moving: bool = False,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the shards: who holds each, how far its move is, what it uses."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.tiers import shards
-    from turbine.read.plain import plain
+    """List the shards: who holds each, how far its move is, what it uses.
 
-    _, row, _ = read_fleet(context, tier, at)
+    --container NAME: That it holds or is to get.
+    --moving: Only those about which something is to come.
+    """
+    row = look(context, tier, at).row
     if container is not None:
         known_container(row, container)
-    rows = plain(shards(row, container=container, moving=moving))
-    if not rows and output in ("table", "wide"):
-        what = "moves" if moving else "is held"
-        tell(f"no shard {what}" + (f" on {container}" if container else f" in tier {tier}"))
-        return Code.OK
-    show_rows(rows, output, shard_columns(), name="shard")
-    tell_alerts(row, output)
-    return Code.OK
+    rows = shards(row, container=container, moving=moving)
+    what, where = "moves" if moving else "is held", f"on {container}" if container else ""
+    none = f"no shard {what} {where or f'in tier {tier}'}"
+    show_rows(rows, output, shard_columns(), name="shard", none=none)
+    return tell_alerts(row, output) if rows else Code.OK
 
 
 def get_moves(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
-    plan: Annotated[
-        str | None, typer.Option("--plan", metavar="PLAN", help="Of this plan only.")
-    ] = None,
-    last: Annotated[int, typer.Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
+    plan: str | None = None,
+    last: Annotated[int, Option("--last", min=1, max=100_000, metavar="N")] = MOVES_SHOWN,
     at: At = None,
     output: Listed = "table",
 ) -> int:
-    """List the last moves of shards: from where to where, why, how far, how long."""
-    from turbine.cli.output import show_rows, tell
-    from turbine.read.answers.moves import move_line
-    from turbine.read.plain import plain
+    """List the last moves of shards: from where to where, why, how far, how long.
 
+    --plan PLAN: Of this plan only.
+    """
     looked = look(context, tier, at)
-    moves = moves_in(looked, lambda one: plan in (None, one.plan), last=last)
-    if not moves and output in ("table", "wide"):
-        whose = f"plan {plan}" if plan else f"tier {tier}"
-        tell(f"no shard of {whose} was moved; `turbine placement show PLAN` shows a plan")
-        return Code.OK
+    moves = moves_in(looked, looked.chain, lambda one: plan in (None, one.plan), last=last)
     rows = [plain(move_line(tier, move)) for move in moves]
-    show_rows(rows, output, move_columns(), name="shard")
-    return Code.OK
+    whose = f"plan {plan}" if plan else f"tier {tier}"
+    none = f"no shard of {whose} was moved; `turbine placement show PLAN` shows a plan"
+    return show_rows(rows, output, move_columns(), name="shard", none=none)
 
 
-def tell_alerts(row: Fleet, output: str) -> None:
-    """What stands against the tier, beside any list of it."""
-    from turbine.cli.output import tell
-
+def tell_alerts(row: TierFleet, output: str) -> Code:
+    """Tells people what stands against the tier, beside any list of it."""
     if output not in ("table", "wide"):
-        return
+        return Code.OK
     if row.brake is not None and not row.brake.released:
         tell(
             "mass-failure: so many containers are silent at once that none is failed over; if"
@@ -224,95 +180,125 @@ def tell_alerts(row: Fleet, output: str) -> None:
         )
     if row.unplaced:
         shard, why = min(row.unplaced.items())
-        more = "at least " if row.more_unplaced else ""
-        tell(
-            f"shards-unplaced: {more}{len(row.unplaced)} shards have no container; shard {shard}:"
-            f" {why}"
-        )
+        count = f"{'at least ' if row.more_unplaced else ''}{len(row.unplaced)} shards"
+        tell(f"shards-unplaced: {count} have no container; shard {shard}: {why}")
+    return Code.OK
+
+
+# --- columns
+
+
+def list_text(rows: list[Any], columns: list[Column]) -> str:
+    """A list within something larger: without what only a wide one has room for."""
+    return table_text(rows, [column for column in columns if not column.wide])
+
+
+def container_columns() -> list[Column]:
+    """The columns of a list of containers."""
+
+    def share(resource: str) -> Callable[[Container], object]:
+        return lambda one: percent(one.load[resource].share) if resource in one.load else ""
+
+    return columns(
+        "CONTAINER, STATE, SHARDS, MOVING=moving:some, TASKS, CPU, MEMORY, *DISK,"
+        " *NETWORK, SILENT, REGION, *EPOCH, SINCE=since_ms:time",
+        {
+            "STATE": said_state,
+            **{title: share(resource) for resource, title in SHORT.items()},
+            "SILENT": lambda one: span(one.silence_ms, FRESH_MS),
+        },
+    )
+
+
+def shard_columns() -> list[Column]:
+    """The columns of a list of shards."""
+
+    def load(resource: str) -> Callable[[Shard], object]:
+        return lambda one: amount(resource, (one.load or {}).get(resource))
+
+    return columns(
+        "SHARD, CONTAINER, STAGE, GENERATION, TASKS, CPU, MEMORY, *DISK, *NETWORK,"
+        " *JOB, REGIONS, SINCE=since_ms:time",
+        {
+            "STAGE": _stage,
+            **{title: load(resource) for resource, title in SHORT.items()},
+            "REGIONS": lambda one: ", ".join(one.regions) or "any",
+        },
+    )
+
+
+def move_columns() -> list[Column]:
+    """The columns of a list of moves."""
+    return columns(
+        "ASKED=asked_ms?:time, SHARD, FROM, TO, STAGE, TOOK=took_ms?:span, PLAN,"
+        " REASON, *DECISION=decision?"
+    )
+
+
+def said_state(one: Container) -> str:
+    """The state, and who wants it so."""
+    if one.drain is None:
+        return one.state
+    why = f": {one.drain.reason}" if one.drain.reason else ""
+    word = "" if one.state in ("draining", "drained") else ", to be drained"
+    return f"{one.state}{word} by {one.drain.author}{why}"
+
+
+def _stage(one: Shard) -> str:
+    """How far it is, where to, and why it is nowhere."""
+    text = f"{one.stage} (to {one.to})" if one.to else one.stage
+    return f"{text}: {one.unplaced}" if one.unplaced else text
 
 
 # --- one container
 
 
 def describe_container(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
-    *,
-    tier: Tier = "default",
-    at: At = None,
-    output: Shown = "table",
+    context: Context, name: Name, *, tier: Tier = "default", at: At = None, output: Shown = "table"
 ) -> int:
     """Show one container: its state, loads and windows, shards, last moves and fail-overs."""
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.move_history import fail_overs_of
-    from turbine.read.answers.moves import move_line
-    from turbine.read.answers.placing import compared
-    from turbine.read.answers.tiers import shards
-    from turbine.read.plain import plain
-
     looked = look(context, tier, at)
-    row = looked.row
-    found = known_container(row, name)
-    moves = moves_in(looked, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
-    found["balance"] = compared(row).get(name, [])
-    found["fail_overs"] = fail_overs_of(looked.chain, row, name)
-    found["last_moves"] = [plain(move_line(tier, move)) for move in moves]
-    found["holds"] = plain(shards(row, container=name))
-    if output == "table":
-        write(_description(found))
-    else:
-        show_value(found, output)
-    return Code.OK
+    row, chain = looked.row, looked.chain
+    found, holds = known_container(row, name), shards(row, container=name)
+    moves = moves_in(looked, chain, lambda one: name in (one.origin, one.to), last=MOVES_OF_ONE)
+    more: JsonObject = {
+        "balance": compared(row).get(name, []),
+        "fail_overs": fail_overs_of(chain, row, name),
+        "last_moves": [plain(move_line(tier, move)) for move in moves],
+    }
+    document = {**plain(found), **more, "holds": plain(holds)}
+    return show(document, output, lambda: _description(found, holds, more))
 
 
-def _description(row: Row) -> str:
-    from turbine.cli.output import Column, facts, table_text
-    from turbine.read.moments import show_time
-
-    parts = [
-        facts(
-            [
-                ("container", row["container"]),
-                ("state", said_state(row)),
-                ("tier", f"{row['tier']}, region {row['region'] or '-'}"),
-                ("epoch", f"{row['epoch']}, since {show_time(row['since_ms'])}"),
-                ("silent for", span(row["silence_ms"])),
-                ("shards", f"{row['shards']}, of which {row['moving']} on their way"),
-                ("tasks", row["tasks"]),
-            ]
-        )
-    ]
-    rows = _resources(row)
-    parts += [table_text(rows, _resource_columns())] if rows else []
-    if row["fail_overs"]:
-        columns = [
-            Column("FAIL-OVER", lambda one: show_time(one["at_ms"])),
-            Column("EPOCH", lambda one: one["epoch"]),
-            Column("OUTCOME", lambda one: one["outcome"]),
-            Column("WHY", lambda one: one["why"]),
+def _description(found: Container, holds: list[Shard], more: JsonObject) -> str:
+    head = facts(
+        [
+            ("container", found.container),
+            ("state", said_state(found)),
+            ("tier", f"{found.tier}, region {found.region or '-'}"),
+            ("epoch", f"{found.epoch}, since {show_time(found.since_ms)}"),
+            ("silent for", span(found.silence_ms)),
+            ("shards", f"{found.shards}, of which {found.moving} on their way"),
+            ("tasks", found.tasks),
         ]
-        parts.append(table_text(row["fail_overs"], columns))
-    parts += [list_text(row["last_moves"], move_columns())] if row["last_moves"] else []
-    parts += [list_text(row["holds"], shard_columns())] if row["holds"] else []
+    )
+    resources = _resources(plain(found)["load"], more["balance"])
+    parts = [head, *([table_text(resources, _resource_columns())] if resources else [])]
+    parts += part(more["fail_overs"], "FAIL-OVER=at_ms:time, EPOCH, OUTCOME, WHY")
+    parts += [list_text(more["last_moves"], move_columns())] if more["last_moves"] else []
+    parts += [list_text(holds, shard_columns())] if holds else []
     return "\n\n".join(parts)
 
 
-def _resources(row: Row) -> list[Row]:
+def _resources(load: Mapping[str, JsonObject], balance: list[JsonObject]) -> list[JsonObject]:
     """What is used of what there is, and how that compares with the tier's mean."""
-    balance = {one["resource"]: one for one in row["balance"]}
-    names = [name for name in SHORT if name in row["load"] or name in balance]
-    return [
-        {"resource": name} | row["load"].get(name, {}) | balance.get(name, {}) for name in names
-    ]
+    compared = {one["resource"]: one for one in balance}
+    names = [name for name in SHORT if name in load or name in compared]
+    return [{"resource": name} | load.get(name, {}) | compared.get(name, {}) for name in names]
 
 
 def _resource_columns() -> list[Column]:
-    from turbine.cli.output import Column
-
-    def window(one: Row) -> str:
-        return f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else ""
-
-    def judged(one: Row) -> str:
+    def judged(one: JsonObject) -> str:
         if "in_band" not in one:
             return ""
         if one["high"] <= 0:
@@ -321,12 +307,13 @@ def _resource_columns() -> list[Column]:
             return "in band"
         return "over" if one["of_mean"] > one["high"] else "under"
 
-    return [
-        Column("RESOURCE", lambda one: one["resource"]),
-        Column("USED", lambda one: amount(one["resource"], one.get("used"))),
-        Column("CAPACITY", lambda one: amount(one["resource"], one.get("capacity"))),
-        Column("SHARE", lambda one: percent(one.get("share"))),
-        Column("OF THE MEAN", lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else ""),
-        Column("WINDOW", window),
-        Column("BAND", judged),
-    ]
+    return columns(
+        "RESOURCE, USED, CAPACITY, SHARE=share?:percent, OF THE MEAN, WINDOW, BAND",
+        {
+            "USED": lambda one: amount(one["resource"], one.get("used")),
+            "CAPACITY": lambda one: amount(one["resource"], one.get("capacity")),
+            "OF THE MEAN": lambda one: f"{one['of_mean']:.2f}" if "of_mean" in one else "",
+            "WINDOW": lambda one: f"{one['low']:.2f} to {one['high']:.2f}" if "low" in one else "",
+            "BAND": judged,
+        },
+    )

@@ -5,81 +5,60 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
+from components.runtime.process.loop import StopSignal
 from turbine.cli.options import chosen
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.read.sources.log_file import LogFile
+from turbine.cli.output import tell, write
+from turbine.read.moments import set_now
+from turbine.read.sources.log_file import LogFile
+from turbine_client.errors import BadRequest
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
-Opened = Annotated[
-    Path | None,
-    typer.Option("--open", metavar="FILE", help="A log that `turbine log export` wrote."),
-]
-Port = Annotated[
-    int, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="0 takes a free one.")
-]
-Listen = Annotated[
-    str, typer.Option("--listen", metavar="ADDRESS", help="Of this machine; not for others.")
-]
-Remote = Annotated[
-    bool, typer.Option("--allow-remote", help="Let other machines in; --listen says where.")
-]
-Named = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--allow-host", metavar="NAME", help="A name under which it may be asked; repeatable."
-    ),
-]
-ReadOnly = Annotated[bool, typer.Option("--read-only", help="Nothing can be changed through it.")]
-Scores = Annotated[
-    Path | None,
-    typer.Option("--scoreboard", metavar="FILE", help="To show, of `turbine scoreboard`."),
-]
-
 
 def dashboard(
-    context: typer.Context,
+    context: Context,
     *,
-    open_: Opened = None,
-    port: Port = 8090,
-    listen: Listen = "127.0.0.1",
-    allow_remote: Remote = False,
-    allow_host: Named = None,
-    read_only: ReadOnly = False,
-    scoreboard: Scores = None,
+    open_: Path | None = None,
+    port: Annotated[int, Option(min=0, max=65_535)] = 8090,
+    listen: str = "127.0.0.1",
+    allow_remote: bool = False,
+    allow_host: list[str] | None = None,
+    read_only: bool = False,
+    scoreboard: Path | None = None,
 ) -> int:
     """Serve the dashboard and the HTTP API to this machine, until Ctrl-C.
 
     To change anything takes the token in the file api-token of the settings' directory; a terminal
     is shown it, and what is no terminal, such as a pod's log, only where it stands. Of a log in a
     file nothing can be changed.
+
+    --open FILE: A log that `turbine log export` wrote.
+    --port PORT: 0 takes a free one.
+    --listen ADDRESS: Of this machine; not for others.
+    --allow-remote: Let other machines in; --listen says where.
+    --allow-host NAME: A name under which it may be asked; repeatable.
+    --read-only: Nothing can be changed through it.
+    --scoreboard FILE: To show, of `turbine scoreboard`.
     """
-    from components.runtime.process.loop import Stop
     from turbine.api.server import Serving, serve, serve_file
 
     names = _names(listen, allow_host or (), allow_remote=allow_remote)
     if scoreboard is not None and not scoreboard.is_file():
-        raise Failed(
-            Code.USAGE,
-            f"--scoreboard {scoreboard} is no file; make one with `turbine scoreboard -o json`",
+        raise BadRequest(
+            f"--scoreboard {scoreboard} is no file; make one with `turbine scoreboard -o json`"
         )
     serving = Serving(listen, port, names=names, read_only=read_only, scoreboard=scoreboard)
     file = chosen(context).log if open_ is None else _opened(open_)
     if file is not None:
-        return serve_file(file, serving, Stop().listen(), _tell)
-    return serve(chosen(context).connected(), serving, Stop().listen(), _tell)
+        return serve_file(file, serving, StopSignal().listen(), _tell)
+    return serve(chosen(context).connected(), serving, StopSignal().listen(), _tell)
 
 
 def _opened(path: Path) -> LogFile:
-    from turbine.read.moments import set_now
-    from turbine.read.sources.log_file import LogFile
-
     found = LogFile(path)
     set_now(found.now_ms)
     return found
@@ -88,10 +67,9 @@ def _opened(path: Path) -> LogFile:
 def _names(listen: str, given: Iterable[str], *, allow_remote: bool) -> tuple[str, ...]:
     """Under which it may be asked, beside loopback's."""
     if listen not in LOOPBACK and not allow_remote:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--listen {listen} lets other machines read all that the log says, without a password"
-            " and without TLS; add --allow-remote if that is meant, or put a proxy before it",
+            " and without TLS; add --allow-remote if that is meant, or put a proxy before it"
         )
     own = () if listen in LOOPBACK else (f"[{listen}]" if ":" in listen else listen,)
     return (*map(_name, given), *own)
@@ -99,15 +77,11 @@ def _names(listen: str, given: Iterable[str], *, allow_remote: bool) -> tuple[st
 
 def _name(given: str) -> str:
     if not given or "/" in given or given.partition("]")[2] or ":" in given.partition("[")[0]:
-        raise Failed(
-            Code.USAGE, f"--allow-host {given}: a name without scheme and port; write it so"
-        )
+        raise BadRequest(f"--allow-host {given}: a name without scheme and port; write it so")
     return given.lower()
 
 
 def _tell(url: str, token: Path | None) -> None:
-    from turbine.cli.output import tell, write
-
     write(url)
     told = "" if token is None else f"to change things it asks for {_named(token)}; "
     tell(f"{told}end: Ctrl-C")

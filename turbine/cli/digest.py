@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable, Iterator, Sequence
 
-import typer
+from typer import Context
 
-from turbine.cli.options import At, Shown, check_job, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.wire.codec import Read
-    from turbine.read.moments import Moment
-    from turbine.read.sources.log import Log
-
-Row = dict[str, Any]
+from events.job_config.strict_json import printable
+from events.sentences.words import count_text
+from turbine.cli.columns import cut
+from turbine.cli.options import At, Shown, check_jobs, open_log
+from turbine.cli.output import show
+from turbine.cli.reading import viewed
+from turbine.read.answers.digest import FINE, LOOK, NEEDS, Digest, JobDigest, look
+from turbine.read.answers.digest_events import ConfigStep, DigestEvent, OpenAlert, ScalingStep
+from turbine.read.answers.digest_tiers import TierDigest
+from turbine.read.answers.fleet import Totals
+from turbine.read.answers.lines import lines_of
+from turbine.read.moments import given_moment, now_ms, parse_moment, show_time
+from turbine_client.errors import BadRequest
 
 SHOWN = 5
 """Of one sort of one job: the newest, with how many there are beside them."""
@@ -24,14 +27,10 @@ TEXT_MAX = 240
 
 
 def digest(
-    context: typer.Context,
+    context: Context,
     *,
-    since: Annotated[
-        str, typer.Option("--since", metavar="SPAN|TIME", help="When the shift began.")
-    ] = "8h",
-    job: Annotated[str | None, typer.Option("--job", metavar="JOB", help="Of this job only.")] = (
-        None
-    ),
+    since: str = "8h",
+    job: str | None = None,
     at: At = None,
     output: Shown = "table",
 ) -> int:
@@ -39,194 +38,126 @@ def digest(
 
     Changes of config with their authors, scaling and whether it helped, alerts, moves, quarantine.
     A span such as 8h is that long before the shift's end, which is now or --at.
-    """
-    from turbine.cli.output import show_value, write
-    from turbine.read.moments import given_moment, now_ms, parse_moment
 
-    if job is not None:
-        check_job(job)
+    --since SPAN|TIME: When the shift began.
+    --job JOB: Of this job only.
+    """
+    check_jobs(job)
     end = given_moment(at)
-    until_ms = end if isinstance(end, int) else now_ms()
+    _begin(since, end if isinstance(end, int) else now_ms())
+    log = open_log(context)
+    with viewed(log, end) as view:
+        begin_ms = _begin(since, end if isinstance(end, int) else view.last_ms)
+        found = look(log, view, lines_of(view), begin_ms, job)
+    return show(found, output, lambda: "\n".join(text_of(found)))
+
+
+def _begin(since: str, until_ms: int) -> int:
+    """When the shift began: a span is that long before its end."""
     begin = parse_moment(since, now_ms() if since.endswith("ago") else until_ms, "--since")
     if not isinstance(begin, int):
-        raise Failed(Code.USAGE, "--since: a shift begins at a time; write 8h or an RFC 3339 time")
+        raise BadRequest("--since: a shift begins at a time; write 8h or an RFC 3339 time")
     if begin >= until_ms:
-        raise Failed(Code.USAGE, f"--since: {since} is not before the end; name an earlier time")
-    log = open_log(context)
-    row = _read(log, job, begin, end, until_ms) | {
-        "whole": True,
-        "totals": _totals(log, job, end),
-    }
-    if output == "table":
-        write("\n".join(text_of(row)))
-    else:
-        show_value(row, output)
-    return Code.OK
-
-
-def _read(log: Log, job: str | None, begin_ms: int, moment: Moment | None, until_ms: int) -> Row:
-    from events.topics import JOURNAL, OPERATOR, TIERS
-    from turbine.read.answers import digest_tiers
-    from turbine.read.answers.digest import KINDS
-    from turbine.read.answers.digest import digest as digest_of
-    from turbine.read.moments import position_at
-
-    topics = [one for one in (JOURNAL, TIERS, OPERATOR) if one in log.counts]
-    end = None if moment is None else position_at(log, moment, topics)
-    decisions = log.decisions(job=job, end=end, kinds=KINDS)
-    turns: list[Row] = []
-    if job is None and TIERS in topics:
-        chain = log.of_tiers(digest_tiers.KINDS, end=end)
-        turns = digest_tiers.turns(chain, _wishes(log, begin_ms, end), begin_ms, until_ms)
-    return digest_of(decisions, turns, begin_ms, until_ms)
-
-
-def _totals(log: Log, job: str | None, moment: Moment | None) -> Row:
-    """How all tasks stand when the shift ends, or those of the one job."""
-    from turbine.cli.viewing import viewed
-    from turbine.read.answers.fleet import totals
-    from turbine.read.answers.lines import lines_of
-    from turbine.read.plain import plain
-
-    with viewed(log, moment) as view:
-        found: Row = plain(totals(one for one in lines_of(view) if job in (None, one.job)))
-        return found
-
-
-def _wishes(log: Log, begin_ms: int, end: dict[str, int] | None) -> Iterator[Read]:
-    from events.topics import OPERATOR
-
-    if OPERATOR in log.counts:
-        start = log.at(begin_ms - 1, [OPERATOR])
-        kinds = frozenset({"DrainRequested", "UndrainRequested"})
-        yield from log.read([OPERATOR], kinds=kinds, start=start, end=end)
+        raise BadRequest(f"--since: {since} is not before the end; name an earlier time")
+    return begin
 
 
 # --- telling
 
 
-def text_of(row: Row) -> Iterator[str]:
+def text_of(row: Digest) -> Iterator[str]:
     """For people: a headline, then each tier and job with what happened to it."""
-    from turbine.read.answers.digest import FINE, LOOK, NEEDS
-    from turbine.read.moments import show_time
-
-    stands = [one["stands"] for one in row["jobs"]]
+    stands = [one.stands for one in row.jobs]
     needing = stands.count(NEEDS)
     yield (
-        f"since {show_time(row['since_ms'])}: {_jobs(needing)} {_verb(needing)} you,"
-        f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row['quiet']} quiet"
+        f"since {show_time(row.since_ms)}: {count_text(needing, 'job')}"
+        f" need{'s' if needing == 1 else ''} you,"
+        f" {stands.count(LOOK)} to look at, {stands.count(FINE)} changed, {row.quiet} quiet"
     )
-    if totals := row.get("totals"):
-        yield _headline(totals)
-    for turn in row["tiers"]:
-        name = f"tier {turn['tier']}" if turn["tier"] else "containers"
+    yield _headline(row.totals)
+    for turn in row.tiers:
+        name = f"tier {turn.tier}" if turn.tier else "containers"
         yield from ("", name, *_lines(_about_tier(turn)))
-    for one in row["jobs"]:
-        yield from ("", f"{one['job']}  {one['stands']}", *_lines(_about_job(one)))
+    for one in row.jobs:
+        yield from ("", f"{one.job}  {one.stands}", *_lines(_about_job(one)))
 
 
-def _headline(totals: Row) -> str:
+def _headline(totals: Totals) -> str:
     """The three numbers, as every other list has them."""
 
     def share(name: str) -> str:
-        found = totals[f"tasks_{name}"]
-        return f"{found['count']} {name.replace('_', ' ')} ({found['percent']:.1f} %)"
+        found = getattr(totals, f"tasks_{name}")
+        return f"{found.count} {name.replace('_', ' ')} ({found.percent:.1f} %)"
 
     parts = ", ".join(map(share, ("not_running", "lagging", "unhealthy")))
-    return f"{totals['tasks_running']} of {totals['tasks_wanted']} tasks run: {parts}"
-
-
-def _jobs(count: int) -> str:
-    from turbine.read.answers.scaling import count_text
-
-    return count_text(count, "job")
-
-
-def _verb(count: int) -> str:
-    return "needs" if count == 1 else "need"
+    return f"{totals.tasks_running} of {totals.tasks_wanted} tasks run: {parts}"
 
 
 def _lines(told: Iterator[tuple[str, str]]) -> Iterator[str]:
-    from events.job_config.strict_json import printable
-
     for name, text in told:
-        plain = printable(text)
-        short = plain if len(plain) <= TEXT_MAX else plain[: TEXT_MAX - 1] + "…"
-        yield f"  {name:<10}{short}"
+        yield f"  {name:<10}{cut(printable(text), TEXT_MAX)}"
 
 
-def _about_job(row: Row) -> Iterator[tuple[str, str]]:
-    from turbine.read.moments import show_time
-
-    yield from _open(row["open"])
-    for name, one in (("held", row["quarantine"]), ("failed", row["failed"])):
+def _about_job(row: JobDigest) -> Iterator[tuple[str, str]]:
+    yield from _open(row.open)
+    for name, one in (("held", row.quarantine), ("failed", row.failed)):
         if one:
             yield name, _dated(one)
-    if row["waits_ms"] is not None:
-        yield "waits", f"{show_time(row['waits_ms'])} what is expected since then is not in effect"
-    yield from _newest("scaling", row["scaling"], _scaling)
-    yield from _newest("config", row["config"], _config)
-    yield from _newest("rejected", row["rejected"], _said)
-    yield from _newest("released", row["released"], _said)
-    yield from _newest("cleared", row["cleared"], _said)
-    if row["syncs"]:
-        text = ", ".join(f"{count} {what}" for what, count in row["syncs"].items())
+    if row.waits_ms is not None:
+        yield "waits", f"{show_time(row.waits_ms)} what is expected since then is not in effect"
+    yield from _newest("scaling", row.scaling)
+    yield from _newest("config", row.config)
+    yield from _newest("rejected", row.rejected)
+    yield from _newest("released", row.released)
+    yield from _newest("cleared", row.cleared)
+    if row.syncs:
+        text = ", ".join(f"{count} {what}" for what, count in row.syncs.items())
         yield "plans", text
 
 
-def _about_tier(row: Row) -> Iterator[tuple[str, str]]:
-    yield from _open(row["open"])
-    if row["moves"] or row["killed"]:
-        parts = [f"{count} {reason}" for reason, count in row["moves"].items()]
-        parts += [f"{row['killed']} killed"] if row["killed"] else []
-        yield "moves", f"{sum(row['moves'].values())}: {', '.join(parts)}"
-    if row["plans"]:
-        yield "plans", str(row["plans"])
-    yield from _newest("event", row["events"], _said)
-    yield from _newest("cleared", row["cleared"], _said)
+def _about_tier(row: TierDigest) -> Iterator[tuple[str, str]]:
+    yield from _open(row.open)
+    if row.moves or row.killed:
+        parts = [f"{count} {reason}" for reason, count in row.moves.items()]
+        parts += [f"{row.killed} killed"] if row.killed else []
+        yield "moves", f"{sum(row.moves.values())}: {', '.join(parts)}"
+    if row.plans:
+        yield "plans", str(row.plans)
+    yield from _newest("event", row.events)
+    yield from _newest("cleared", row.cleared)
 
 
-def _open(alerts: list[Row]) -> Iterator[tuple[str, str]]:
+def _open(alerts: Iterable[OpenAlert]) -> Iterator[tuple[str, str]]:
     for one in alerts:
         yield "open", _dated(one)
-        yield "", one["runbook"]
+        yield "", one.runbook
 
 
-def _dated(row: Row) -> str:
-    from turbine.read.moments import show_time
-
-    return f"{show_time(row['at_ms'])} {row['text']}"
+def _dated(event: DigestEvent) -> str:
+    return f"{show_time(event.at_ms)} {event.text}"
 
 
-def _said(row: Row) -> Iterator[str]:
-    yield row["text"]
-
-
-def _newest(name: str, rows: list[Row], about: Any) -> Iterator[tuple[str, str]]:
+def _newest(name: str, events: Sequence[DigestEvent]) -> Iterator[tuple[str, str]]:
     """The newest first: what was decided last holds."""
-    for row in reversed(rows[-SHOWN:]):
-        _, *rest = about(row)
-        yield name, _dated(row)
-        yield from (("", f"  {line}") for line in rest)
-    if len(rows) > SHOWN:
-        yield "", f"and {len(rows) - SHOWN} before them; -o json tells all"
+    for event in reversed(events[-SHOWN:]):
+        yield name, _dated(event)
+        yield from (("", f"  {line}") for line in _below(event))
+    if len(events) > SHOWN:
+        yield "", f"and {len(events) - SHOWN} before them; -o json tells all"
 
 
-def _scaling(row: Row) -> Iterator[str]:
-    yield row["text"]
-    if row["tasks"] is None:
-        yield "decided before the shift began"
-    else:
-        yield row["became"] or "no outcome yet"
-
-
-def _config(row: Row) -> Iterator[str]:
-    from turbine.read.differences import ABSENT, Difference
-
-    yield row["text"]
-    if row["what"] not in ("created", "deleted"):
-        for one in row["differences"]:
-            before, after = one.get("before", ABSENT), one.get("after", ABSENT)
-            yield str(Difference(one["path"], before, after))
-        if row["more"]:
-            yield f"and {row['more']} more paths"
+def _below(event: DigestEvent) -> Iterator[str]:
+    """What is told of some events beside their sentence."""
+    match event:
+        case ScalingStep(tasks=None):
+            yield "decided before the shift began"
+        case ScalingStep():
+            yield event.became or "no outcome yet"
+        case ConfigStep(what="created" | "deleted"):
+            return
+        case ConfigStep():
+            yield from map(str, event.differences)
+            if event.more:
+                yield f"and {event.more} more paths"
+        case _:
+            return

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
-import typer
+from typer import Context, Option
 
+from components.runtime.process.local import (
+    Flags,
+    LocalFailed,
+    ask_broker,
+    ask_spark,
+    ask_topics,
+    broker_directory,
+)
+from components.runtime.process.loop import StopSignal
+from components.webhooks.config import hooks_of
 from turbine.cli.local import port_of
 from turbine.cli.options import chosen
+from turbine.cli.output import tell, write
+from turbine.extras import require
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from components.runtime.process.local import Flags
-    from components.runtime.process.loop import Stop
-    from turbine.ops.members import Hosts
-    from turbine_client.settings import Settings
+from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, run_fleet
+from turbine.ops.members import LOCAL_REGION, LOCAL_TIER, Hosts
+from turbine.ops.tiers import define, definition_of
+from turbine.read.sources.log import Log
+from turbine_client.clients import LOCAL_CLUSTER, cluster_of, knock
+from turbine_client.settings import KEPT, Settings
 
 LOCAL_SHARDS = 64
 ADDRESS_S = 60.0
@@ -24,40 +36,31 @@ LOCAL_SETTINGS = {"load_max": 1000, "moves_max": 1000}
 would let nobody empty one in an afternoon."""
 
 
-Engine = Annotated[
-    Literal["spark", "process"],
-    typer.Option("--engine", help="What runs tasks: Spark, or processes that only count."),
-]
-
-
 def up(
-    context: typer.Context,
+    context: Context,
     *,
-    detach: Annotated[
-        bool, typer.Option("-d", "--detach", help="Leave it running; `turbine down` ends it.")
-    ] = False,
-    containers: Annotated[
-        int, typer.Option("--containers", min=0, max=64, metavar="N", help="That run tasks.")
-    ] = 2,
-    engine: Engine = "spark",
+    detach: bool = False,
+    containers: Annotated[int, Option(min=0, max=64)] = 2,
+    engine: Literal["spark", "process"] = "spark",
 ) -> int:
     """Run a whole fleet on this machine: all components, a tier and containers.
 
     Until Ctrl-C or SIGTERM, and with a broker of its own if none answers.
-    """
-    from components.runtime.process.local import LocalFailed, ask_broker, broker_directory
-    from components.runtime.process.loop import Stop
-    from turbine.cli.output import tell
-    from turbine.ops.members import Hosts
 
+    -d, --detach: Leave it running; `turbine down` ends it.
+    --containers N: That run tasks.
+    --engine: What runs tasks: Spark, or processes that only count.
+    """
     settings = _alone(context, hosts := Hosts(containers, engine))
     # Listened for from here on: a signal amid the start must not leave the broker behind.
-    stop = Stop() if detach else Stop().listen()
+    stop = StopSignal() if detach else StopSignal().listen()
     ours = False
     try:
         settings, ours = _prepare_broker(settings)
         flags = replace(chosen(context).flags(), bootstrap=settings.bootstrap)
-        _prepare(settings, flags, hosts)
+        _prepare_topics(flags)
+        _prepare_tier(settings)
+        _prepare_engine(settings, hosts)
         if detach:
             return _detach(settings, flags, hosts)
         _supervise(settings, flags, hosts, stop)
@@ -72,29 +75,16 @@ def up(
     return Code.OK
 
 
-def _prepare(settings: Settings, flags: Flags, hosts: Hosts) -> None:
-    _prepare_topics(flags)
-    _prepare_tier(settings)
-    _prepare_engine(settings, hosts)
-
-
-def _alone(context: typer.Context, hosts: Hosts) -> Settings:
-    from turbine.cli.webhooks import hooks_in
-    from turbine.extras import require
-    from turbine.ops.fleet import FleetRuns, lives
-
+def _alone(context: Context, hosts: Hosts) -> Settings:
     require("turbine up", "api", "faust", *(("spark",) if hosts.engine == "spark" else ()))
     settings = chosen(context).settings()
-    hooks_in(settings)  # a mistake in them is told here, and not by a process that starts and ends
+    hooks_of(settings)  # a mistake in them is told here, and not by a process that starts and ends
     if lives(settings.directory):
         raise FleetRuns(f"a fleet already runs in {settings.directory}; `turbine down` ends it")
     return settings
 
 
 def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
-    from turbine.cli.output import tell
-    from turbine.ops.fleet import await_address, detach_fleet
-
     detach_fleet(settings.directory, flags, hosts=hosts)
     tell(f"all components run; their logs: {settings.directory}/logs; end: turbine down")
     address = await_address(settings.directory, ADDRESS_S)
@@ -103,10 +93,7 @@ def _detach(settings: Settings, flags: Flags, hosts: Hosts) -> int:
     return Code.OK
 
 
-def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: Stop) -> None:
-    from turbine.cli.output import tell
-    from turbine.ops.fleet import run_fleet
-
+def _supervise(settings: Settings, flags: Flags, hosts: Hosts, stop: StopSignal) -> None:
     directory = settings.directory
     tell(f"all components are started; their logs: {directory}/logs; end: Ctrl-C")
     told = bool(settings.webhooks)
@@ -118,17 +105,15 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
 
     Where nobody named one it is the directory's own: the usual port may be another fleet's.
     """
-    from components.runtime.process.local import ask_broker, broker_directory
-    from turbine.cli.output import tell
-    from turbine_client.clients import knock
-    from turbine_client.settings import KEPT
-
     directory, anew = broker_directory(settings), False
     if settings.origins.get("bootstrap") in (None, str(settings.directory / KEPT)):
         kept = ask_broker("status", directory)
         if kept["answers"]:
             return replace(settings, bootstrap=kept["bootstrap"]), False
-        anew = kept["data_bytes"] > 0 or _is_anothers(settings)
+        # Or does a local broker of another directory listen where ours usually does?
+        anew = kept["data_bytes"] > 0 or (
+            not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
+        )
     if not anew and not knock(settings):
         return settings, False
     # None: the port that it had, or a free one.
@@ -137,22 +122,8 @@ def _prepare_broker(settings: Settings) -> tuple[Settings, bool]:
     return replace(settings, bootstrap=row["bootstrap"]), bool(row["started"])
 
 
-def _is_anothers(settings: Settings) -> bool:
-    """Does a local broker of another directory listen where ours usually does?"""
-    from turbine_client.clients import (
-        LOCAL_CLUSTER,
-        cluster_of,
-        knock,
-    )
-
-    return not knock(settings) and cluster_of(settings).startswith(LOCAL_CLUSTER)
-
-
 def _prepare_topics(flags: Flags) -> None:
     """Creates what is missing; a sentence about the first that differs."""
-    from components.runtime.process.local import ask_topics
-    from turbine.cli.output import tell
-
     steps = ask_topics("apply", flags)
     created = sum(step["kind"] == "create" for step in steps)
     if created:
@@ -168,11 +139,6 @@ def _prepare_topics(flags: Flags) -> None:
 
 def _prepare_tier(settings: Settings) -> None:
     """A tier for the containers, where there is none."""
-    from turbine.cli.output import tell
-    from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
-    from turbine.ops.tiers import define, definition_of
-    from turbine.read.sources.log import Log
-
     log = Log(settings)
     if definition_of(log.chain(LOCAL_TIER)) is None:
         define(log, LOCAL_TIER, LOCAL_SHARDS, (LOCAL_REGION,), LOCAL_SETTINGS)
@@ -181,23 +147,16 @@ def _prepare_tier(settings: Settings) -> None:
 
 def _prepare_engine(settings: Settings, hosts: Hosts) -> None:
     """What containers would otherwise each wait for."""
-    from components.runtime.process.local import ask_spark
-    from turbine.cli.output import tell
-
     if hosts.containers and hosts.engine == "spark" and "jars" not in settings.spark:
         tell("Spark is made ready (the first time, that takes a minute)")
         ask_spark(at_once=False)
 
 
-def down(context: typer.Context) -> int:
+def down(context: Context) -> int:
     """End what `up` runs, and the broker.
 
     The log stays.
     """
-    from components.runtime.process.local import ask_broker, broker_directory
-    from turbine.cli.output import write
-    from turbine.ops.fleet import end_fleet
-
     settings = chosen(context).settings()
     fleet = end_fleet(settings.directory)
     broker = ask_broker("stop", broker_directory(settings))["stopped"]

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Callable
 from math import isfinite
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
+from components.runtime.process.loop import StopSignal
+from events.job_config.reserved import is_reserved_topic
+from events.job_config.strict_json import shorten
+from turbine.cli.columns import listed, span
+from turbine.cli.declaring import options
 from turbine.cli.options import Shown, chosen
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from turbine.ops.generate import Progress
-    from turbine.ops.traffic import Schedule, Shape
-    from turbine_client.settings import Settings
-
-Row = dict[str, Any]
+from turbine.cli.output import show, tell
+from turbine.failures import Code, named
+from turbine.ops.generate import GeneratorProgress, open_trace, prepare_topic
+from turbine.ops.generate import generate as play
+from turbine.ops.traffic import RateSchedule, RecordShape, played, steady
+from turbine.read.moments import parse_span
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
+from turbine_client.settings import Settings
 
 PER_S = 1000.0
 """Of who says no rate: it is seen at once, and no laptop feels it."""
@@ -38,86 +43,57 @@ SLOW_MS = 1_000
 """A run that ends later than that was too much for the broker, or for this machine."""
 _TOPIC = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,248}", re.ASCII)
 
-Topic = Annotated[str, typer.Option("--topic", metavar="T", help="Created where it is missing.")]
-Partitions = Annotated[
-    int | None,
-    typer.Option("--partitions", min=1, max=100_000, metavar="N", help="Of a new topic."),
-]
-Rate = Annotated[
-    float | None,
-    typer.Option("--rate", metavar="R", help=f"Records a second; {PER_S:g} without a trace."),
-]
-Trace = Annotated[
-    Path | None,
-    typer.Option(
-        "--trace", metavar="FILE", help="Rates: minute_index,rate per minute, .csv or .csv.gz."
-    ),
-]
-Speed = Annotated[
-    float | None,
-    typer.Option("--speed", metavar="S", help="Of the trace's time; 60 plays an hour a minute."),
-]
-Scale = Annotated[
-    float | None, typer.Option("--scale", metavar="K", help="Multiplies the trace's rates.")
-]
-For = Annotated[str | None, typer.Option("--for", metavar="SPAN", help="Ends then, as 90s or 2h.")]
-Records = Annotated[
-    int | None, typer.Option("--records", min=1, metavar="N", help="Ends after so many.")
-]
-Keys = Annotated[
-    int, typer.Option("--keys", min=1, max=KEYS_MAX, metavar="K", help="k0 to k<K-1>.")
-]
-Skew = Annotated[
-    float, typer.Option("--skew", metavar="Z", help="Of the keys, as in Zipf's law; 0 is none.")
-]
-Bytes = Annotated[
-    int, typer.Option("--bytes", min=1, max=BYTES_MAX, metavar="B", help="Of a value, about.")
-]
-Late = Annotated[
-    float | None, typer.Option("--late", metavar="SHARE", help="Of records that are late, 0 to 1.")
-]
-LateBy = Annotated[
-    int | None,
-    typer.Option("--late-by", min=1, max=LATE_MS_MAX, metavar="MS", help="At the most."),
-]
-Seed = Annotated[int, typer.Option("--seed", metavar="S", help="The same one draws the same.")]
 
-
+@options(
+    """
+    --topic T: Created where it is missing.
+    --partitions N: Of a new topic.
+    --rate R: Records a second; 1000 without a trace.
+    --trace FILE: Rates: minute_index,rate per minute, .csv or .csv.gz.
+    --speed S: Of the trace's time; 60 plays an hour a minute.
+    --scale K: Multiplies the trace's rates.
+    --for SPAN: Ends then, as 90s or 2h.
+    --records N: Ends after so many.
+    --keys K: k0 to k<K-1>.
+    --skew Z: Of the keys, as in Zipf's law; 0 is none.
+    --bytes B: Of a value, about.
+    --late SHARE: Of records that are late, 0 to 1.
+    --late-by MS: At the most.
+    --seed S: The same one draws the same.
+    """
+)
 def generate(
-    context: typer.Context,
+    context: Context,
     *,
-    topic: Topic,
-    partitions: Partitions = None,
-    rate: Rate = None,
-    trace: Trace = None,
-    speed: Speed = None,
-    scale: Scale = None,
-    for_: For = None,
-    records: Records = None,
-    keys: Keys = 1000,
-    skew: Skew = 0.0,
-    size: Bytes = 100,
-    late: Late = None,
-    late_by: LateBy = None,
-    seed: Seed = 0,
+    topic: str,
+    partitions: Annotated[int | None, Option(min=1, max=100_000)] = None,
+    rate: float | None = None,
+    trace: Path | None = None,
+    speed: float | None = None,
+    scale: float | None = None,
+    for_: str | None = None,
+    records: Annotated[int | None, Option(min=1)] = None,
+    keys: Annotated[int, Option(min=1, max=KEYS_MAX)] = 1000,
+    skew: float = 0.0,
+    bytes_: Annotated[int, Option(min=1, max=BYTES_MAX)] = 100,
+    late: float | None = None,
+    late_by: Annotated[int | None, Option(min=1, max=LATE_MS_MAX)] = None,
+    seed: int = 0,
     output: Shown = "table",
 ) -> int:
     """Send records to a topic, at one rate or as a recorded trace has it.
 
     Until --for, --records or the trace ends it, or Ctrl-C.
     """
-    from components.runtime.process.loop import Stop
-    from turbine.ops.generate import generate as play
-
     check_topic(topic, chosen(context).settings().topic(""))
     schedule = _schedule(rate, trace, speed, scale, for_)
-    shape = _shape(keys, skew, size, late, late_by)
+    shape = _shape(keys, skew, bytes_, late, late_by)
     settings = chosen(context).connected()
     _prepare(settings, topic, partitions)
-    stop, heed = Stop().listen(), teller()
+    stop, tell = StopSignal().listen(), teller()
     try:
         run = play(
-            settings, topic, schedule, shape, seed=seed, records=records, stop=stop, heed=heed
+            settings, topic, schedule, shape, seed=seed, records=records, stop=stop, progress=tell
         )
     finally:
         clear_line()
@@ -130,19 +106,13 @@ def generate(
 
 def check_topic(name: str, ours: str) -> None:
     """Refuses what cannot be a topic, and what is one of the log's."""
-    from events.job_config.reserved import is_reserved_topic
-    from events.job_config.strict_json import shorten
-
     if not _TOPIC.fullmatch(name):
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--topic: {shorten(name)} is no topic's name; use up to 249 letters, digits, '.', '_',"
-            " '-', not beginning with '.'",
+            " '-', not beginning with '.'"
         )
     if is_reserved_topic(name) or name.startswith(ours):
-        raise Failed(
-            Code.USAGE, f"--topic: {name} is a topic of the log itself; name the input of a job"
-        )
+        raise BadRequest(f"--topic: {name} is a topic of the log itself; name the input of a job")
 
 
 def _schedule(
@@ -151,17 +121,14 @@ def _schedule(
     speed: float | None,
     scale: float | None,
     for_: str | None,
-) -> Schedule:
-    from turbine.ops.traffic import steady
-    from turbine.read.moments import parse_span
-
+) -> RateSchedule:
     if trace is None:
         for name, given in (("--speed", speed), ("--scale", scale)):
             if given is not None:
-                raise Failed(Code.USAGE, f"{name} is of a trace; name one with --trace FILE")
+                raise BadRequest(f"{name} is of a trace; name one with --trace FILE")
         schedule = steady(_within(PER_S if rate is None else rate, "--rate", PER_S_MAX))
     elif rate is not None:
-        raise Failed(Code.USAGE, "--rate and --trace both say how fast; leave one of them out")
+        raise BadRequest("--rate and --trace both say how fast; leave one of them out")
     else:
         schedule = _played(
             trace,
@@ -171,33 +138,27 @@ def _schedule(
     return schedule if for_ is None else schedule.until(parse_span(for_, "--for") / 1000)
 
 
-def _played(trace: Path, speed: float, scale: float) -> Schedule:
-    from turbine.ops.generate import open_trace
-    from turbine.ops.traffic import BadTrace, played
-
-    try:
+def _played(trace: Path, speed: float, scale: float) -> RateSchedule:
+    with named("--trace"):
         schedule = played(open_trace(trace), speed=speed, scale=scale)
-    except BadTrace as bad:
-        raise Failed(Code.USAGE, f"--trace: {bad}") from None
     most = max(schedule.per_s)
     if most > PER_S_MAX:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--trace: {trace} asks for {most:,.0f} records a second, and at most {PER_S_MAX:,.0f}"
-            " can be asked for; make --scale smaller",
+            " can be asked for; make --scale smaller"
         )
     return schedule
 
 
-def _shape(keys: int, skew: float, size: int, late: float | None, late_by: int | None) -> Shape:
-    from turbine.ops.traffic import Shape
-
+def _shape(
+    keys: int, skew: float, size: int, late: float | None, late_by: int | None
+) -> RecordShape:
     if (late is None) != (late_by is None):
         given, other = (
             ("--late", "--late-by MS") if late_by is None else ("--late-by", "--late SHARE")
         )
-        raise Failed(Code.USAGE, f"{given} alone makes nothing late; add {other}")
-    return Shape(
+        raise BadRequest(f"{given} alone makes nothing late; add {other}")
+    return RecordShape(
         keys,
         _within(skew, "--skew", SKEW_MAX, zero=True),
         size,
@@ -211,37 +172,31 @@ def _within(value: float, option: str, most: float, *, zero: bool = False) -> fl
     if isfinite(value) and (0 < value <= most or (zero and value == 0)):
         return value
     least = "from 0" if zero else "above 0"
-    raise Failed(
-        Code.USAGE, f"{option}: {value:g} is not a number {least} up to {most:,.0f}; correct it"
-    )
+    raise BadRequest(f"{option}: {value:g} is not a number {least} up to {most:,.0f}; correct it")
 
 
 def _prepare(settings: Settings, topic: str, partitions: int | None) -> None:
     """Makes the topic where it is missing; it must not be another than was asked for."""
-    from turbine.cli.output import tell
-    from turbine.ops.generate import prepare_topic
-
     count, created = prepare_topic(settings, topic, partitions)
     if created:
         tell(f"topic {topic} is created, with {count} partitions")
     elif partitions not in (None, count):
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--partitions: topic {topic} has {count} already; leave the option out, or name"
-            " another topic",
+            " another topic"
         )
 
 
 # --- what is told
 
 
-def teller() -> Callable[[Progress], None]:
+def teller() -> Callable[[GeneratorProgress], None]:
     """Tells how far a run has come, in one line that is written over, if a person looks."""
     if not sys.stderr.isatty():
         return lambda _: None
     before_s, before = 0.0, 0
 
-    def told(run: Progress) -> None:
+    def told(run: GeneratorProgress) -> None:
         nonlocal before_s, before
         per_s = (run.sent - before) / max(run.seconds - before_s, 1e-3)
         before_s, before = run.seconds, run.sent
@@ -258,16 +213,14 @@ def clear_line() -> None:
         sys.stderr.write("\r\x1b[K")
 
 
-def progress_text(run: Progress, per_s: float) -> str:
+def progress_text(run: GeneratorProgress, per_s: float) -> str:
     """One line for people, with the rate of the last second."""
-    from turbine.cli.hosted import span
-
     late = span(int(1000 * run.behind_s), SLOW_MS)
     behind = f", {late} behind" if late else ""
     return f"{span(int(1000 * run.seconds))}: {run.sent:,} sent, {per_s:,.0f} a second{behind}"
 
 
-def to_plain(topic: str, run: Progress) -> Row:
+def to_plain(topic: str, run: GeneratorProgress) -> JsonObject:
     """What came of a run, as JSON."""
     return {
         "topic": topic,
@@ -278,20 +231,20 @@ def to_plain(topic: str, run: Progress) -> Row:
     }
 
 
-def _show(topic: str, run: Progress, output: str) -> None:
-    from turbine.cli.output import Column, show_value, table_text, tell, write
-
+def _show(topic: str, run: GeneratorProgress, output: str) -> None:
     row = to_plain(topic, run)
-    if output == "table":
-        columns = [
-            Column("TOPIC", lambda one: one["topic"]),
-            Column("SENT", lambda one: one["sent"]),
-            Column("SECONDS", lambda one: f"{one['seconds']:.1f}"),
-            Column("PER SECOND", lambda one: f"{one['sent_per_s']:.1f}"),
-            Column("BEHIND", lambda one: f"{one['behind_ms']} ms"),
-        ]
-        write(table_text([row], columns))
-    else:
-        show_value(row, output)
+    show(
+        row,
+        output,
+        lambda: listed(
+            [row],
+            "TOPIC, SENT, SECONDS, PER SECOND, BEHIND",
+            {
+                "SECONDS": lambda one: f"{one['seconds']:.1f}",
+                "PER SECOND": lambda one: f"{one['sent_per_s']:.1f}",
+                "BEHIND": lambda one: f"{one['behind_ms']} ms",
+            },
+        ),
+    )
     if row["behind_ms"] > SLOW_MS:
         tell("the records came later than they were due: that rate is too high for this broker")

@@ -7,27 +7,33 @@ from contextlib import nullcontext
 from difflib import get_close_matches
 
 import typer
+from typer import Context
 
-from turbine.cli import FLAGS, LOCAL, VALUED, WATCH
 from turbine.cli.commands import app
 from turbine.cli.options import Chosen
 from turbine.cli.output import tell
-from turbine.failures import Code, Failed
-from turbine.ops.known_failures import known_failure
+from turbine.cli.words import FLAGS, LOCAL, VALUED, WATCH
+from turbine.extras import lacking
+from turbine.failures import Code, Failed, code_of
+from turbine.installed import add_policies
 from turbine.read.moments import shown_in
+from turbine_client.errors import BadRequest, TurbineError
+from turbine_client.settings import BadSettings
 
 
 def run(line: Sequence[str], *, local: bool = False) -> int:
     """The exit code; what is no failure that is known is a bug, and is raised. `local`: times are
     told in this machine's zone."""
+    for unusable in add_policies():
+        tell(f"turbine: {unusable}")
     try:
         with shown_in(None) if local else nullcontext():
             return invoke(line)
     except (typer.Abort, KeyboardInterrupt):
         return Code.INTERRUPTED
     except Exception as error:
-        failure = known_failure(error)
-        if failure is None:
+        failure = lacking(error) or error
+        if not isinstance(failure, TurbineError):
             raise  # a bug of ours: its traceback is what we need to see
         return _failed(failure)
 
@@ -42,11 +48,13 @@ def invoke(line: Sequence[str], chosen: Chosen | None = None) -> int:
         return int(code or Code.OK)
     except typer.TyperException as wrong:
         return _wrong_usage(wrong)
-    except Failed as failure:
+    except BadSettings:
+        raise  # of this process, not of the line: another process may answer it
+    except (BadRequest, Failed) as failure:
         return _failed(failure)
 
 
-def _meant(option: str, context: typer.Context | None) -> str:
+def _meant(option: str, context: Context | None) -> str:
     """The option that somebody may have meant, those of every line with them: a parser of one
     command knows its own alone."""
     own = [] if context is None else [one for found in context.command.params for one in found.opts]
@@ -57,9 +65,9 @@ def _meant(option: str, context: typer.Context | None) -> str:
     return f". Did you mean {found[0]}?" if found else ""
 
 
-def _failed(failure: Failed) -> int:
+def _failed(failure: TurbineError) -> int:
     tell(f"turbine: {failure}")
-    return failure.code
+    return code_of(failure)
 
 
 def _wrong_usage(wrong: typer.TyperException) -> int:

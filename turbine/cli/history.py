@@ -6,76 +6,61 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
+from typer import Context, Option
 
-from turbine.cli.options import Listed, Shown, check_job, chosen
-from turbine.failures import Code, Failed
+from components.runtime.process.loop import StopSignal
+from events.generated.records import WorkloadProfiled
+from events.wire.codec import Record
+from turbine.cli.columns import columns
+from turbine.cli.options import JobNames, Listed, Shown, check_jobs, chosen
+from turbine.cli.output import facts, show, show_rows, tell, to_line
+from turbine.cli.output import write as put
+from turbine.failures import Code, named
+from turbine.read.moments import now_ms, parse_moment, parse_span
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
+from turbine_client.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from events.generated.records import WorkloadProfiled
-    from events.wire.codec import Record
     from spark_streaming.history.writing import Wrote
-    from turbine.ops.history import Span, Written
-    from turbine_client.settings import Settings
+    from turbine.ops.history import ProfileSpan, Written
 
-Row = dict[str, Any]
 
 DAYS_MAX = 366
 EVERY_MS_MIN = 1_000
 """Each batch is a directory of its own: more of them a day than seconds help nobody."""
 
-Directory = Annotated[
-    str | None,
-    typer.Option(
-        "--directory",
-        metavar="DIR",
-        help="Of the history, or a URI that all workers see; by default history/ beside the logs.",
-    ),
-]
-Master = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Spark's; by default that of the settings."),
-]
-Once = Annotated[bool, typer.Option("--once", help="End with what there is now.")]
-Every = Annotated[str, typer.Option("--every", metavar="SPAN", help="Between two batches.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="JOB")]
-Days = Annotated[
-    int, typer.Option("--days", min=1, max=DAYS_MAX, metavar="N", help="Back from the end.")
-]
-To = Annotated[
-    str | None,
-    typer.Option("--to", metavar="TIME", help="The end; by default the last midnight, UTC."),
-]
-Publish = Annotated[bool, typer.Option("--publish", help="Say what is found to the log.")]
-
 
 def write(
-    context: typer.Context,
+    context: Context,
     *,
-    once: Once = False,
-    every: Every = "1m",
-    directory: Directory = None,
-    master: Master = None,
+    once: bool = False,
+    every: str = "1m",
+    directory: str | None = None,
+    master: str | None = None,
     output: Shown = "table",
 ) -> int:
     """Write what tasks report into the history, each report once.
 
     Until Ctrl-C, or with --once until it has all that there is now.
-    """
-    from components.runtime.process.loop import Stop
-    from turbine.read.moments import parse_span
 
+    --once: End with what there is now.
+    --every SPAN: Between two batches.
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
+    """
     every_ms = parse_span(every, "--every")
     if every_ms < EVERY_MS_MIN:
-        raise Failed(Code.USAGE, f"--every: {every} is less than 1s; write more")
+        raise BadRequest(f"--every: {every} is less than 1s; write more")
     settings = chosen(context).connected()
-    partitions, place = _partitions(settings), _place(settings, directory)
-    with _spark(settings, master) as spark:
+    partitions = _partitions(settings)
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import write as carry
 
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         found = carry(
             spark,
             settings,
@@ -83,24 +68,19 @@ def write(
             partitions=partitions,
             every_ms=None if once else every_ms,
             stop=stop,
-            heed=_told,
+            progress=_told,
         )
     show_written(place, found, output)
     return Code.INTERRUPTED if once and stop.wanted else Code.OK
 
 
 def _told(one: Wrote) -> None:
-    from turbine.cli.output import tell
-
     if one.unreadable:
         tell(f"batch {one.number}: {one.unreadable} are no reports; {one.why}")
 
 
 def show_written(place: str, found: Written, output: str) -> None:
     """What a run has brought."""
-    from turbine.cli.output import facts, show_value
-    from turbine.cli.output import write as put
-
     row = {
         "directory": place,
         "batches": found.batches,
@@ -108,67 +88,62 @@ def show_written(place: str, found: Written, output: str) -> None:
         "unreadable": found.unreadable,
         "why": found.why or None,
     }
-    if output == "table":
-        put(facts((name, value) for name, value in row.items() if value is not None))
-    else:
-        show_value(row, output)
+    pairs = [(name, value) for name, value in row.items() if value is not None]
+    show(row, output, lambda: facts(pairs))
 
 
 def compact(
-    context: typer.Context,
+    context: Context,
     *,
-    directory: Directory = None,
-    master: Master = None,
+    directory: str | None = None,
+    master: str | None = None,
     output: Listed = "table",
 ) -> int:
     """Make few files of the many of each day that is over, an hour after its end.
 
     Readers see each report once all the while; files that are replaced go a compaction later.
-    """
-    from turbine.cli.output import Column, show_rows, tell
-    from turbine.read.moments import now_ms
 
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
+    """
     settings = chosen(context).settings()
-    place = _place(settings, directory)
-    with _spark(settings, master) as spark:
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import compact_days
 
         done = list(compact_days(spark, place, now_ms()))
-    if not done and output in ("table", "wide"):
-        tell(f"no day of {place} that is over has anything to compact")
-        return Code.OK
-    columns = [
-        Column("DAY", lambda row: row["day"]),
-        Column("REPORTS", lambda row: f"{row['reports']:,}"),
-    ]
-    rows = ({"day": day, "reports": reports} for day, reports in done)
-    show_rows(rows, output, columns, name="day")
-    return Code.OK
+    rows = [{"day": day, "reports": reports} for day, reports in done]
+    heads = columns("DAY, REPORTS", {"REPORTS": lambda row: f"{row['reports']:,}"})
+    none = f"no day of {place} that is over has anything to compact"
+    return show_rows(rows, output, heads, name="day", none=none)
 
 
 def profile(
-    context: typer.Context,
-    names: Names = None,
+    context: Context,
+    names: JobNames = None,
     *,
-    days: Days = 14,
-    to: To = None,
-    publish: Publish = False,
-    directory: Directory = None,
-    master: Master = None,
+    days: Annotated[int, Option(min=1, max=DAYS_MAX)] = 14,
+    to: str | None = None,
+    publish: bool = False,
+    directory: str | None = None,
+    master: str | None = None,
     output: Listed = "table",
 ) -> int:
     """Fold the last days of each job, or of those that are named, into slots of a day.
 
     With --publish also on the profiles' topic; what it has already is not said again.
-    """
-    from turbine.cli.output import tell
 
-    for name in names or ():
-        check_job(name)
+    --days N: Back from the end.
+    --to TIME: The end; by default the last midnight, UTC.
+    --publish: Say what is found to the log.
+    --directory DIR: Of the history, or a URI that all workers see; by default history/ beside the
+        logs.
+    --master URL: Spark's; by default that of the settings.
+    """
+    check_jobs(*names or ())
     end_ms = _end_ms(to)
     settings = chosen(context).connected() if publish else chosen(context).settings()
-    place = _place(settings, directory)
-    with _spark(settings, master) as spark:
+    with _opened(settings, directory, master) as (spark, place):
         from turbine.ops.history import span_of
 
         span = span_of(end_ms, days)
@@ -179,10 +154,8 @@ def profile(
     return Code.OK if shown or not names else Code.NOT_FOUND
 
 
-def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
+def show_profiles(rows: Iterator[JsonObject], output: str, *, publish: bool) -> int:
     """Profiles in the form that was asked for; how many they are."""
-    from turbine.cli.output import show_rows, to_line, write
-
     if output != "jsonl":
         held = list(rows)
         if held or output not in ("table", "wide"):
@@ -190,20 +163,18 @@ def show_profiles(rows: Iterator[Row], output: str, *, publish: bool) -> int:
         return len(held)
     shown = 0
     for row in rows:  # as they come: ten thousand jobs are not held for it
-        write(to_line(row))
+        put(to_line(row))
         shown += 1
     return shown
 
 
 def _end_ms(to: str | None) -> int:
-    from turbine.read.moments import now_ms, parse_moment
-
     now = now_ms()
     if to is None:
         return now - now % 86_400_000
     moment = parse_moment(to, now, "--to")
     if not isinstance(moment, int):
-        raise Failed(Code.USAGE, f"--to: {to} is a position; a history is of days, so write a time")
+        raise BadRequest(f"--to: {to} is a position; a history is of days, so write a time")
     return moment
 
 
@@ -213,36 +184,28 @@ def _partitions(settings: Settings) -> int:
     return partitions_of_loads(settings)
 
 
-def _place(settings: Settings, directory: str | None) -> str:
-    from turbine.ops import history
-
-    try:
-        return history.place_of(settings, directory)
-    except history.HistoryFailed as failed:
-        raise Failed(Code.USAGE, f"--directory: {failed}") from None
-
-
 @contextmanager
-def _spark(settings: Settings, master: str | None) -> Iterator[SparkSession]:
-    """A session; what goes wrong with it ends the command with its sentence."""
+def _opened(
+    settings: Settings, directory: str | None, master: str | None
+) -> Iterator[tuple[SparkSession, str]]:
+    """Spark, and where the history is."""
     from turbine.ops import history
 
-    try:
-        with history.spark_of(settings, master) as spark:
-            yield spark
-    except history.HistoryFailed as failed:
-        raise Failed(Code.FAILED, str(failed)) from None
+    with named("--directory"):
+        place = history.place_of(settings, directory)
+    with history.spark_of(settings, master) as spark:
+        yield spark, place
 
 
 def _rows(
     spark: SparkSession,
     settings: Settings,
     place: str,
-    span: Span,
+    span: ProfileSpan,
     jobs: list[str],
     *,
     publish: bool,
-) -> Iterator[Row]:
+) -> Iterator[JsonObject]:
     from turbine.ops.history import profiles, to_record
     from turbine.ops.history import publish as say
 
@@ -255,34 +218,36 @@ def _rows(
             yield to_plain(one, to_record(one))
 
 
-def to_plain(found: WorkloadProfiled, record: Record, *, published: bool | None = None) -> Row:
+def to_plain(
+    found: WorkloadProfiled, record: Record, *, published: bool | None = None
+) -> JsonObject:
     """A profile as JSON; `published` is false where the topic had it already."""
     row = {"id": record.id, **found.to_plain()}
     return row if published is None else {**row, "published": published}
 
 
 def _columns(*, publish: bool) -> list[Any]:
-    from turbine.cli.output import Column
-
-    def of(name: str, row: Row) -> list[float]:
+    def of(name: str, row: JsonObject) -> list[float]:
         return [one[name] for one in row["slots"] if one[name] is not None]
 
     def most(name: str) -> Any:
         return lambda row: f"{max(of(name, row)):,.1f}" if of(name, row) else None
 
-    def mean(row: Row) -> str:
+    def mean(row: JsonObject) -> str:
         means = of("records_in_per_s_mean", row)
         return f"{sum(means) / len(means):,.1f}"
 
-    columns = [
-        Column("JOB", lambda row: row["job"]),
-        Column("SLOTS", lambda row: len(row["slots"])),
-        Column("DAYS", lambda row: max(of("days", row))),
-        Column("MEAN IN", mean),
-        Column("PEAK IN", most("records_in_per_s_peak")),
-        Column("PEAK CORES", most("cpu_cores_peak")),
-        Column("ID", lambda row: row["id"], wide=True),
-    ]
+    found = columns(
+        "JOB, SLOTS=slots:count, DAYS, MEAN IN, PEAK IN, PEAK CORES, *ID",
+        {
+            "DAYS": lambda row: max(of("days", row)),
+            "MEAN IN": mean,
+            "PEAK IN": most("records_in_per_s_peak"),
+            "PEAK CORES": most("cpu_cores_peak"),
+        },
+    )
     if publish:
-        columns.append(Column("PUBLISHED", lambda row: "new" if row["published"] else "known"))
-    return columns
+        found += columns(
+            "PUBLISHED", {"PUBLISHED": lambda row: "new" if row["published"] else "known"}
+        )
+    return found

@@ -1,51 +1,60 @@
-"""`broker`, `topics`, `serve`, `config`, `version`: what there is on this machine."""
+"""`broker`, `topics`, `rows`, `serve`, `config`, `version`: what there is on this machine."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from importlib.metadata import PackageNotFoundError
+from importlib.metadata import version as installed
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer import Argument, Context, Option
 
+from components.runtime.process.local import ask_broker, ask_topics, broker_directory, port_here
+from components.runtime.process.secrets import HIDDEN, is_secret
+from events.job_config.reserved import is_reserved_topic
+from turbine.cli.columns import columns, listed
 from turbine.cli.options import DryRun, Listed, Shown, chosen
+from turbine.cli.output import facts, show, show_rows, tell, write
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from turbine_client.settings import Settings
-
-Row = dict[str, Any]
-Port = Annotated[
-    int | None, typer.Option("--port", min=1, max=65535, help="By default, that of the bootstrap.")
-]
-
+from turbine.ops.forgetting import forget as carry_out
+from turbine.ops.forgetting import kept_of
+from turbine.ops.generate import prepare_topic
+from turbine.read.plain import JsonObject
+from turbine.serve import Shown as Figures
+from turbine.serve import check_names
+from turbine.serve import serve as run
+from turbine_client.clients import counts_of
+from turbine_client.errors import BadRequest
+from turbine_client.settings import NAMES, Settings
 
 # --- broker
 
 
-def start_broker(context: typer.Context, *, port: Port = None, output: Shown = "table") -> int:
+def start_broker(
+    context: Context,
+    *,
+    port: Annotated[int | None, Option(min=1, max=65535)] = None,
+    output: Shown = "table",
+) -> int:
     """Start a broker that stays.
 
     For this machine only. One that runs already is left alone.
-    """
-    from components.runtime.process.local import ask_broker
 
+    --port: By default, that of the bootstrap.
+    """
     settings, directory = _broker(context)
     row = ask_broker("start", directory, port or port_of(settings))
     _show_broker(row, output)
-    if row["bootstrap"] != settings.bootstrap and not _same_port(row["bootstrap"], settings):
-        from turbine.cli.output import tell
-
+    same_port = port_here(settings) == int(row["bootstrap"].rpartition(":")[2])
+    if row["bootstrap"] != settings.bootstrap and not same_port:
         tell(f"set TURBINE_BOOTSTRAP={row['bootstrap']}, or add --bootstrap {row['bootstrap']}")
     return Code.OK
 
 
-def stop_broker(context: typer.Context) -> int:
+def stop_broker(context: Context) -> int:
     """Stop the broker of this machine; its data stays."""
-    from components.runtime.process.local import ask_broker
-    from turbine.cli.output import write
-
     _, directory = _broker(context)
     if not ask_broker("stop", directory)["stopped"]:
         raise _no_broker(directory)
@@ -53,10 +62,8 @@ def stop_broker(context: typer.Context) -> int:
     return Code.OK
 
 
-def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
+def broker_status(context: Context, *, output: Shown = "table") -> int:
     """Show the broker of this machine; exit code 3 where none runs."""
-    from components.runtime.process.local import ask_broker
-
     _, directory = _broker(context)
     row = ask_broker("status", directory)
     if row["pid"] is None:
@@ -65,21 +72,15 @@ def broker_status(context: typer.Context, *, output: Shown = "table") -> int:
     return Code.OK if row["answers"] else Code.FAILED
 
 
-def wipe_broker(
-    context: typer.Context,
-    *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
-) -> int:
-    """Delete the log of this machine's broker, for ever."""
-    from components.runtime.process.local import ask_broker
-    from turbine.cli.output import write
+def wipe_broker(context: Context, *, yes: bool = False) -> int:
+    """Delete the log of this machine's broker, for ever.
 
+    --yes: Do not ask.
+    """
     _, directory = _broker(context)
     if not yes:
         if not sys.stdin.isatty():
-            raise Failed(
-                Code.USAGE, f"this deletes the log in {directory}; add --yes if that is meant"
-            )
+            raise BadRequest(f"this deletes the log in {directory}; add --yes if that is meant")
         if not typer.confirm(f"Delete the log in {directory}?", err=True):
             raise Failed(Code.FAILED, f"nothing was deleted in {directory}")
     wiped = ask_broker("wipe", directory)["wiped"]
@@ -87,40 +88,24 @@ def wipe_broker(
     return Code.OK
 
 
-def _broker(context: typer.Context) -> tuple[Settings, Path]:
-    from components.runtime.process.local import broker_directory
-
+def _broker(context: Context) -> tuple[Settings, Path]:
     settings = chosen(context).settings()
     return settings, broker_directory(settings)
 
 
 def port_of(settings: Settings) -> int:
     """Where a broker of this machine has to listen; Failed where the bootstrap is elsewhere."""
-    from components.runtime.process.local import port_here
-
     port = port_here(settings)
     if port is None:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"the bootstrap is {settings.bootstrap}, which is not on this machine; say where to"
-            " start one with --bootstrap 127.0.0.1:PORT",
+            " start one with --bootstrap 127.0.0.1:PORT"
         )
     return port
 
 
-def _same_port(bootstrap: str, settings: Settings) -> bool:
-    from components.runtime.process.local import port_here
-
-    return port_here(settings) == int(bootstrap.rpartition(":")[2])
-
-
-def _show_broker(row: Row, output: str) -> None:
-    from turbine.cli.output import facts, show_value, write
-
-    if output == "table":
-        write(facts((name.replace("_", " "), value) for name, value in row.items()))
-    else:
-        show_value(row, output)
+def _show_broker(row: JsonObject, output: str) -> None:
+    show(row, output, lambda: facts((name.replace("_", " "), value) for name, value in row.items()))
 
 
 def _no_broker(directory: Path) -> Failed:
@@ -132,14 +117,11 @@ def _no_broker(directory: Path) -> Failed:
 # --- topics
 
 
-def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
+def plan_topics(context: Context, *, output: Listed = "table") -> int:
     """Show which topics are missing or differ.
 
     Exit code 5 where any does.
     """
-    from components.runtime.process.local import ask_topics
-    from turbine.cli.output import tell
-
     chosen(context).connected()
     steps = ask_topics("plan", chosen(context).flags())
     if not steps:
@@ -149,16 +131,11 @@ def plan_topics(context: typer.Context, *, output: Listed = "table") -> int:
     return Code.FINDINGS
 
 
-def apply_topics(
-    context: typer.Context, *, dry_run: DryRun = False, output: Listed = "table"
-) -> int:
+def apply_topics(context: Context, *, dry_run: DryRun = False, output: Listed = "table") -> int:
     """Create the topics that are missing.
 
     What is there is never changed: exit code 5 where a topic differs, for a person to decide.
     """
-    from components.runtime.process.local import ask_topics
-    from turbine.cli.output import tell
-
     chosen(context).connected()
     steps = ask_topics("plan" if dry_run else "apply", chosen(context).flags())
     if steps:
@@ -169,11 +146,11 @@ def apply_topics(
 
 
 def create_one(
-    context: typer.Context,
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", help="Its name.")],
+    context: Context,
+    topic: Annotated[str, Argument(metavar="TOPIC", help="Its name.")],
     *,
     partitions: Annotated[
-        int | None, typer.Option("--partitions", min=1, max=10_000, metavar="N")
+        int | None, Option("--partitions", min=1, max=10_000, metavar="N")
     ] = None,
     dry_run: DryRun = False,
 ) -> int:
@@ -181,13 +158,9 @@ def create_one(
 
     By default with as many partitions as the settings say. One that is there is left as it is.
     """
-    from events.job_config.reserved import is_reserved_topic
-    from turbine.cli.output import write
-    from turbine.ops.generate import prepare_topic
-
     ours = chosen(context).settings().topic("")
     if is_reserved_topic(topic) or topic.startswith(ours):
-        raise Failed(Code.USAGE, f"{topic} is of the log itself; `turbine topics apply` creates it")
+        raise BadRequest(f"{topic} is of the log itself; `turbine topics apply` creates it")
     settings = chosen(context).connected()
     if dry_run:
         return _try_topic(settings, topic, partitions)
@@ -197,9 +170,6 @@ def create_one(
 
 
 def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
-    from turbine.cli.output import write
-    from turbine_client.clients import counts_of
-
     known = counts_of(settings).get(topic)
     if known is None:
         count = partitions or settings.partitions
@@ -209,92 +179,52 @@ def _try_topic(settings: Settings, topic: str, partitions: int | None) -> int:
     return Code.OK if partitions in (None, known) else Code.FAILED
 
 
-def _show_steps(steps: list[Row], output: Any) -> None:
-    from turbine.cli.output import Column, show_rows
-
-    columns = [
-        Column("STEP", lambda row: row["kind"]),
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("WHAT", lambda row: row["what"]),
-        Column("EXPECTED", lambda row: row["expected"]),
-        Column("FOUND", lambda row: row["found"]),
-    ]
-    show_rows(steps, output, columns, name="topic")
+def _show_steps(steps: list[JsonObject], output: Any) -> None:
+    show_rows(steps, output, columns("STEP=kind, TOPIC, WHAT, EXPECTED, FOUND"), name="topic")
 
 
 # --- components
 
-MetricsPort = Annotated[
-    int,
-    typer.Option("--metrics-port", min=0, max=65535, help="0 serves none; 9464 of the exporter."),
-]
-MetricsHost = Annotated[
-    str, typer.Option("--metrics-host", metavar="ADDRESS", help="By default this machine alone.")
-]
-JobsMax = Annotated[
-    int | None, typer.Option("--jobs-max", min=0, help="Jobs with series of their own (exporter).")
-]
-TasksPerJob = Annotated[
-    bool, typer.Option("--tasks-per-job", help="Tasks of each job as well (exporter).")
-]
-
 
 def serve(
-    context: typer.Context,
-    names: Annotated[list[str], typer.Argument(metavar="NAME...")],
+    context: Context,
+    names: Annotated[list[str], Argument(metavar="NAME...")],
     *,
-    instance: Annotated[
-        str | None, typer.Option("--instance", help="Name of a static member of the group.")
-    ] = None,
-    metrics_port: MetricsPort = 0,
-    metrics_host: MetricsHost = "127.0.0.1",
-    jobs_max: JobsMax = None,
-    tasks_per_job: TasksPerJob = False,
-    tier: Annotated[
-        str,
-        typer.Option(
-            "--tier", metavar="NAME", help="Whose shards are placed, or capacity is shared."
-        ),
-    ] = "default",
+    instance: str | None = None,
+    metrics_port: Annotated[int, Option(min=0, max=65535)] = 0,
+    metrics_host: str = "127.0.0.1",
+    jobs_max: Annotated[int | None, Option(min=0)] = None,
+    tasks_per_job: bool = False,
+    tier: str = "default",
 ) -> int:
     """Run components in the foreground.
 
     One of api, auditor, capacity-manager, clock, exporter, publisher, shard-manager and webhooks,
     or any of job-service, state-syncer, task-service and auto-scaler in one worker.
-    """
-    from turbine.serve import Shown, check_names
-    from turbine.serve import serve as run
-    from turbine_client.settings import BadSettings
 
-    try:
-        check_names(names)
-    except BadSettings as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    --instance: Name of a static member of the group.
+    --metrics-port: 0 serves none; 9464 of the exporter.
+    --metrics-host ADDRESS: By default this machine alone.
+    --jobs-max: Jobs with series of their own (exporter).
+    --tasks-per-job: Tasks of each job as well (exporter).
+    --tier NAME: Whose shards are placed, or capacity is shared.
+    """
+    check_names(names)
     settings = chosen(context).settings()
-    shown = Shown(metrics_port, metrics_host, jobs_max, tasks_per_job)
+    shown = Figures(metrics_port, metrics_host, jobs_max, tasks_per_job)
     return run(names, settings, instance=instance, shown=shown, tier=tier)
 
 
 # --- settings
 
 
-def view_config(
-    context: typer.Context,
-    *,
-    show_origin: Annotated[
-        bool, typer.Option("--show-origin", help="Where each value comes from.")
-    ] = False,
-    output: Annotated[
-        Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
-    ] = "table",
-) -> int:
-    """Show the settings in force. Secrets are not shown."""
-    from components.runtime.process.secrets import HIDDEN
-    from turbine.cli.output import Column, show_value, table_text, write
-    from turbine_client.settings import NAMES
+def view_config(context: Context, *, show_origin: bool = False, output: Shown = "table") -> int:
+    """Show the settings in force. Secrets are not shown.
 
+    --show-origin: Where each value comes from.
+    """
     settings = chosen(context).settings()
-    values: Row = {name: getattr(settings, name) for name in NAMES}
+    values: JsonObject = {name: getattr(settings, name) for name in NAMES}
     values["directory"] = str(settings.directory)
     values["api_token"] = settings.api_token and HIDDEN
     values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
@@ -307,29 +237,16 @@ def view_config(
         {"setting": name, "value": value, "origin": settings.origins.get(name, "default")}
         for name, value in values.items()
     ]
-    if output != "table":
-        plain = rows if show_origin else values
-        show_value(plain, output)
-        return Code.OK
-    columns = [Column("SETTING", lambda row: row["setting"]), Column("VALUE", lambda r: r["value"])]
-    columns += [Column("ORIGIN", lambda row: row["origin"])] if show_origin else []
-    write(table_text(rows, columns))
-    return Code.OK
+    titles = "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"
+    return show(rows if show_origin else values, output, lambda: listed(rows, titles))
 
 
 def _shown(key: str, value: str) -> str:
-    from components.runtime.process.secrets import HIDDEN, is_secret
-
     return HIDDEN if is_secret(key) else value
 
 
-def version(context: typer.Context) -> int:
-    """Print the version."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    from turbine.cli.output import write
-
+def version(context: Context) -> int:
+    """Print the version of Turbine."""
     del context
     try:
         write(f"turbine {installed('turbine')}")
@@ -337,4 +254,26 @@ def version(context: typer.Context) -> int:
         raise Failed(
             Code.FAILED, "turbine is not installed here; `make setup` installs it"
         ) from None
+    return Code.OK
+
+
+def forget(
+    context: Context,
+    names: Annotated[
+        list[str], Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
+    ],
+    *,
+    dry_run: DryRun = False,
+) -> int:
+    """Have components forget what they kept of a log that was replaced.
+
+    They begin with what the log has, from its beginning. Nothing of the log is changed.
+    """
+    settings = chosen(context).connected()
+    verb = "would forget" if dry_run else "forgot"
+    for kept in [kept_of(settings, name) for name in names]:
+        if not dry_run:
+            carry_out(settings, kept, tell)
+        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
+        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
     return Code.OK

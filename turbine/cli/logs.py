@@ -1,31 +1,41 @@
-"""`log stats`: the log as a whole; `schema`: what its records are."""
+"""`log tail` and `log stats`: the records of the log; `schema`: what they are."""
 
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any
+from difflib import get_close_matches
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Context, Option
 
-from turbine.cli.options import At, Listed, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from components.runtime.kafka.intake import Message
-    from events.wire.lock import Version
-    from turbine.read.sources.log import Log
-
-Row = dict[str, Any]
-
+from components.runtime.kafka.intake import Message
+from events.job_config.strict_json import printable
+from events.topics import BY_SHORT, JOURNAL
+from events.wire.avsc import read_schemas
+from events.wire.codec import Read
+from events.wire.lock import Version, newest_of, read_lock, update
+from projections.jobs import INGRESS_TOPICS
+from turbine.cli.columns import columns
+from turbine.cli.options import At, Listed, Streamed, check_jobs, chosen, open_log
+from turbine.cli.output import show_rows, to_line, write
+from turbine.failures import Code, Failed, named
+from turbine.read.moments import given_moment, show_time
+from turbine.read.plain import JsonObject
+from turbine.read.records import key_of, read_or_letter, to_plain
+from turbine.read.sources.log import Log
+from turbine.read.sources.source import topic_of
+from turbine.read.state.instants import log_at, position_at
+from turbine_client.errors import BadRequest
+from turbine_client.reading import Follower
 
 # --- log stats
 
 
 @dataclass(slots=True)
-class Tally:
+class TopicTally:
     """What is counted of one topic."""
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -33,20 +43,17 @@ class Tally:
     last_ms: int = 0
 
     def count(self, kind: str, at_ms: int) -> None:
-        """One record more."""
+        """Counts one record more of a kind."""
         self.kinds[kind] += 1
         self.first_ms = min(self.first_ms or at_ms, at_ms)
         self.last_ms = max(self.last_ms, at_ms)
 
 
-def stats(context: typer.Context, *, at: At = None, output: Listed = "table") -> int:
+def stats(context: Context, *, at: At = None, output: Listed = "table") -> int:
     """Count the records of each topic.
 
     By kind, with their times, and how many decisions stand or are void.
     """
-    from turbine.cli.output import show_rows
-    from turbine.read.moments import given_moment, position_at
-
     moment = given_moment(at)
     log = open_log(context)
     if moment is None:
@@ -55,16 +62,11 @@ def stats(context: typer.Context, *, at: At = None, output: Listed = "table") ->
         end = position_at(log, moment, log.counts)
     tallies = _tallies(log, log.messages(log.counts, end=end))
     stands = Counter(one.stands for one in log.decisions(end=end, kinds=frozenset()))
-    show_rows(_stat_rows(log, tallies, stands), output, _columns(), name="topic")
-    return Code.OK
+    return show_rows(_stat_rows(log, tallies, stands), output, _columns(), name="topic")
 
 
-def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
-    from events.topics import BY_SHORT, JOURNAL
-    from events.wire.codec import Read
-    from turbine.read.records import read_or_letter
-
-    tallies = {short: Tally() for short in BY_SHORT if short in log.counts}
+def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, TopicTally]:
+    tallies = {short: TopicTally() for short in BY_SHORT if short in log.counts}
     none: frozenset[str] = frozenset()
     for message in messages:
         found = read_or_letter(message, log.counts[JOURNAL], none)
@@ -76,10 +78,8 @@ def _tallies(log: Log, messages: Iterable[Message]) -> dict[str, Tally]:
     return tallies
 
 
-def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> list[Row]:
-    from events.topics import JOURNAL
-
-    rows: list[Row] = []
+def _stat_rows(log: Log, tallies: dict[str, TopicTally], stands: Counter[bool]) -> list[JsonObject]:
+    rows: list[JsonObject] = []
     for short, tally in tallies.items():
         decisions = {"standing": stands[True], "void": stands[False]} if short == JOURNAL else {}
         rows.append(
@@ -97,60 +97,37 @@ def _stat_rows(log: Log, tallies: dict[str, Tally], stands: Counter[bool]) -> li
 
 
 def _columns() -> list[Any]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
-    def kinds(row: Row) -> str:
+    def kinds(row: JsonObject) -> str:
         return ", ".join(f"{kind} {count}" for kind, count in row["kinds"].items())
 
-    return [
-        Column("TOPIC", lambda row: row["topic"]),
-        Column("PARTITIONS", lambda row: row["partitions"]),
-        Column("RECORDS", lambda row: row["records"]),
-        Column("STANDING", lambda row: row.get("standing")),
-        Column("VOID", lambda row: row.get("void")),
-        Column("FIRST", lambda row: show_time(row["first_ms"])),
-        Column("LAST", lambda row: show_time(row["last_ms"])),
-        Column("KINDS", kinds),
-    ]
+    return columns(
+        "TOPIC, PARTITIONS, RECORDS, STANDING=standing?, VOID=void?,"
+        " FIRST=first_ms:time, LAST=last_ms:time, KINDS",
+        {"KINDS": kinds},
+    )
 
 
 # --- schema
 
 
-def list_schemas(context: typer.Context, *, output: Listed = "table") -> int:
+def list_schemas(context: Context, *, output: Listed = "table") -> int:
     """List the schemas, with the ids in messages."""
-    from events.wire.lock import read_lock
-    from turbine.cli.output import Column, show_rows
-
     del context
     rows = [
         {"id": one.id, "name": one.name, "released": one.released, "urn": one.urn}
         for one in read_lock()
     ]
-    columns = [
-        Column("ID", lambda row: row["id"]),
-        Column("NAME", lambda row: row["name"]),
-        Column("RELEASED", lambda row: row["released"]),
-        Column("URN", lambda row: row["urn"], wide=True),
-    ]
-    show_rows(rows, output, columns)
-    return Code.OK
+    return show_rows(rows, output, columns("ID, NAME, RELEASED, *URN"))
 
 
 def show_schema(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME|ID", help="Of a record, or of its schema.")],
+    context: Context,
+    name: Annotated[str, Argument(metavar="NAME|ID", help="Of a record, or of its schema.")],
 ) -> int:
     """Print a schema as Avro's JSON.
 
     The newest of a record, or that of an id.
     """
-    from difflib import get_close_matches
-
-    from events.wire.lock import newest_of, read_lock
-    from turbine.cli.output import write
-
     del context
     versions = read_lock()
     found = newest_of(versions).get(name)
@@ -167,14 +144,11 @@ def show_schema(
     return Code.OK
 
 
-def check_schemas(context: typer.Context) -> int:
+def check_schemas(context: Context) -> int:
     """Check that every schema is kept for ever.
 
     The lock file has to hold each version, so that all that was said can be read.
     """
-    from events.wire.lock import read_lock
-    from turbine.cli.output import write
-
     del context
     versions = read_lock()
     missing = missing_versions(versions)
@@ -187,8 +161,98 @@ def check_schemas(context: typer.Context) -> int:
 
 def missing_versions(versions: list[Version]) -> list[Version]:
     """What the schemas of this build would add to these versions, or replace in them."""
-    from events.wire.avsc import read_schemas
-    from events.wire.lock import update
-
     there = {one.id: one for one in versions}
     return [one for one in update(versions, read_schemas()) if there.get(one.id) != one]
+
+
+MARKERS = 3
+"""A transaction takes an offset of its own for its end, and a look back must not count those."""
+
+
+def tail(
+    context: Context,
+    *,
+    topic: list[str] | None = None,
+    job: str | None = None,
+    lines: Annotated[int, Option("-n", "--lines", min=0, max=100_000)] = 20,
+    follow: bool = False,
+    at: At = None,
+    output: Streamed = "table",
+) -> int:
+    """Show the last records of the log.
+
+    In the order in which the broker took them.
+
+    --topic: Repeatable; by default requests and decisions about jobs.
+    --job NAME: Of this job only.
+    -f, --follow: Go on until Ctrl-C.
+    """
+    check_jobs(job)
+    if follow and at is not None:
+        raise BadRequest("what was at --at has no more to follow; leave one of them out")
+    shorts, moment = _topics(topic, chosen(context).prefix), given_moment(at)
+    log = log_at(open_log(context), moment)
+    if follow:
+        _ = log.settings  # a file has no more to follow either, and is refused before it is shown
+    ends = log.ends(log.places(shorts, key=job))
+    partitions = max(log.counts.values())
+    for message in _last(log, shorts, ends, job, lines):
+        show(to_plain(message, partitions), output)
+    if follow:
+        for message in _follow(log, ends):
+            if job is None or key_of(message) == job:
+                show(to_plain(message, partitions), output)
+    return Code.OK
+
+
+def _topics(names: list[str] | None, prefix: str) -> list[str]:
+    if not names:
+        return [*INGRESS_TOPICS, JOURNAL]
+    with named("--topic"):
+        return [topic_of(name, prefix) for name in names]
+
+
+def _last(
+    log: Log, shorts: list[str], ends: dict[str, int], job: str | None, lines: int
+) -> list[Message]:
+    """The last ones, as many as are asked for. Of what came in the same millisecond, requests
+    stand before what was decided about them."""
+    start = None if job else {at: max(0, end - MARKERS * lines) for at, end in ends.items()}
+    kept: dict[str, deque[Message]] = {at: deque(maxlen=lines) for at in ends}
+    for message in log.messages(shorts, start=start, end=ends, key=job):
+        if job is None or key_of(message) == job:
+            kept[message.place].append(message)
+    order = {short: at for at, short in enumerate(shorts)}
+    found = sorted(
+        (message for queue in kept.values() for message in queue),
+        key=lambda one: (one.at_ms, order[one.topic], one.partition, one.offset),
+    )
+    return found[-lines:] if lines else []
+
+
+def _follow(log: Log, ends: Mapping[str, int]) -> Iterator[Message]:
+    follower = Follower(log.settings, ends, **{"isolation.level": "read_committed"})
+    try:
+        while True:
+            yield from follower.poll(0.5)
+    finally:
+        follower.close()
+
+
+def show(row: JsonObject, output: str) -> None:
+    """One record in a line, as a table has it or as JSON."""
+    if output == "jsonl":
+        write(to_line(row))
+        return
+    if "sentence" in row:
+        said = f"{row['reason']}: {row['sentence']}"
+    elif "bytes" in row:
+        said = f"{row['bytes']} bytes"
+    else:
+        said = row["summary"]
+    text = (
+        f"{show_time(row['at_ms'])}  {row['position']:<28} {row['kind']:<20}"
+        f" {row.get('key') or row.get('job') or '-':<16} {said}"
+    )
+    more = f"  {row['id']}" if output == "wide" and row.get("id") else ""
+    write(printable(text) + more)

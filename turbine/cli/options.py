@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from typer import Argument, Context, Option
 
 from turbine.failures import Code, Failed
+from turbine_client.errors import BadRequest
 
 if TYPE_CHECKING:
     from components.runtime.process.local import Flags
-    from turbine.read.sources.log import Log
     from turbine.read.sources.log_file import LogFile
+    from turbine.read.state.framed import FramedLog
     from turbine_client.settings import Settings
 
 PATIENCE_S = (0.1, 600.0)
@@ -21,7 +23,7 @@ PATIENCE_S = (0.1, 600.0)
 
 def patience(text: str | float) -> float:
     """Seconds of a span such as 30s; a plain number is of seconds."""
-    from turbine.read.moments import parse_span
+    from turbine.read.moments import BadMoment, parse_span
 
     least_s, most_s = PATIENCE_S
     try:
@@ -29,7 +31,7 @@ def patience(text: str | float) -> float:
     except ValueError:
         try:
             seconds = parse_span(str(text)) / 1000
-        except Failed as bad:
+        except BadMoment as bad:
             raise typer.BadParameter(str(bad)) from None
     if not least_s <= seconds <= most_s:
         raise typer.BadParameter(f"{text} is not from {least_s:g}s to {most_s:g}s")
@@ -39,54 +41,51 @@ def patience(text: str | float) -> float:
 Form = Literal["table", "wide", "json", "jsonl", "yaml", "name"]
 
 Listed = Annotated[
-    Form, typer.Option("-o", "--output", help="Form of the output; name is one name a line.")
+    Form, Option("-o", "--output", help="Form of the output; name is one name a line.")
 ]
 Shown = Annotated[
-    Literal["table", "json", "yaml"], typer.Option("-o", "--output", help="Form of the output.")
+    Literal["table", "json", "yaml"], Option("-o", "--output", help="Form of the output.")
 ]
 Streamed = Annotated[
     Literal["table", "wide", "jsonl"],
-    typer.Option("-o", "--output", help="Form of the output; jsonl is one JSON object a line."),
+    Option("-o", "--output", help="Form of the output; jsonl is one JSON object a line."),
 ]
 At = Annotated[
     str | None,
-    typer.Option(
+    Option(
         "--at",
         metavar="TIME|POSITION",
         help="As it was then: an RFC 3339 time, a span such as '10m ago', or a position vector.",
     ),
 ]
 Author = Annotated[
-    str | None, typer.Option("--author", help="Who asks; by default the user of this machine.")
+    str | None, Option("--author", help="Who asks; by default the user of this machine.")
 ]
-Reason = Annotated[str, typer.Option("--reason", help="Why; an oncall change needs one.")]
+Reason = Annotated[str, Option("--reason", help="Why; an oncall change needs one.")]
 Expected = Annotated[
     int | None,
-    typer.Option(
-        "--expected-version", min=0, metavar="N", help="Only if this is the layer's version."
-    ),
+    Option("--expected-version", min=0, metavar="N", help="Only if this is the layer's version."),
 ]
 Expires = Annotated[
     str | None,
-    typer.Option("--expires", metavar="SPAN", help="Taken back after it, such as 2h (oncall)."),
+    Option("--expires", metavar="SPAN", help="Taken back after it, such as 2h (oncall)."),
 ]
 Wait = Annotated[
     float,
-    typer.Option(
+    Option(
         "--timeout", metavar="SPAN", parser=patience, help="Patience for the verdict, such as 30s."
     ),
 ]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Only say what would be said; nothing is sent.")
-]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
-Names = Annotated[list[str] | None, typer.Argument(metavar="NAME")]
-Layer = Annotated[
-    Literal["base", "provisioner", "scaler", "oncall"],
-    typer.Option("--layer", help="Whose wish it is; the higher layer wins."),
-]
+DryRun = Annotated[bool, Option("--dry-run", help="Only say what would be said; nothing is sent.")]
+Yes = Annotated[bool, Option("--yes", help="Do not ask.")]
+Name = Annotated[str, Argument(metavar="NAME")]
+Names = Annotated[list[str] | None, Argument(metavar="NAME")]
+JobName = Annotated[str, Argument(metavar="JOB")]
+JobNames = Annotated[list[str] | None, Argument(metavar="JOB")]
+LayerName = Literal["base", "provisioner", "scaler", "oncall"]
+Layer = Annotated[LayerName, Option("--layer", help="Whose wish it is; the higher layer wins.")]
 
-Tier = Annotated[str, typer.Option("--tier", metavar="NAME", help="Whose containers and shards.")]
+Tier = Annotated[str, Option("--tier", metavar="NAME", help="Whose containers and shards.")]
 
 
 class NotElsewhere(Exception):
@@ -95,13 +94,13 @@ class NotElsewhere(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The global options."""
+    """The global options as they were chosen."""
 
     bootstrap: str | None = None
     config: Path | None = None
     fleet: Path | None = None
     log: LogFile | None = None
-    held: Log | None = None  # where an API answers in a command's stead: what its views hold
+    held: FramedLog | None = None  # where an API answers in a command's stead: what its views hold
 
     def flags(self) -> Flags:
         """For the programs that a command starts."""
@@ -110,17 +109,14 @@ class Chosen:
         return Flags(self.bootstrap, self.config, self.fleet)
 
     def settings(self) -> Settings:
-        """The settings in force, or a sentence about the one that cannot be used."""
-        from turbine_client.settings import BadSettings, load_settings
+        """The settings in force; BadSettings names the one that cannot be used."""
+        from turbine_client.settings import load_settings
 
         if self.held is not None:
             raise NotElsewhere
-        try:
-            return load_settings(
-                {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
-            )
-        except BadSettings as bad:
-            raise Failed(Code.USAGE, str(bad)) from None
+        return load_settings(
+            {"bootstrap": self.bootstrap, "directory": self.fleet}, path=self.config
+        )
 
     @property
     def prefix(self) -> str:
@@ -172,20 +168,20 @@ def choose(given: Chosen, log: Path | None) -> Chosen:
     return replace(given, log=found)
 
 
-def chosen(context: typer.Context) -> Chosen:
+def chosen(context: Context) -> Chosen:
     """The global options of this run."""
     assert isinstance(context.obj, Chosen)
     return context.obj
 
 
-def open_log(context: typer.Context) -> Log:
+def open_log(context: Context) -> FramedLog:
     """The log that the settings name, or the file."""
-    from turbine.read.sources.log import Log
+    from turbine.read.state.framed import FramedLog
 
     found = chosen(context)
     if found.held is not None:
         return found.held
-    return Log(source=found.log) if found.log is not None else Log(found.connected())
+    return FramedLog(found.connected() if found.log is None else None, source=found.log)
 
 
 def check_job(name: str) -> str:
@@ -194,15 +190,21 @@ def check_job(name: str) -> str:
     from turbine_client.identity import is_job_id
 
     if not is_job_id(name):
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"{shorten(name)} is no job's name; use up to 128 of a-z, 0-9, '.', '_', '-',"
-            " beginning and ending with a letter or digit",
+            " beginning and ending with a letter or digit"
         )
     return name
 
 
-def check_change_id(context: typer.Context, change_id: str) -> str:
+def check_jobs(*names: str | None) -> None:
+    """Refuses what no job can be called; None names no job."""
+    for name in names:
+        if name is not None:
+            check_job(name)
+
+
+def check_change_id(context: Context, change_id: str) -> str:
     """The id of a change, where its beginning says which; refuses what cannot be one."""
     from events.job_config.strict_json import shorten
     from turbine_client.identity import valid_until_ms
@@ -213,10 +215,9 @@ def check_change_id(context: typer.Context, change_id: str) -> str:
 
     found = full_id(open_log(context), change_id) if may_begin(change_id) else change_id
     if not valid_until_ms(found):
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--change-id {shorten(change_id)} is no change's id, which is the instant until which"
-            " it is valid, a dot and a token; take it from the command that sent the change",
+            " it is valid, a dot and a token; take it from the command that sent the change"
         )
     return found
 
@@ -228,13 +229,13 @@ def check_meant(question: str, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Failed(Code.USAGE, f"this would {question}; add --yes if that is meant")
+        raise BadRequest(f"this would {question}; add --yes if that is meant")
     if not typer.confirm(f"{question[0].upper()}{question[1:]}?", err=True):
         raise Failed(Code.FAILED, "nothing was done, as you did not say yes")
 
 
 def author_or_user(author: str | None) -> str:
-    """Who asks."""
+    """The author that was named, or else the user of this machine."""
     import getpass
 
     if author is not None:
@@ -242,6 +243,6 @@ def author_or_user(author: str | None) -> str:
     try:
         return getpass.getuser()
     except (KeyError, OSError):
-        raise Failed(
-            Code.USAGE, "this machine has no name for its user; say who asks with --author"
+        raise BadRequest(
+            "this machine has no name for its user; say who asks with --author"
         ) from None

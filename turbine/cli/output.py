@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from events.job_config.strict_json import printable
 from turbine.cli.terminal import terminal
+from turbine.failures import Code
 
 if TYPE_CHECKING:
     from typing import TextIO
 
     from rich.console import Console
 
-Row = dict[str, Any]
 
 TABLE_WIDTH = 10_000
 """Of a pipe: nothing is cut or folded that a program may want to read."""
@@ -57,34 +57,61 @@ def tell(text: str) -> None:
 
 
 def show_rows(
-    rows: Iterable[Row], form: str, columns: Sequence[Column], name: str = "name"
-) -> None:
-    """Rows in the form that was asked for; `name` is the field that the form "name" prints."""
+    rows: Iterable[Any], form: str, columns: Sequence[Column], *, name: str = "name", none: str = ""
+) -> Code:
+    """Rows in the form that was asked for; `name` is the field that the form "name" prints, and
+    `none` is what people are told where there are no rows."""
     match form:
         case "json" | "yaml":
             show_value(list(rows), form)
         case "jsonl":
             for row in rows:
-                write(to_line(row))
+                write(to_line(_document(row)))
         case "name":
             for row in rows:
-                write(str(row[name]))
+                write(str(_document(row)[name]))
+        case _ if none and not (rows := list(rows)):
+            tell(none)
         case _:
             write(table_text(rows, [one for one in columns if form == "wide" or not one.wide]))
+    return Code.OK
 
 
-def show_value(value: object, form: str) -> None:
-    """One value as JSON or YAML."""
+def show_value(value: object, form: str) -> Code:
+    """One value, or several, as JSON or YAML."""
+    found = _document(value)
     if form == "yaml":
         import yaml
 
-        write(yaml.safe_dump(value, sort_keys=False, allow_unicode=True).rstrip("\n"))
+        write(yaml.safe_dump(found, sort_keys=False, allow_unicode=True).rstrip("\n"))
     else:
-        write(json.dumps(value, indent=2, ensure_ascii=False))
+        write(json.dumps(found, indent=2, ensure_ascii=False))
+    return Code.OK
+
+
+def show(value: object, form: str, text: Callable[[], str]) -> Code:
+    """One value in the form that was asked for; `text` tells it to people."""
+    if form != "table":
+        return show_value(value, form)
+    write(text())
+    return Code.OK
+
+
+def _document(value: Any) -> Any:
+    """What of it is an answer as JSON has it, what is JSON already as it is."""
+    if isinstance(value, list | tuple):
+        return [_document(one) for one in value]
+    if hasattr(value, "to_plain"):
+        return value.to_plain()
+    if not is_dataclass(value):
+        return value
+    from turbine.read.plain import plain
+
+    return plain(value)
 
 
 def to_line(value: object) -> str:
-    """JSON in one line."""
+    """A value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -170,6 +197,11 @@ def facts(pairs: Iterable[tuple[str, object]]) -> str:
     given = [(name, cell_text(value)) for name, value in pairs]
     width = max((len(name) for name, _ in given), default=0)
     return "\n".join(f"{name:<{width}}   {value}" for name, value in given)
+
+
+def some(name: str, value: object) -> list[tuple[str, object]]:
+    """A fact that is told only where there is one."""
+    return [(name, value)] if value else []
 
 
 def indented(text: str, by: str = "  ") -> str:

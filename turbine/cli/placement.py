@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Callable
+from typing import Annotated
 
-import typer
+from typer import Argument, Context, Option
 
-from turbine.cli.containers import existing_tier, look, moves_in, read_fleet, tell_alerts
-from turbine.cli.hosted import list_text, move_columns
+from events.generated.records import PlacementApplyRequested, PlacementRejected
+from events.job_config.strict_json import printable
+from events.topics import TIERS
+from events.wire.codec import Read
+from projections.fleet import TierFleet
+from projections.plans import read_request, write_moves
+from turbine.cli.columns import listed, part
+from turbine.cli.containers import (
+    existing_tier,
+    list_text,
+    look,
+    move_columns,
+    moves_in,
+    tell_alerts,
+)
 from turbine.cli.options import At, Author, DryRun, Shown, Tier, Wait, author_or_user, open_log
+from turbine.cli.output import Column, facts, show, table_text
 from turbine.failures import Code, Failed
+from turbine.ops.tiers import Answer, answer_to, ask, new_id
+from turbine.read.answers.ids import LEAST
+from turbine.read.answers.move_history import plans_of
+from turbine.read.answers.moves import plan_line
+from turbine.read.answers.placement_preview import draft_of, draft_to_plain
+from turbine.read.moments import show_time
+from turbine.read.plain import JsonObject, plain
+from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
+from turbine_client.publish import TooLarge
 
-if TYPE_CHECKING:
-    from events.generated.records import PlacementApplyRequested
-    from events.wire.codec import Read
-    from projections.fleet import Fleet
-    from turbine.ops.tiers import Answer
-    from turbine.read.sources.log import Log
+PlanId = Annotated[str, Argument(metavar="PLAN")]
 
-Row = dict[str, Any]
-PlanId = Annotated[str, typer.Argument(metavar="PLAN")]
-Most = Annotated[
-    int | None,
-    typer.Option(
-        "--moves",
-        min=1,
-        metavar="N",
-        help="At most about so many; what nobody holds is not counted.",
-    ),
-]
 
 STALE = ("world-moved", "unknown-plan")
 MOVES_SHOWN = 40
@@ -40,37 +49,29 @@ REASONS_SHOWN = 12
 
 
 def plan_placement(
-    context: typer.Context,
+    context: Context,
     *,
     tier: Tier = "default",
-    moves: Most = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="As always: nothing is sent by this command.")
-    ] = True,
+    moves: Annotated[int | None, Option(min=1)] = None,
+    dry_run: bool = True,
     at: At = None,
     output: Shown = "table",
 ) -> int:
     """Show what the shard manager would move now, and why.
 
     Nothing is sent. `turbine placement apply PLAN` has it carried out, if the world is the same.
+
+    --moves N: At most about so many; what nobody holds is not counted.
+    --dry-run: As always: nothing is sent by this command.
     """
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.placing import draft_of, draft_to_plain
-
     del dry_run
-    _, row, _ = read_fleet(context, tier, at)
-    plain = draft_to_plain(row, draft_of(row, moves))
-    if output == "table":
-        write(_plan_text(plain, moves))
-        tell_alerts(row, output)
-    else:
-        show_value(plain, output)
-    return Code.OK
+    row = look(context, tier, at).row
+    told = draft_to_plain(row, draft_of(row, moves))
+    show(told, output, lambda: _plan_text(told, moves))
+    return tell_alerts(row, output)
 
 
-def _plan_text(row: Row, most: int | None) -> str:
-    from turbine.cli.output import Column, facts, table_text
-
+def _plan_text(row: JsonObject, most: int | None) -> str:
     count = len(row["moves"])
     head: list[tuple[str, object]] = [
         ("plan", row["plan"] or "none is needed"),
@@ -80,17 +81,11 @@ def _plan_text(row: Row, most: int | None) -> str:
     if row["unplaced"]:
         head.append(("unplaced", f"{row['unplaced']} shards fit nowhere"))
     parts = [facts(head)]
-    if row["spread"]:
-        parts.append(table_text(_spread(row), _spread_columns()))
-    parts += [text for text in (_out_text(row), _unplaced_text(row)) if text]
+    spread = [{"resource": name} | both for name, both in row["spread"].items()]
+    parts += [table_text(spread, _spread_columns())] if spread else []
+    parts += [*_out_parts(row), *_unplaced_parts(row)]
     if count:
-        columns = [
-            Column("SHARD", lambda one: one["shard"]),
-            Column("FROM", lambda one: one["from"]),
-            Column("TO", lambda one: one["to"]),
-            Column("REASON", lambda one: one["reason"]),
-        ]
-        parts.append(table_text(row["moves"][:MOVES_SHOWN], columns) + _more(count))
+        parts.append(listed(row["moves"][:MOVES_SHOWN], "SHARD, FROM, TO, REASON") + _more(count))
         further = f" --moves {most}" if most is not None else ""
         parts.append(
             f"to have it done: turbine placement apply '{row['plan']}'{further} --reason R"
@@ -102,14 +97,8 @@ def _more(count: int) -> str:
     return f"\n… and {count - MOVES_SHOWN} more; -o json has all" if count > MOVES_SHOWN else ""
 
 
-def _spread(row: Row) -> list[Row]:
-    return [{"resource": name} | both for name, both in row["spread"].items()]
-
-
-def _spread_columns() -> list[Any]:
-    from turbine.cli.output import Column
-
-    def cell(when: str, which: str) -> Any:
+def _spread_columns() -> list[Column]:
+    def cell(when: str, which: str) -> Callable[[JsonObject], str]:
         return lambda one: f"{one[when][which] / 1000:.2f}"
 
     return [
@@ -130,45 +119,33 @@ CAUSES = {
 """Why a container stays out of band, in words."""
 
 
-def _out_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
-    if not row["out_of_band"]:
-        return ""
-    columns = [
-        Column("OUT OF BAND", lambda one: one["container"]),
-        Column("IN", lambda one: one["resource"]),
-        Column("BY", lambda one: f"{one['beyond'] / 10:g} % of the mean"),
-        Column("AND STAYS SO BECAUSE", lambda one: CAUSES.get(one["cause"], one["cause"])),
-    ]
-    return table_text(row["out_of_band"], columns)
+def _out_parts(row: JsonObject) -> list[str]:
+    return part(
+        row["out_of_band"],
+        "OUT OF BAND=container, IN=resource, BY, AND STAYS SO BECAUSE",
+        {
+            "BY": lambda one: f"{one['beyond'] / 10:g} % of the mean",
+            "AND STAYS SO BECAUSE": lambda one: CAUSES.get(one["cause"], one["cause"]),
+        },
+    )
 
 
-def _unplaced_text(row: Row) -> str:
-    from turbine.cli.output import Column, table_text
-
+def _unplaced_parts(row: JsonObject) -> list[str]:
     counts = Counter(one["why"] for one in row["unplaced_shards"])
-    firsts: Row = {}
-    for one in row["unplaced_shards"]:
-        firsts.setdefault(one["why"], one["shard"])
+    firsts = {one["why"]: one["shard"] for one in reversed(row["unplaced_shards"])}
     rows = [{"why": why, "count": n, "first": firsts[why]} for why, n in counts.most_common()]
-    columns = [
-        Column("UNPLACED", lambda one: one["count"]),
-        Column("FIRST", lambda one: one["first"]),
-        Column("BECAUSE", lambda one: one["why"]),
-    ]
-    return table_text(rows[:REASONS_SHOWN], columns) if rows else ""
+    return part(rows[:REASONS_SHOWN], "UNPLACED=count, FIRST, BECAUSE=why")
 
 
 # --- apply
 
 
 def apply_placement(
-    context: typer.Context,
+    context: Context,
     plan: PlanId,
     *,
-    reason: Annotated[str, typer.Option("--reason", help="Why; it stands beside the plan.")],
-    moves: Most = None,
+    reason: str,
+    moves: Annotated[int | None, Option(min=1)] = None,
     author: Author = None,
     dry_run: DryRun = False,
     wait: Wait = 30.0,
@@ -177,11 +154,10 @@ def apply_placement(
     """Have a plan carried out: one that was shown, or one that waits to be confirmed.
 
     A plan that was shown is made again first; where it comes out otherwise nothing is sent.
-    """
-    from events.generated.records import PlacementApplyRequested
-    from events.topics import TIERS
-    from turbine.ops.tiers import answer_to, new_id
 
+    --reason: Why; it stands beside the plan.
+    --moves N: At most about so many; what nobody holds is not counted.
+    """
     tier, shown = _tier_of(plan)
     who = author_or_user(author)
     log = open_log(context)
@@ -209,41 +185,28 @@ def _tier_of(plan: str) -> tuple[str, bool]:
         tier, found, rest = plan.rpartition(mark)
         if found and tier and rest:
             return tier, mark == "!"
-    raise Failed(
-        Code.USAGE,
+    raise BadRequest(
         f"{plan} is no plan's id; `turbine placement plan` shows one such as default!1f3a0c9e2b7d,"
-        " and an alert that waits for you names one such as default#12",
+        " and an alert that waits for you names one such as default#12"
     )
 
 
-def _whole_id(row: Fleet, plan: str, most: int | None) -> str:
+def _whole_id(row: TierFleet, plan: str, most: int | None) -> str:
     """The id of today's plan where it begins so, with six characters at least."""
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.placing import draft_of
-
     found = draft_of(row, most).plan_id
     enough = len(plan.rpartition("!")[2]) >= LEAST
     return found if enough and found.startswith(plan) else plan
 
 
 def _show_trial(plan: str, moves_json: str, output: str) -> int:
-    from projections.plans import read_request
-    from turbine.cli.output import show_value, write
-
     count = len(read_request(moves_json))
-    if output == "table":
-        moves = f"with its {count} moves" if count else "which says that what is silent is gone"
-        write(f"{plan}: would be asked for, {moves}")
-    else:
-        show_value({"verdict": "would be asked for", "plan": plan, "moves": count}, output)
-    return Code.OK
+    moves = f"with its {count} moves" if count else "which says that what is silent is gone"
+    row = {"verdict": "would be asked for", "plan": plan, "moves": count}
+    return show(row, output, lambda: f"{plan}: would be asked for, {moves}")
 
 
-def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
+def _moves_again(row: TierFleet, plan: str, most: int | None) -> str:
     """The moves of the plan, if it comes out as it was shown."""
-    from projections.plans import write_moves
-    from turbine.read.answers.placing import draft_of
-
     draft = draft_of(row, most)
     if not draft.moves:
         raise Failed(
@@ -259,7 +222,7 @@ def _moves_again(row: Fleet, plan: str, most: int | None) -> str:
     return write_moves(draft.moves)
 
 
-def _held(row: Fleet, plan: str) -> str:
+def _held(row: TierFleet, plan: str) -> str:
     """No moves, where the plan is the one that waits for a person."""
     if row.brake is None or row.brake.plan_id != plan:
         waits = f"; {row.brake.plan_id} does" if row.brake is not None else ", and none does"
@@ -274,41 +237,25 @@ def _held(row: Fleet, plan: str) -> str:
 
 
 def _send(log: Log, body: PlacementApplyRequested) -> None:
-    from turbine.ops.tiers import ask
-    from turbine_client.publish import TooLarge
-
     try:
         ask(log, body.tier, body)
     except TooLarge:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"plan {body.plan_id} has more moves than one request can hold; make it smaller with"
-            " `turbine placement plan --moves N`, and apply that",
+            " `turbine placement plan --moves N`, and apply that"
         ) from None
 
 
 def _show_answer(read: Read, answer: Answer, asked: PlacementApplyRequested, output: str) -> int:
-    from events.generated.records import PlacementRejected
-    from turbine.cli.output import show_value, write
-
-    rejected = isinstance(answer, PlacementRejected)
-    if output == "table":
-        write(answer_text(answer, asked.plan_id))
-    else:
-        row = {
-            "verdict": "rejected" if rejected else "planned",
-            "plan": asked.plan_id,
-            "change_id": asked.change_id,
-            "id": read.record.id,
-            "position": f"{read.place}:{read.offset}",
-        }
-        show_value(row | {"body": answer.to_plain()}, output)
-    return _code_of(answer)
-
-
-def _code_of(answer: Answer) -> Code:
-    from events.generated.records import PlacementRejected
-
+    row = {
+        "verdict": "rejected" if isinstance(answer, PlacementRejected) else "planned",
+        "plan": asked.plan_id,
+        "change_id": asked.change_id,
+        "id": read.record.id,
+        "position": f"{read.place}:{read.offset}",
+        "body": answer.to_plain(),
+    }
+    show(row, output, lambda: answer_text(answer, asked.plan_id))
     if not isinstance(answer, PlacementRejected):
         return Code.OK
     return Code.CONFLICT if answer.reason in STALE else Code.FAILED
@@ -316,9 +263,6 @@ def _code_of(answer: Answer) -> Code:
 
 def answer_text(body: Answer, plan: str) -> str:
     """What the shard manager answered, for people."""
-    from events.generated.records import PlacementRejected
-    from events.job_config.strict_json import printable
-
     if isinstance(body, PlacementRejected):
         return printable(f"{plan}: rejected, {body.reason}: {body.explanation}")
     if not body.moves:
@@ -336,17 +280,13 @@ def answer_text(body: Answer, plan: str) -> str:
 
 
 def show_placement(
-    context: typer.Context, plan: PlanId, *, at: At = None, output: Shown = "table"
+    context: Context, plan: PlanId, *, at: At = None, output: Shown = "table"
 ) -> int:
     """Show a plan of the log, and how far its moves have come."""
-    from turbine.cli.output import show_value, write
-    from turbine.read.answers.ids import LEAST
-    from turbine.read.answers.move_history import plans_of
-    from turbine.read.answers.moves import plan_to_plain
-
     tier, shown = _tier_of(plan)
     looked = look(context, tier, at)
-    plans = plans_of(looked.chain)
+    chain = looked.chain
+    plans = plans_of(chain)
     begin = [name for name in plans if shown and name.startswith(plan)]
     plan = begin[0] if len(begin) == 1 and len(plan.rpartition("!")[2]) >= LEAST else plan
     found = plans.get(plan)
@@ -357,19 +297,12 @@ def show_placement(
             else "`turbine get moves` names the plans of the last moves"
         )
         raise Failed(Code.NOT_FOUND, f"the log has no plan {plan}; {remedy}")
-    moves = moves_in(looked, lambda one: one.plan == plan)
-    plain = plan_to_plain(found, moves, looked.row)
-    if output == "table":
-        write(_shown_text(plain))
-    else:
-        show_value(plain, output)
-    return Code.OK
+    moves = moves_in(looked, chain, lambda one: one.plan == plan)
+    row = plain(plan_line(found, moves, looked.row))
+    return show(row, output, lambda: _shown_text(row))
 
 
-def _shown_text(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
+def _shown_text(row: JsonObject) -> str:
     stages = ", ".join(f"{count} {stage}" for stage, count in sorted(row["stages"].items()))
     total = len(row["moves"])
     head: list[tuple[str, object]] = [

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from turbine.cli.naming import reading
+from turbine.cli.table import reading
 
 if TYPE_CHECKING:
     from turbine_client.settings import Settings
@@ -27,7 +27,7 @@ ANSWER_BYTES_MAX = 64 * 1024 * 1024
 PATH = "/api/v1/command"
 
 
-class Unanswered(Exception):
+class RemoteUnanswered(Exception):
     """Why a line is run here; told to whoever asks for it, or to all where `loud`."""
 
     def __init__(self, sentence: str, *, loud: bool = False) -> None:
@@ -42,7 +42,7 @@ def ask(ahead: Sequence[str], words: Sequence[str]) -> int | None:
         return None
     try:
         code, said = _answered(ahead, words)
-    except Unanswered as why:
+    except RemoteUnanswered as why:
         if why.loud or "--verbose" in ahead:
             sys.stderr.write(f"turbine: {why}; the log is read instead\n")
         return None
@@ -87,8 +87,8 @@ def _answered(ahead: Sequence[str], words: Sequence[str]) -> tuple[int, list[tup
             return int(told["code"]), [(stream, text) for stream, text in told["said"]]
         kind, detail = str(told["type"]), str(told["detail"])
     except (ValueError, KeyError, TypeError):
-        raise Unanswered(f"what answers at {url} is no API of this build") from None
-    raise Unanswered(f"the API at {url}: {detail}", loud=kind.endswith(":behind"))
+        raise RemoteUnanswered(f"what answers at {url} is no API of this build") from None
+    raise RemoteUnanswered(f"the API at {url}: {detail}", loud=kind.endswith(":behind"))
 
 
 def _settings(ahead: Sequence[str]) -> Settings:
@@ -104,7 +104,7 @@ def _settings(ahead: Sequence[str]) -> Settings:
             path=None if config is None else Path(config),
         )
     except BadSettings as bad:
-        raise Unanswered(str(bad)) from None
+        raise RemoteUnanswered(str(bad)) from None
 
 
 def _address(settings: Settings) -> str:
@@ -113,7 +113,7 @@ def _address(settings: Settings) -> str:
 
     found = settings.api or address_of(settings.directory)
     if found is None:
-        raise Unanswered(
+        raise RemoteUnanswered(
             f"no API is known: none has said in {settings.directory} where it is, and TURBINE_API"
             " is not set"
         )
@@ -144,7 +144,7 @@ def _target(settings: Settings, words: Sequence[str]) -> str:
     }
     target = f"{PATH}?asked={quote(json.dumps(asked, separators=(',', ':')))}"
     if len(target) > TARGET_BYTES_MAX:
-        raise Unanswered("the line is too long to be asked of an API")
+        raise RemoteUnanswered("the line is too long to be asked of an API")
     return target
 
 
@@ -172,11 +172,11 @@ def _get(url: str, target: str, token: str) -> tuple[int, bytes]:
             said = _all_of(door)
     except OSError as error:
         why = error.strerror or str(error) or type(error).__name__
-        raise Unanswered(f"no API answers at {url} ({why})") from None
+        raise RemoteUnanswered(f"no API answers at {url} ({why})") from None
     head, _, body = said.partition(b"\r\n\r\n")
     status = head.split(b" ", 2)[1:2]
     if not status or not status[0].isdigit() or not head.startswith(b"HTTP/"):
-        raise Unanswered(f"what answers at {url} does not speak HTTP")
+        raise RemoteUnanswered(f"what answers at {url} does not speak HTTP")
     return int(status[0]), body
 
 

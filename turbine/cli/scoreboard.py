@@ -4,101 +4,89 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-import typer
+from typer import Option
 
-from turbine.cli.backtest import DAYS_MAX, AsJson
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from turbine.cli.output import Column
-    from turbine.lab.plant.scoreboard import Row as Played
-    from turbine.lab.scoreboard import Question, Standing
-
-Row = dict[str, Any]
+from turbine.cli.backtest import DAYS_MAX
+from turbine.cli.columns import columns, listed
+from turbine.cli.output import facts, show_rows, show_value, tell, write
+from turbine.failures import Code
+from turbine.lab.backtest import find_trace
+from turbine.lab.plant.cases import SCENARIOS
+from turbine.lab.plant.scoreboard import ScoreRow as Played
+from turbine.lab.plant.scoreboard import to_plain
+from turbine.lab.scoreboard import (
+    PolicyStanding,
+    Question,
+    answered,
+    check_policies,
+    check_scenarios,
+    check_traces,
+    figures_of,
+    files_in,
+    questions,
+    rows_of,
+    scenarios_of,
+    standings,
+    totals,
+    traces_of,
+    what,
+)
+from turbine.lab.scoreboard_made import command_of, made_of
+from turbine.read.moments import now_ms
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
 
 PARTS = {"whole": "whole", "first": "first two thirds", "last": "last third"}
 NO_SCENARIO = "none"
-
-Policies = Annotated[
-    list[str] | None,
-    typer.Option("--policy", metavar="P", help="Repeatable; the first is held against the others."),
-]
-Named = Annotated[
-    list[str] | None,
-    typer.Option("--trace", metavar="FILE|NAME", help="Repeatable; by default all of --traces."),
-]
-Traces = Annotated[
-    Path | None, typer.Option("--traces", metavar="DIR", help="Traces, as .csv or .csv.gz.")
-]
-Scenarios = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--scenario", metavar="S", help="Repeatable; by default all; none for traces alone."
-    ),
-]
-Days = Annotated[
-    int | None,
-    typer.Option(
-        "--days", min=1, max=DAYS_MAX, metavar="N",
-        help="The last of each trace; those before are the job's history.",
-    ),
-]  # fmt: skip
-Part = Annotated[
-    Literal["all", "whole", "first", "last"],
-    typer.Option("--part", help="Of the time: what is shown of it."),
-]
-NoOptimum = Annotated[
-    bool, typer.Option("--no-optimum", help="Without the least cost, which takes longest.")
-]
-Plots = Annotated[
-    Path | None, typer.Option("--plots", metavar="DIR", help="A picture of each run, as SVG.")
-]
-Board = Annotated[
-    Literal["table", "wide", "json", "yaml"],
-    typer.Option("-o", "--output", help="Form of the output."),
-]
+TITLES = """CASE, PART, POLICY, *MINUTES?:figure, VIOLATION S?:figure, LAG SECONDS?:figure,
+ LAG S P99?:figure, TASK HOURS?:figure, CPU HOURS?:figure, GB HOURS?:figure, RESCALES?:figure,
+ WRONG WAYS?:figure, CONVERGE MIN=converge_minutes?:figure, EXPLAINED?:figure,
+ FALSE OUTS=false_scale_outs?:figure, COST?:figure, *LEAST COST?:figure,
+ *LEAST VIOLATION S?:figure, OF LEAST=over_least?:figure"""
 
 
 def scoreboard(
     *,
-    policy: Policies = None,
-    trace: Named = None,
-    traces: Traces = None,
-    scenario: Scenarios = None,
-    days: Days = None,
-    part: Part = "all",
-    no_optimum: NoOptimum = False,
-    plots: Plots = None,
-    output: Board = "table",
-    json_: AsJson = False,
+    policy: list[str] | None = None,
+    trace: list[str] | None = None,
+    traces: Path | None = None,
+    scenario: list[str] | None = None,
+    days: Annotated[int | None, Option(min=1, max=DAYS_MAX)] = None,
+    part: Literal["all", "whole", "first", "last"] = "all",
+    no_optimum: bool = False,
+    plots: Path | None = None,
+    output: Literal["table", "wide", "json", "yaml"] = "table",
+    json_: bool = False,
 ) -> int:
     """Play traces and scenarios under scaling policies, each with its defaults, and compare them.
 
     Where no trace is named, the scenarios alone are played. All cores are used; no broker takes
     part.
-    """
-    from turbine.lab.backtest import BadBackTest
-    from turbine.lab.scoreboard import answered, check_policies, questions, rows_of
-    from turbine.lab.scoreboard_made import command_of, made_of
-    from turbine.read.moments import now_ms
 
-    typed: Row = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
-    typed |= {"--days": days, "--part": part, "--no-optimum": no_optimum}
-    try:
-        policies = check_policies(policy or ())
-        cases = _cases(trace or (), traces, scenario or (), days)
-    except BadBackTest as bad:
-        raise Failed(Code.USAGE, str(bad)) from None
+    --policy P: Repeatable; the first is held against the others.
+    --trace FILE|NAME: Repeatable; by default all of --traces.
+    --traces DIR: Traces, as .csv or .csv.gz.
+    --scenario S: Repeatable; by default all; none for traces alone.
+    --days N: The last of each trace; those before are the job's history.
+    --part: Of the time: what is shown of it.
+    --no-optimum: Without the least cost, which takes longest.
+    --plots DIR: A picture of each run, as SVG.
+    -o, --output: Form of the output.
+    --json: The same as -o json.
+    """
+    cased = {"--traces": traces, "--trace": trace, "--scenario": scenario, "--policy": policy}
+    typed: JsonObject = {**cased, "--days": days, "--part": part, "--no-optimum": no_optimum}
+    policies = check_policies(policy or ())
+    cases = _cases(trace or (), traces, scenario or (), days)
     asked = questions(cases, policies, bounds=not no_optimum)
     if plots is not None:
         _draw_into(plots, asked)
     found = rows_of(asked, answered(asked, _tell))
     wanted = found if part == "all" else [one for one in found if one.part == PARTS[part]]
     made = made_of(asked, policies, command_of(typed), now_ms())
-    show(wanted, policies[0], "json" if json_ else output, made)
-    return Code.OK
+    return show(wanted, policies[0], "json" if json_ else output, made)
 
 
 # --- what is asked for
@@ -107,19 +95,14 @@ def scoreboard(
 def _cases(
     named: Sequence[str], directory: Path | None, scenarios: Sequence[str], days: int | None
 ) -> list[Question]:
-    from turbine.cli.output import tell
-    from turbine.lab.plant.cases import SCENARIOS
-    from turbine.lab.scoreboard import check_scenarios, check_traces, scenarios_of, traces_of
-
     files = _files(named, directory)
     if days is not None and not files:
-        raise Failed(Code.USAGE, "--days is of traces; name some with --traces or --trace")
+        raise BadRequest("--days is of traces; name some with --traces or --trace")
     if NO_SCENARIO in scenarios:
         if len(scenarios) > 1 or not files:
-            raise Failed(
-                Code.USAGE,
+            raise BadRequest(
                 f"--scenario {NO_SCENARIO} leaves {'others' if files else 'nothing'} to be played;"
-                f" {'leave one of them out' if files else 'name traces with --traces or --trace'}",
+                f" {'leave one of them out' if files else 'name traces with --traces or --trace'}"
             )
         chosen: Sequence[str] = ()
     else:
@@ -131,23 +114,17 @@ def _cases(
 
 
 def _files(named: Sequence[str], directory: Path | None) -> list[Path]:
-    from turbine.lab.backtest import find_trace
-    from turbine.lab.scoreboard import files_in
-
     if named:
         return [find_trace(name, directory) for name in dict.fromkeys(named)]
     if directory is None:
         return []
     if not directory.is_dir():
-        raise Failed(
-            Code.USAGE, f"--traces: {directory} is no directory; name one that holds traces"
-        )
+        raise BadRequest(f"--traces: {directory} is no directory; name one that holds traces")
     found = files_in(directory)
     if not found:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--traces: {directory} holds no .csv and no .csv.gz; name a directory that does, or"
-            " leave the option out to play scenarios alone",
+            " leave the option out to play scenarios alone"
         )
     return found
 
@@ -157,9 +134,8 @@ def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Failed(
-            Code.USAGE,
-            f"--plots: {directory} cannot be made ({error.strerror}); name another directory",
+        raise BadRequest(
+            f"--plots: {directory} cannot be made ({error.strerror}); name another directory"
         ) from None
     for one in asked:
         if one["do"] == "play":
@@ -167,21 +143,14 @@ def _draw_into(directory: Path, asked: Sequence[Question]) -> None:
 
 
 def _tell(asked: Question, done: int, count: int) -> None:
-    from turbine.cli.output import tell
-    from turbine.lab.scoreboard import what
-
     tell(f"{done} of {count}: {what(asked)}")
 
 
 # --- what is told
 
 
-def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
+def show(found: Sequence[Played], own: str, output: str, made: JsonObject) -> int:
     """All rows, their sums over the traces, and how the first policy stands in each case."""
-    from turbine.cli.output import show_value
-    from turbine.lab.plant.scoreboard import to_plain
-    from turbine.lab.scoreboard import figures_of, standings, totals
-
     stands = list(standings(found, own))
     row = {
         "made": made,
@@ -191,80 +160,26 @@ def show(found: Sequence[Played], own: str, output: str, made: Row) -> None:
         "rows": [to_plain(one) for one in [*found, *totals(found)]],
     }
     if output in ("json", "yaml"):
-        show_value(_rounded(row), output)
-    else:
-        _write(row, stands, wide=output == "wide")
+        return show_value(_rounded(row), output)
+    _write(row, stands, wide=output == "wide")
+    return Code.OK
 
 
-def _write(row: Row, stands: Sequence[Standing], *, wide: bool) -> None:
-    from turbine.cli.output import facts, table_text, write
-
-    columns = [one for one in _columns() if wide or not one.wide]
-    write(table_text(sorted(row["rows"], key=_place), columns))
+def _write(row: JsonObject, stands: Sequence[PolicyStanding], *, wide: bool) -> None:
+    cells = {"CASE": lambda one: "all traces" if one["kind"] == "all" else one["case"]}
+    show_rows(sorted(row["rows"], key=_place), "wide" if wide else "table", columns(TITLES, cells))
     if not any(one.better_than or one.not_better_than for one in stands):
         return  # it is alone
     write(f"\n{row['policy']} against the others")
-    write(table_text(sorted((one._asdict() for one in stands), key=_place), _standing_columns()))
+    titles = "CASE, PART, BETTER THAN:names, NOT BETTER THAN:names, WORST IN:names"
+    write(listed(sorted(row["standings"], key=_place), titles))
     write("\n" + facts((name, f"{value:.4g}") for name, value in row["figures"].items()))
 
 
-def _place(row: Row) -> tuple[int, str, int]:
+def _place(row: JsonObject) -> tuple[int, str, int]:
     """Traces, their sums, scenarios; of a case the parts one after the other."""
     kinds = ("trace", "all", "scenario")
     return kinds.index(row["kind"]), row["case"], list(PARTS.values()).index(row["part"])
-
-
-def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-
-    def number(name: str, title: str = "", *, wide: bool = False) -> Column:
-        def cell(row: Row) -> object:
-            value = row.get(name)
-            return None if value is None else _number(value)
-
-        return Column(title or name.replace("_", " ").upper(), cell, wide)
-
-    return [
-        Column("CASE", lambda row: "all traces" if row["kind"] == "all" else row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("POLICY", lambda row: row["policy"]),
-        number("minutes", wide=True),
-        number("violation_s"),
-        number("lag_seconds"),
-        number("lag_s_p99"),
-        number("task_hours"),
-        number("cpu_hours"),
-        number("gb_hours"),
-        number("rescales"),
-        number("wrong_ways"),
-        number("converge_minutes", "CONVERGE MIN"),
-        number("explained"),
-        number("false_scale_outs", "FALSE OUTS"),
-        number("cost"),
-        number("least_cost", wide=True),
-        number("least_violation_s", wide=True),
-        number("over_least", "OF LEAST"),
-    ]
-
-
-def _number(value: float) -> str:
-    """Four digits that count; larger ones whole."""
-    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"
-
-
-def _standing_columns() -> list[Column]:
-    from turbine.cli.output import Column
-
-    def names(field: str) -> Any:
-        return lambda row: ", ".join(row[field])
-
-    return [
-        Column("CASE", lambda row: row["case"]),
-        Column("PART", lambda row: row["part"]),
-        Column("BETTER THAN", names("better_than")),
-        Column("NOT BETTER THAN", names("not_better_than")),
-        Column("WORST IN", names("worst_in")),
-    ]
 
 
 def _rounded(value: Any) -> Any:

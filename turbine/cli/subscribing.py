@@ -6,80 +6,65 @@ import json
 import shlex
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
-from turbine.cli.following import show
-from turbine.cli.options import Streamed, check_job, chosen, open_log
-from turbine.failures import Code, Failed
+from turbine.cli.logs import show
+from turbine.cli.options import Streamed, check_jobs, chosen, open_log
+from turbine.cli.output import tell
+from turbine.failures import Code, Failed, named
+from turbine.read.answers.outcomes import with_summary
+from turbine.read.moments import Moment, now_ms, parse_moment
+from turbine.read.state.instants import position_at
+from turbine_client.bookmark import Bookmark
+from turbine_client.errors import BadRequest
+from turbine_client.positions import format_vector
+from turbine_client.subscribe import WORDS, Outcome, Subscriber, check_kinds
 
-if TYPE_CHECKING:
-    from turbine.read.moments import Moment
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import Outcome, Subscriber
-
-JobName = Annotated[str | None, typer.Option("--job", metavar="NAME", help="Of this job only.")]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", metavar="KIND", help="Repeatable; by default all, as ce_type says."),
-]
-From = Annotated[
-    str,
-    typer.Option("--from", metavar="WHERE", help="latest, earliest, a time, or a position vector."),
-]
-Resume = Annotated[
-    Path | None,
-    typer.Option(
-        "--resume", metavar="FILE", help="Keep the position there; where it is there, go on."
-    ),
-]
-Count = Annotated[int | None, typer.Option("--count", min=1, help="End after so many of them.")]
-Execute = Annotated[
-    str | None,
-    typer.Option(
-        "--exec", metavar="COMMAND", help="Run for each of them, with its JSON on its input."
-    ),
-]
+OPTIONS = """
+--job NAME: Of this job only.
+--kind KIND: Repeatable; by default all, as ce_type says.
+--from WHERE: latest, earliest, a time, or a position vector.
+--resume FILE: Keep the position there; where it is there, go on.
+--count: End after so many of them.
+--exec COMMAND: Run for each of them, with its JSON on its input."""
 
 
-def outcomes(
-    context: typer.Context,
-    *,
-    job: JobName = None,
-    kind: Kinds = None,
-    start: From = "latest",
-    resume: Resume = None,
-    count: Count = None,
-    execute: Execute = None,
-    output: Streamed = "table",
-) -> int:
-    """Follow what is decided about jobs.
+def _following(topic: str, about: str) -> Callable[..., int]:
+    """The command that follows what is said on the topic."""
 
-    Each outcome once, and in each job's order; with --resume at least once, each with its id.
-    """
-    wish = _Wish("outcomes", job, kind, start, resume)
-    return _follow(context, wish, count, execute, output)
+    def command(
+        context: Context,
+        *,
+        job: str | None = None,
+        kind: list[str] | None = None,
+        from_: str = "latest",
+        resume: Path | None = None,
+        count: Annotated[int | None, Option(min=1)] = None,
+        exec_: str | None = None,
+        output: Streamed = "table",
+    ) -> int:
+        wish = _Wish(topic, job, kind, from_, resume)
+        return _follow(context, wish, count, exec_, output)
+
+    command.__doc__ = f"{about}\n{OPTIONS}"
+    return command
 
 
-def alerts(
-    context: typer.Context,
-    *,
-    job: JobName = None,
-    kind: Kinds = None,
-    start: From = "latest",
-    resume: Resume = None,
-    count: Count = None,
-    execute: Execute = None,
-    output: Streamed = "table",
-) -> int:
-    """Follow what needs a person, and what does not any more.
-
-    Each alert once, and in each subject's order; with --resume at least once, each with its id.
-    """
-    return _follow(context, _Wish("alerts", job, kind, start, resume), count, execute, output)
+outcomes = _following(
+    "outcomes",
+    "Follow what is decided about jobs.\n\nEach outcome once, and in each job's order; with"
+    " --resume at least once, each with its id.",
+)
+alerts = _following(
+    "alerts",
+    "Follow what needs a person, and what does not any more.\n\nEach alert once, and in each"
+    " subject's order; with --resume at least once, each with its id.",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,14 +89,12 @@ class _Progress:
     def keep(self) -> None:
         """Writes it down, where there is a file for it and it has changed."""
         if self.bookmark is not None and self.kept != self.done:
-            self.bookmark.keep(self.done)
+            with named("--resume"):
+                self.bookmark.keep(self.done)
             self.kept = dict(self.done)
 
     def tell(self) -> None:
-        """How to go on."""
-        from turbine.cli.output import tell
-        from turbine_client.positions import format_vector
-
+        """Says how to go on from here."""
         if self.bookmark is None:
             tell(f"go on with --from {format_vector(self.done)}")
         else:
@@ -119,39 +102,29 @@ class _Progress:
 
 
 def _follow(
-    context: typer.Context, wish: _Wish, count: int | None, execute: str | None, output: str
+    context: Context, wish: _Wish, count: int | None, execute: str | None, output: str
 ) -> int:
-    from turbine_client.bookmark import BadBookmark
-
-    if wish.job is not None:
-        check_job(wish.job)
+    check_jobs(wish.job)
     command = None if execute is None else _command(execute)
+    subscriber, progress = _begin(context, wish)
     try:
-        subscriber, progress = _begin(context, wish)
-        try:
-            progress.keep()  # a file that cannot be written is told before anything is done
-            _deal(subscriber, progress, count, command, output)
-        except KeyboardInterrupt:
-            progress.tell()
-            raise
-        finally:
-            subscriber.close()
-    except BadBookmark as bad:
-        raise Failed(Code.USAGE, f"--resume: {bad}") from None
+        progress.keep()  # a file that cannot be written is told before anything is done
+        _deal(subscriber, progress, count, command, output)
+    except KeyboardInterrupt:
+        progress.tell()
+        raise
+    finally:
+        subscriber.close()
     return Code.OK
 
 
-def _begin(context: typer.Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
-    from turbine_client.bookmark import Bookmark
-    from turbine_client.subscribe import WORDS, Subscriber, check_kinds
-
+def _begin(context: Context, wish: _Wish) -> tuple[Subscriber, _Progress]:
     topic = WORDS[wish.topic]
-    try:
+    with named("--kind"):
         kinds = check_kinds(topic, wish.kinds) if wish.kinds else None
-    except ValueError as bad:
-        raise Failed(Code.USAGE, f"--kind: {bad}") from None
     bookmark = None if wish.resume is None else Bookmark(wish.resume)
-    kept = None if bookmark is None else bookmark.read()
+    with named("--resume"):
+        kept = None if bookmark is None else bookmark.read()
     moment = _moment(wish.start) if kept is None else kept
     what = "--from" if kept is None else f"--resume {wish.resume}"
     settings = chosen(context).connected()
@@ -168,8 +141,6 @@ def _deal(
     output: str,
 ) -> None:
     """Deals with what comes, and keeps the position after each command or each batch."""
-    from turbine.read.answers.outcomes import with_summary
-
     while left is None or left > 0:
         batch = subscriber.poll(0.5)
         for outcome in batch[:left]:
@@ -187,22 +158,16 @@ def _deal(
 
 
 def _moment(text: str) -> Moment | str:
-    from turbine.read.moments import now_ms, parse_moment
-
     return text if text in ("latest", "earliest") else parse_moment(text, now_ms(), "--from")
 
 
-def _start(context: typer.Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
+def _start(context: Context, moment: Moment | str, topic: str, what: str) -> Moment | str:
     """A position is compared with the log; a time is for the subscriber to find."""
-    from turbine.read.moments import position_at
-
     if not isinstance(moment, dict):
         return moment
     strange = next((place for place in sorted(moment) if place.partition("/")[0] != topic), None)
     if strange is not None and what != "--from":
-        raise Failed(
-            Code.USAGE, f"{what}: the file is about {strange} and not about {topic}; name another"
-        )
+        raise BadRequest(f"{what}: the file is about {strange} and not about {topic}; name another")
     return position_at(open_log(context), moment, [topic], what)
 
 
@@ -211,19 +176,16 @@ def _command(text: str) -> list[str]:
     try:
         command = shlex.split(text)
     except ValueError as bad:
-        raise Failed(Code.USAGE, f"--exec: {bad} in {text!r}; close it") from None
+        raise BadRequest(f"--exec: {bad} in {text!r}; close it") from None
     if not command or shutil.which(command[0]) is None:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"--exec: there is no program {' '.join(command[:1])}; name one that is on the PATH,"
-            " or its path",
+            " or its path"
         )
     return command
 
 
 def _run(command: list[str], outcome: Outcome, progress: _Progress) -> None:
-    from turbine.read.answers.outcomes import with_summary
-
     line = json.dumps(with_summary(outcome), ensure_ascii=False) + "\n"
     ended = subprocess.run(command, input=line.encode(), check=False)  # noqa: S603 - the user's own command, and no shell
     if ended.returncode != 0:

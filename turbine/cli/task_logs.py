@@ -3,53 +3,42 @@
 from __future__ import annotations
 
 import time  # noqa: TID251 - a person's patience is real time
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
-import typer
+from typer import Argument, Context, Option
 
+from components.runtime.kafka.intake import DeadLetter, take_in
+from components.shard_manager.decide import component
+from events.generated.records import ContainerStarted
+from events.job_config.strict_json import printable
+from events.topics import JOURNAL, TASKS
+from projections.fleet import TierFleet
+from projections.syncs import Sync
+from turbine.cli.columns import listed
 from turbine.cli.options import check_job, chosen, open_log
+from turbine.cli.output import facts, tell, to_line, write
+from turbine.cli.reading import existing_sync, names_in
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-
-    from events.generated.records import ContainerStarted
-    from projections.fleet import Fleet
-    from projections.syncs import Sync
-    from turbine.cli.output import Column
-    from turbine.ops.lines_far import Far
-    from turbine.ops.task_lines import Reader
-    from turbine.read.sources.log import Log
-
-Row = dict[str, Any]
-Form = Annotated[
-    Literal["table", "json", "jsonl"],
-    typer.Option("-o", "--output", help="json and jsonl are one JSON object a line."),
-]
-Lines = Annotated[
-    int | None,
-    typer.Option(
-        "-n",
-        "--lines",
-        min=0,
-        max=100_000,
-        help="So many of what each task printed; by default 20, or 5 where there are several.",
-    ),
-]
-Timeout = Annotated[
-    str | None, typer.Option("--timeout", metavar="SPAN", help="Follow for so long.")
-]
-Directory = Annotated[
-    Path | None,
-    typer.Option("--directory", help="Of the fleet, or of one container; by default ours."),
-]
+from turbine.ops.lines_asked import Far, started_of
+from turbine.ops.task_lines import TaskLineReader
+from turbine.read.answers.task_words import TaskWords, tasks_now, tier_of, word_of
+from turbine.read.moments import parse_span, show_time
+from turbine.read.plain import JsonObject
+from turbine.read.sources.log import SYNC_TOPICS, Log
+from turbine.read.state.headline import size_of
+from turbine.read.state.running import Sightings
+from turbine_client.errors import BadRequest
+from turbine_client.reading import Follower
 
 WORDS_OF_ONE, WORDS_OF_MANY = 10, 2
 """Starts, stops and failures of a task that are shown: of one that is named, of each of a job's."""
 LINES_OF_ONE, LINES_OF_MANY = 20, 5
 """Of what it printed, the same."""
+TITLES = "TASK=name, STATE, SINCE=since_ms:time, CONTAINER, SHARD, GENERATION, ATTEMPT, LAST ERROR"
 LOOK_S = 0.5
 TASK_DIGITS = 9
 """Of a task's index; no job has so many tasks."""
@@ -57,45 +46,46 @@ NAMES_MOST = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LogQuery:
     """A task, or all of a job's, and where to look for what they said."""
 
     job: str
     task: int | None
     log: Log
-    reader: Reader
+    reader: TaskLineReader
     where: Path
 
 
 def logs(
-    context: typer.Context,
-    name: Annotated[
-        str, typer.Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")
-    ],
+    context: Context,
+    name: Annotated[str, Argument(metavar="TASK", help="JOB/INDEX, or JOB for all of its tasks.")],
     *,
-    lines: Lines = None,
-    follow: Annotated[bool, typer.Option("-f", "--follow", help="Go on until Ctrl-C.")] = False,
-    timeout: Timeout = None,
-    directory: Directory = None,
-    output: Form = "table",
+    lines: Annotated[int | None, Option(min=0, max=100_000)] = None,
+    follow: bool = False,
+    timeout: str | None = None,
+    directory: Path | None = None,
+    output: Literal["table", "json", "jsonl"] = "table",
 ) -> int:
     """Show what is wrong with a task: where it is, how it failed, what it printed.
 
     The newest last. What it printed is read from files of containers on this machine, and asked of
     containers that are elsewhere.
-    """
-    from turbine.ops.task_lines import Reader
-    from turbine.read.moments import parse_span
 
+    -n, --lines: So many of what each task printed; by default 20, or 5 where there are several.
+    -f, --follow: Go on until Ctrl-C.
+    --timeout SPAN: Follow for so long.
+    --directory: Of the fleet, or of one container; by default ours.
+    -o, --output: json and jsonl are one JSON object a line.
+    """
     job, task = task_of(name)
     if timeout is not None and not follow:
-        raise Failed(Code.USAGE, "--timeout is how long to follow; add --follow")
+        raise BadRequest("--timeout is how long to follow; add --follow")
     wait_s = None if timeout is None else parse_span(timeout, "--timeout") / 1000
     where = directory or chosen(context).settings().directory
     if directory is not None and not directory.is_dir():
-        raise Failed(Code.USAGE, f"--directory: there is no {directory}; name a fleet's directory")
-    asked = Asked(job, task, open_log(context), Reader(where, job, task), where)
-    show = _shower(output, many=task is None)
+        raise BadRequest(f"--directory: there is no {directory}; name a fleet's directory")
+    asked = LogQuery(job, task, open_log(context), TaskLineReader(where, job, task), where)
+    show = partial(_show, output, many=task is None)
     usual = LINES_OF_MANY if task is None else LINES_OF_ONE
     ends, far = _show_what_is(asked, usual if lines is None else lines, show)
     for row in _follow(asked, far, ends, wait_s) if follow else ():
@@ -110,10 +100,7 @@ def task_of(name: str) -> tuple[str, int | None]:
     if not slash:
         return job, None
     if not (index.isascii() and index.isdigit() and len(index) <= TASK_DIGITS):
-        raise Failed(
-            Code.USAGE,
-            f"{name!r} is no task; after the slash stands its index, such as {job}/0",
-        )
+        raise BadRequest(f"{name!r} is no task; after the slash stands its index, such as {job}/0")
     return job, int(index)
 
 
@@ -121,27 +108,21 @@ def task_of(name: str) -> tuple[str, int | None]:
 
 
 def _show_what_is(
-    asked: Asked, lines: int, show: Callable[[list[Row]], None]
+    asked: LogQuery, lines: int, show: Callable[[list[JsonObject]], None]
 ) -> tuple[dict[str, int], Far]:
     """All but what is to come; the position from which that follows, and who is asked for it."""
-    from turbine.cli.jobs import names_in
-    from turbine.cli.output import tell
-    from turbine.cli.syncs import existing
-    from turbine.ops.lines_far import Far
-    from turbine.read.answers.task_words import Words, tasks_now, tier_of
-    from turbine.read.sources.log import SYNC_TOPICS
-    from turbine.read.state.running import Sightings
-
     log, job, task = asked.log, asked.job, asked.task
     topics = [topic for topic in SYNC_TOPICS if topic in log.counts]
     ends = log.ends(log.places(topics, key=job))
-    sightings, words = Sightings(), Words(task)
+    sightings, words = Sightings(), TaskWords(task)
 
-    def heed(*told: Any) -> None:
+    def observe(*told: Any) -> None:
         sightings(*told)
         words(*told)
 
-    sync = existing(log.syncs(job=job, end=ends, heed=heed), job, None, lambda: names_in(log))
+    sync = existing_sync(
+        log.syncs(job=job, end=ends, observer=observe), job, None, lambda: names_in(log)
+    )
     fleet = _fleet(log, tier_of(sync)[0])
     rows = list(tasks_now(sync, sightings, fleet, words, task))
     lives = _elsewhere(asked, fleet, rows)
@@ -163,11 +144,9 @@ def _show_what_is(
 
 
 def _elsewhere(
-    asked: Asked, fleet: Fleet | None, rows: Iterable[Row]
+    asked: LogQuery, fleet: TierFleet | None, rows: Iterable[JsonObject]
 ) -> dict[str, ContainerStarted]:
     """The containers that have tasks and are not here, by what they said of themselves."""
-    from turbine.ops.lines_far import started_of
-
     if fleet is None:
         return {}
     names = {row["container"] for row in rows} - {None} - set(asked.reader.places)
@@ -175,10 +154,8 @@ def _elsewhere(
     return {name: one for name, one in found.items() if one is not None}
 
 
-def _fleet(log: Log, tier: str) -> Fleet | None:
+def _fleet(log: Log, tier: str) -> TierFleet | None:
     """The tier of the job; None where there is none to be read."""
-    from components.shard_manager.decide import component
-
     if not component.inputs <= set(log.counts):
         return None
     row = log.fleet(tier)
@@ -186,8 +163,6 @@ def _fleet(log: Log, tier: str) -> Fleet | None:
 
 
 def _no_task(sync: Sync, task: int) -> str:
-    from turbine.read.state.headline import size_of
-
     count = max(size_of(sync), 0 if sync.listed is None else sync.listed.tasks)
     if not count:
         return (
@@ -199,9 +174,9 @@ def _no_task(sync: Sync, task: int) -> str:
 
 
 def _unheard(
-    asked: Asked,
-    fleet: Fleet | None,
-    rows: Iterable[Row],
+    asked: LogQuery,
+    fleet: TierFleet | None,
+    rows: Iterable[JsonObject],
     far: Far,
     lives: dict[str, ContainerStarted],
 ) -> dict[str, list[str]]:
@@ -221,7 +196,7 @@ def _unheard(
     return found
 
 
-def _not_yet(row: Row, fleet: Fleet | None) -> str:
+def _not_yet(row: JsonObject, fleet: TierFleet | None) -> str:
     """Why a task has not run under its generation."""
     tier, shard = row["tier"], row["shard"]
     if fleet is None:
@@ -238,7 +213,7 @@ def _not_yet(row: Row, fleet: Fleet | None) -> str:
     )
 
 
-def _not_here(asked: Asked, container: str, started: ContainerStarted | None, far: Far) -> str:
+def _not_here(asked: LogQuery, container: str, started: ContainerStarted | None, far: Far) -> str:
     """Where the output is that is neither here nor to be asked for."""
     host = "a host that nobody knows" if started is None or not started.host else started.host
     there = "run `turbine logs` there, or name the fleet's directory with --directory"
@@ -251,13 +226,10 @@ def _not_here(asked: Asked, container: str, started: ContainerStarted | None, fa
 # --- what comes
 
 
-def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) -> Iterator[Row]:
+def _follow(
+    asked: LogQuery, far: Far, ends: dict[str, int], wait_s: float | None
+) -> Iterator[JsonObject]:
     """New words and new lines, until the time is over."""
-    from components.runtime.kafka.intake import DeadLetter, take_in
-    from events.topics import JOURNAL, TASKS
-    from turbine.read.answers.task_words import word_of
-    from turbine_client.reading import Follower
-
     limit_s = None if wait_s is None else time.monotonic() + wait_s
     start = {at: end for at, end in ends.items() if at.startswith(f"{TASKS}/")}
     follower = Follower(asked.log.settings, start)
@@ -278,36 +250,20 @@ def _follow(asked: Asked, far: Far, ends: dict[str, int], wait_s: float | None) 
 # --- for people
 
 
-def _shower(output: str, *, many: bool) -> Callable[[list[Row]], None]:
-    from turbine.cli.output import to_line, write
-
-    def show(rows: list[Row]) -> None:
-        if output == "table":
-            _show_text(rows, many=many)
-            return
-        for row in rows:
-            write(to_line(row))
-
-    return show
-
-
-def _show_text(rows: list[Row], *, many: bool) -> None:
-    from turbine.cli.output import table_text, write
-
-    tasks = [row for row in rows if row["kind"] == "task"]
+def _show(output: str, rows: list[JsonObject], *, many: bool) -> None:
+    tasks = [row for row in rows if row["kind"] == "task" and output == "table"]
     if tasks:
-        write((table_text(tasks, _columns()) if many else _facts(tasks[0])) + "\n")
+        write((listed(tasks, TITLES, {"LAST ERROR": _error}) if many else _facts(tasks[0])) + "\n")
     if tasks and not many and not any(row["kind"] == "line" for row in rows):
         write(_traceback(tasks[0]))
     for row in rows:
-        if row["kind"] != "task":
+        if output != "table":
+            write(to_line(row))
+        elif row["kind"] != "task":
             write(_line(row, many=many))
 
 
-def _facts(row: Row) -> str:
-    from turbine.cli.output import facts
-    from turbine.read.moments import show_time
-
+def _facts(row: JsonObject) -> str:
     attempt = f", attempt {row['attempt']}" if row["attempt"] else ""
     since = f", since {show_time(row['since_ms'])}" if row["since_ms"] is not None else ""
     generation, error = row["generation"], row["last_error"]
@@ -326,49 +282,26 @@ def _facts(row: Row) -> str:
     )
 
 
-def _traceback(row: Row) -> str:
+def _traceback(row: JsonObject) -> str:
     """Of its last error, from the log: what it printed itself is not to be had."""
-    from events.job_config.strict_json import printable
-
     trace = (row["last_error"] or {}).get("traceback", "")
     return "".join(f"    {printable(line)}\n" for line in trace.split("\n")) if trace else ""
 
 
-def _shard(row: Row) -> str:
+def _shard(row: JsonObject) -> str:
     if row["shard"] is None:
         return ""
     held = f" on {row['shard_container']}" if row["shard_container"] else ""
     return f"{row['shard']} of tier {row['tier']}, {row['shard_stage']}{held}"
 
 
-def _columns() -> list[Column]:
-    from turbine.cli.output import Column
-    from turbine.read.moments import show_time
-
-    return [
-        Column("TASK", lambda row: row["name"]),
-        Column("STATE", lambda row: row["state"]),
-        Column("SINCE", lambda row: show_time(row["since_ms"])),
-        Column("CONTAINER", lambda row: row["container"]),
-        Column("SHARD", lambda row: row["shard"]),
-        Column("GENERATION", lambda row: row["generation"]),
-        Column("ATTEMPT", lambda row: row["attempt"]),
-        Column("LAST ERROR", _error),
-    ]
-
-
-def _error(row: Row) -> str | None:
+def _error(row: JsonObject) -> str | None:
     """As much of it as a table has room for."""
-    from turbine.read.moments import show_time
-
     error = row["last_error"]
     return error and f"{show_time(error['at_ms'])} {error['error_class'] or error['cause']}"
 
 
-def _line(row: Row, *, many: bool) -> str:
-    from events.job_config.strict_json import printable
-    from turbine.read.moments import show_time
-
+def _line(row: JsonObject, *, many: bool) -> str:
     whose = f"{row['name']}  " if many else ""
     if row["kind"] == "line":
         word, text = row["stream"], row["text"].rstrip("\r").expandtabs(4)
@@ -377,10 +310,8 @@ def _line(row: Row, *, many: bool) -> str:
     return f"{show_time(row['at_ms'])}  {whose}{word:<7} {printable(text)}".rstrip()
 
 
-def _words(row: Row) -> Iterable[str]:
+def _words(row: JsonObject) -> Iterable[str]:
     """What a word of the log says, in words."""
-    from turbine.read.moments import show_time
-
     attempt = f", attempt {row['attempt']}" if "attempt" in row else ""
     yield f"in {row['container']}{attempt}"
     if row.get("cause"):
@@ -388,11 +319,7 @@ def _words(row: Row) -> Iterable[str]:
         known = "" if error in row.get("explanation", "") else f" ({error})"
         yield f"by {row['cause']}{known}"
     if row.get("explanation"):
-        yield f"- {_flat(row['explanation'])}"
+        yield f"- {' '.join(row['explanation'].split())}"
     if "retry_ms" in row:
         again = row["retry_ms"]
         yield "- " + ("not tried again" if again is None else f"again at {show_time(again)}")
-
-
-def _flat(text: str) -> str:
-    return " ".join(text.split())

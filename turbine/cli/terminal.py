@@ -21,10 +21,10 @@ class Stream(Protocol):
     """What a command writes on."""
 
     def write(self, text: str, /) -> object:
-        """Text, as it is."""
+        """Takes text as it is."""
 
     def flush(self) -> object:
-        """Has it be seen."""
+        """Brings what was written before the reader."""
 
 
 @dataclass(frozen=True, slots=True)

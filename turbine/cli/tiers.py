@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import json
 import time  # noqa: TID251 - a person's patience is real time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
-import typer
+from typer import Context, Option
 
+from components.shard_manager.core.planning import balance_ms
+from events.generated.records import DrainRequested, TierDefined, UndrainRequested
+from events.job_config.strict_json import shorten
+from projections.fleet import TierFleet
+from projections.settings import trouble_in
+from projections.shards import REGIONS_MAX
 from turbine.cli.containers import existing_tier, known_container
-from turbine.cli.options import Author, DryRun, Shown, Tier, author_or_user, open_log
+from turbine.cli.documents import parse_assignments
+from turbine.cli.options import Author, DryRun, Name, Shown, Tier, author_or_user, open_log
+from turbine.cli.output import show, tell
+from turbine.cli.reading import LOOK_S, looks
 from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from events.generated.records import TierDefined
-    from projections.fleet import Fleet
-    from turbine.read.sources.log import Log
-
-Row = dict[str, Any]
-Container = Annotated[str, typer.Argument(metavar="NAME")]
-Why = Annotated[str, typer.Option("--reason", help="Why; whoever looks at the container reads it.")]
+from turbine.ops.tiers import ask, define, definition_of, new_id, same_tier
+from turbine.read.answers.tiers import Container
+from turbine.read.moments import parse_span, show_time
+from turbine.read.plain import JsonObject, plain
+from turbine.read.sources.log import Log
+from turbine.read.state.shards import UNPLANNED, why_left
+from turbine_client.errors import BadRequest
+from turbine_client.identity import is_job_id
 
 SHARDS_MAX = 2**20
 LOCAL = "default"
 """The tier whose shard manager is served where no other is named, as by `turbine up`."""
-LOOK_S = 1.0
 READ_S = 30.0
 """For the log to show what was written into it."""
 TOLD = 4
@@ -34,35 +41,26 @@ TOLD = 4
 
 
 def create_tier(
-    context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME")],
+    context: Context,
+    name: Name,
     *,
-    shards: Annotated[
-        int,
-        typer.Option(
-            "--shards", min=1, max=SHARDS_MAX, metavar="N", help="Of each set of regions, for ever."
-        ),
-    ],
-    region: Annotated[
-        list[str] | None, typer.Option("--region", help="Repeatable; at most four.")
-    ] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=JSON", help="A setting, such as band=100; repeatable."),
-    ] = None,
+    shards: Annotated[int, Option(min=1, max=SHARDS_MAX)],
+    region: list[str] | None = None,
+    set_: list[str] | None = None,
     dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
     """Create a tier: containers and shards that are balanced together.
 
     The number of its shards stands for ever, as a task's shard is told from it.
-    """
-    from turbine.cli.documents import parse_assignments
-    from turbine.cli.output import tell
 
+    --shards N: Of each set of regions, for ever.
+    --region: Repeatable; at most four.
+    --set KEY=JSON: A setting, such as band=100; repeatable.
+    """
     _check_label("a tier", name)
     regions = _regions(region or [])
-    settings = _settings(parse_assignments(assignments or []))
+    settings = _settings(parse_assignments(set_ or []))
     log = open_log(context)
     found, created = _defined(log, name, shards, regions, settings, dry_run=dry_run)
     _show(found, output, created=created, dry_run=dry_run)
@@ -72,12 +70,15 @@ def create_tier(
 
 
 def _defined(
-    log: Log, name: str, shards: int, regions: tuple[str, ...], settings: Row, *, dry_run: bool
+    log: Log,
+    name: str,
+    shards: int,
+    regions: tuple[str, ...],
+    settings: JsonObject,
+    *,
+    dry_run: bool,
 ) -> tuple[TierDefined, bool]:
     """What the tier is, and whether it was made for this; Failed where it is another."""
-    from events.generated.records import TierDefined
-    from turbine.ops.tiers import define, definition_of, same_tier
-
     found = before = definition_of(log.chain(name))
     if found is None and dry_run:
         found = TierDefined(name, shards, regions, json.dumps(settings))
@@ -99,58 +100,44 @@ def _defined(
 
 
 def _regions(named: list[str]) -> tuple[str, ...]:
-    from projections.shards import REGIONS_MAX
-
     for one in named:
         _check_label("--region", one)
         if named.count(one) > 1:
-            raise Failed(Code.USAGE, f"--region {one} is named twice; once is enough")
+            raise BadRequest(f"--region {one} is named twice; once is enough")
     if len(named) > REGIONS_MAX:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"{len(named)} regions are too many for one tier; name at most {REGIONS_MAX}, as each"
-            " doubles the number of shards",
+            " doubles the number of shards"
         )
     return tuple(named)
 
 
-def _settings(settings: Row) -> Row:
-    from projections.settings import trouble_in
-
+def _settings(settings: JsonObject) -> JsonObject:
     trouble = trouble_in(json.dumps(settings))
     if trouble:
-        raise Failed(Code.USAGE, f"--set: {trouble}")
+        raise BadRequest(f"--set: {trouble}")
     return settings
 
 
 def _check_label(what: str, text: str) -> None:
-    from events.job_config.strict_json import shorten
-    from turbine_client.identity import is_job_id
-
     if not is_job_id(text) or len(text) > 64:
-        raise Failed(
-            Code.USAGE,
+        raise BadRequest(
             f"{what}: {shorten(text)} cannot be used; it is a name of up to 64 of a-z, 0-9, '.',"
-            " '_', '-' between letters or digits",
+            " '_', '-' between letters or digits"
         )
 
 
 def _show(found: TierDefined, output: str, *, created: bool, dry_run: bool) -> None:
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        made = "would be created" if dry_run else "is created"
-        how = made if created else "exists already"
-        write(f"tier {found.tier} {how}: {_said(found)}")
-    else:
-        row = {
-            "tier": found.tier,
-            "shards": found.shards,
-            "regions": list(found.regions),
-            "settings": json.loads(found.settings_json),
-            "created": created,
-        }
-        show_value(row, output)
+    made = "would be created" if dry_run else "is created"
+    row = {
+        "tier": found.tier,
+        "shards": found.shards,
+        "regions": list(found.regions),
+        "settings": json.loads(found.settings_json),
+        "created": created,
+    }
+    how = made if created else "exists already"
+    show(row, output, lambda: f"tier {found.tier} {how}: {_said(found)}")
 
 
 def _said(found: TierDefined) -> str:
@@ -165,33 +152,30 @@ def _said(found: TierDefined) -> str:
 
 
 def drain_container(
-    context: typer.Context,
-    name: Container,
+    context: Context,
+    name: Name,
     *,
-    reason: Why,
+    reason: str,
     tier: Tier = "default",
     author: Author = None,
     dry_run: DryRun = False,
-    wait: Annotated[
-        bool, typer.Option("--wait", help="Until it holds nothing; see --timeout.")
-    ] = False,
-    timeout: Annotated[str, typer.Option("--timeout", metavar="SPAN")] = "30m",
+    wait: bool = False,
+    timeout: Annotated[str, Option("--timeout", metavar="SPAN")] = "30m",
     output: Shown = "table",
 ) -> int:
     """Have a container give all its shards away, and get no new ones.
 
     It stays so until `turbine undrain NAME`. Its tasks go on until their shards move.
-    """
-    from events.generated.records import DrainRequested
-    from turbine.ops.tiers import ask, new_id
-    from turbine.read.moments import parse_span
 
+    --reason: Why; whoever looks at the container reads it.
+    --wait: Until it holds nothing; see --timeout.
+    """
     who, patience_s = author_or_user(author), parse_span(timeout, "--timeout") / 1000
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
     known = known_container(row, name)
     if dry_run:
-        return _show_trial(known, f"would be drained of {_shards(known['shards'])}", output)
+        return _show_trial(known, f"would be drained of {_shards(known.shards)}", output)
     change = new_id()
     ask(log, name, DrainRequested(change, name, who, reason))
     row = _read_back(log, tier, name, change, drained=True)
@@ -201,19 +185,19 @@ def drain_container(
 
 
 def undrain_container(
-    context: typer.Context,
-    name: Container,
+    context: Context,
+    name: Name,
     *,
-    reason: Why,
+    reason: str,
     tier: Tier = "default",
     author: Author = None,
     dry_run: DryRun = False,
     output: Shown = "table",
 ) -> int:
-    """Let a container that was drained get shards again."""
-    from events.generated.records import UndrainRequested
-    from turbine.ops.tiers import ask, new_id
+    """Let a container that was drained get shards again.
 
+    --reason: Why; whoever looks at the container reads it.
+    """
     who = author_or_user(author)
     log = open_log(context)
     row = existing_tier(log.fleet(tier), tier)
@@ -229,21 +213,19 @@ def undrain_container(
     return _show_drain(row, name, output, change)
 
 
-def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> Fleet:
+def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) -> TierFleet:
     """The tier once the wish counts; a wish of operators needs no verdict, only to be read."""
-    limit_s = time.monotonic() + READ_S
-    while True:
+    for last in looks(time.monotonic() + READ_S, LOOK_S / 4):
         row = existing_tier(log.fleet(tier), tier)
         known = row.ingress.get(name)
         if known is not None and any(one.id == change for one in known.live):
             break
-        if time.monotonic() > limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT,
                 f"{name}: the request {change} does not count: it came too late by the broker's"
                 " clock, or with too many others; compare this machine's clock and ask again",
             )
-        time.sleep(LOOK_S / 4)
     if (name in row.drains) != drained:
         raise Failed(
             Code.CONFLICT,
@@ -253,34 +235,28 @@ def _read_back(log: Log, tier: str, name: str, change: str, *, drained: bool) ->
     return row
 
 
-def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> Fleet:
+def _empty(log: Log, tier: str, name: str, timeout: str, patience_s: float) -> TierFleet:
     """Waits until the container holds nothing; tells how far it is, and what is left in the end."""
-    from turbine.cli.output import tell
-
-    limit_s, told = time.monotonic() + patience_s, -1
-    while True:
+    told = -1
+    for last in looks(time.monotonic() + patience_s):
         row = existing_tier(log.fleet(tier), tier)
         left = len(row.holdings.get(name, ()))
         if not left:
-            return row
+            break
         if name not in row.drains:
             raise Failed(Code.CONFLICT, f"{name} is not drained any more, with {left} shards left")
         if left != told:
             tell(f"{name}: {_shards(left)} left")
             told = left
-        if time.monotonic() > limit_s:
+        if last:
             raise Failed(
                 Code.TIMEOUT, f"{name} is not empty after {timeout}: {what_is_left(row, name)}"
             )
-        time.sleep(min(LOOK_S, max(0.0, limit_s - time.monotonic())))
+    return row
 
 
-def what_is_left(row: Fleet, name: str) -> str:
+def what_is_left(row: TierFleet, name: str) -> str:
     """The shards that a container still has, by what they wait for."""
-    from components.shard_manager.core.planning import balance_ms
-    from turbine.read.moments import show_time
-    from turbine.read.state.shards import UNPLANNED, why_left
-
     told = []
     for why, shards in sorted(why_left(row, name)["because"].items(), key=lambda one: -len(one[1])):
         numbers = ", ".join(map(str, shards[:TOLD])) + (", …" if len(shards) > TOLD else "")
@@ -297,32 +273,18 @@ def _shards(count: int) -> str:
     return f"{count} shard{'' if count == 1 else 's'}"
 
 
-def _show_drain(row: Fleet, name: str, output: str, change: str | None) -> int:
-    from turbine.cli.output import show_value, write
-    from turbine.read.state.shards import why_left
-
-    plain = known_container(row, name) | {"change_id": change}
-    plain["left"] = why_left(row, name) if name in row.drains else None
-    if output != "table":
-        show_value(plain, output)
-    elif name not in row.drains:
-        write(f"{name}: gets shards again" if change else f"{name}: was not being drained")
-    elif plain["shards"]:
-        write(f"{name}: is drained of {_shards(plain['shards'])}; {_how_to_follow(name)}")
+def _show_drain(row: TierFleet, name: str, output: str, change: str | None) -> int:
+    known, drained = known_container(row, name), name in row.drains
+    if not drained:
+        said = "gets shards again" if change else "was not being drained"
+    elif known.shards:
+        follow = f"`turbine get shards --container {name}` shows what is left"
+        said = f"is drained of {_shards(known.shards)}; {follow}"
     else:
-        write(f"{name}: is drained and holds nothing")
-    return Code.OK
+        said = "is drained and holds nothing"
+    more = {"change_id": change, "left": why_left(row, name) if drained else None}
+    return show({**plain(known), **more}, output, lambda: f"{name}: {said}")
 
 
-def _show_trial(known: Row, said: str, output: str) -> int:
-    from turbine.cli.output import show_value, write
-
-    if output == "table":
-        write(f"{known['container']}: {said}")
-    else:
-        show_value(known | {"would": said}, output)
-    return Code.OK
-
-
-def _how_to_follow(name: str) -> str:
-    return f"`turbine get shards --container {name}` shows what is left"
+def _show_trial(known: Container, said: str, output: str) -> int:
+    return show({**plain(known), "would": said}, output, lambda: f"{known.container}: {said}")

@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import select
 import sys
+import termios
+import tty
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Literal
 
-import typer
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+from typer import Context
 
 from turbine.cli.options import At, chosen, open_log
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from rich.console import Group
-
-    from turbine.cli.top_keys import Look
-    from turbine.cli.top_lines import Line
-    from turbine.read.answers.fleet import Fleet
-    from turbine.read.moments import Moment
-    from turbine.read.state.live import Live as Views
-    from turbine.read.state.view import View
+from turbine.cli.output import TABLE_WIDTH, console_here, show_value, tell, write
+from turbine.cli.reading import viewed
+from turbine.cli.terminal import terminal
+from turbine.cli.top_lines import Line, TopChoices, ago, layout, pressed
+from turbine.failures import Code, Failed, named
+from turbine.read.answers.fleet import Fleet, fleet
+from turbine.read.answers.lines import lines_of
+from turbine.read.filters import filter_of
+from turbine.read.moments import given_moment, now_ms
+from turbine.read.state.live import LiveLog as Views
+from turbine.read.state.view import View
+from turbine_client.errors import BadRequest
 
 LOOK_S = 1.0
 """Between two frames where nobody presses a key: people read no faster."""
@@ -44,86 +52,57 @@ KEYS = {
 
 
 def top(
-    context: typer.Context,
+    context: Context,
     *,
-    once: Annotated[bool, typer.Option("--once", help="One frame, for pipes.")] = False,
-    filter_: Annotated[
-        str,
-        typer.Option("--filter", metavar="WORDS", help="As typed after /: words, !words, state=X."),
-    ] = "",
-    sort: Annotated[
-        Literal["worst", "lag", "rate", "tasks", "changed", "name"],
-        typer.Option("--sort", help="What stands first."),
-    ] = "worst",
+    once: bool = False,
+    filter_: str = "",
+    sort: Literal["worst", "lag", "rate", "tasks", "changed", "name"] = "worst",
     at: At = None,
-    output: Annotated[
-        Literal["table", "json", "yaml"],
-        typer.Option("-o", "--output", help="Form of one frame; json and yaml need --once."),
-    ] = "table",
+    output: Literal["table", "json", "yaml"] = "table",
 ) -> int:
     """Watch the fleet: the three numbers, jobs, containers and alerts, the worst first.
 
     Keys: q quits, s sorts by something else, / filters, arrows and PgUp, PgDn move.
-    """
-    from turbine.cli.top_keys import Look
-    from turbine.read.filters import BadFilter, filter_of
-    from turbine.read.moments import given_moment
 
-    try:
+    --once: One frame, for pipes.
+    --filter WORDS: As typed after /: words, !words, state=X.
+    --sort: What stands first.
+    -o, --output: Form of one frame; json and yaml need --once.
+    """
+    with named("--filter"):
         filter_of(filter_)
-    except BadFilter as bad:
-        raise Failed(Code.USAGE, f"--filter: {bad}") from None
     moment = given_moment(at)
-    look = Look(sort=sort, query=filter_.strip())
+    look = TopChoices(sort=sort, query=filter_.strip())
     if once or at is not None:
-        _print_view(context, moment, look, output)
-        return Code.OK
+        with viewed(open_log(context), moment) as view:
+            return _print(_fleet(view, look), look, output)
     if output != "table":
-        raise Failed(Code.USAGE, f"-o {output} is of one frame; add --once")
+        raise BadRequest(f"-o {output} is of one frame; add --once")
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Failed(Code.USAGE, "top needs a terminal; --once prints one frame")
+        raise BadRequest("top needs a terminal; --once prints one frame")
     return _watch(context, look)
 
 
-def _print_view(context: typer.Context, moment: Moment | None, look: Look, output: str) -> None:
-    """One frame of what the log says now, or then."""
-    from turbine.cli.viewing import viewed
-
-    with viewed(open_log(context), moment) as view:
-        _print(_fleet(view, look), look, output)
-
-
-def _fleet(view: View, look: Look) -> Fleet:
+def _fleet(view: View, look: TopChoices) -> Fleet:
     """What is shown of a view."""
-    from turbine.read.answers.fleet import fleet
-    from turbine.read.answers.lines import lines_of
-
     return fleet(view, lines_of(view), look.query, look.sort)
 
 
-def _print(frame: Fleet, look: Look, output: str) -> None:
+def _print(frame: Fleet, look: TopChoices, output: str) -> int:
     """One frame: all of it in a pipe, as wide as it is."""
-    from turbine.cli.output import TABLE_WIDTH, console_here, show_value, write
-    from turbine.cli.terminal import terminal
-    from turbine.cli.top_lines import layout
-    from turbine.read.plain import plain
-
     if output != "table":
-        show_value(plain(frame), output)
-        return
+        return show_value(frame, output)
     if terminal().tty:
         console = console_here()
         console.print(_styled(layout(frame, look, console.width, None, keys=False)))
-        return
+        return Code.OK
     for line in layout(frame, look, TABLE_WIDTH, None, keys=False):
         write("".join(piece.text for piece in line).rstrip())
+    return Code.OK
 
 
 def _styled(lines: list[Line]) -> Group:
     """As rich shows it; what stands in a cell is text, and no markup."""
-    from rich.console import Group
-    from rich.text import Text
-
     return Group(
         *(
             Text.assemble(*((piece.text, piece.style) for piece in line), no_wrap=True)
@@ -135,14 +114,7 @@ def _styled(lines: list[Line]) -> Group:
 # --- live
 
 
-def _watch(context: typer.Context, look: Look) -> int:
-    from rich.console import Console
-    from rich.live import Live
-
-    from turbine.cli.output import tell
-    from turbine.cli.top_keys import pressed
-    from turbine.read.state.live import Live as Views
-
+def _watch(context: Context, look: TopChoices) -> int:
     views = Views(chosen(context).connected())
     try:
         if not views.ready(0.5):
@@ -154,7 +126,9 @@ def _watch(context: typer.Context, look: Look) -> int:
         with _keys() as next_key, screen as live:
             while not look.over:
                 frame = _fleet(views.view(), look)
-                live.update(_framed(console, frame, look, _status(views)), refresh=True)
+                status = freshness(views.progress().trouble, views.view().now_ms, now_ms())
+                lines = layout(frame, look, console.width, console.height, status=status)
+                live.update(_styled(lines), refresh=True)
                 for key in next_key(LOOK_S):
                     look = pressed(look, key, len(frame.jobs))
     finally:
@@ -162,26 +136,9 @@ def _watch(context: typer.Context, look: Look) -> int:
     return Code.OK
 
 
-def _framed(console: object, frame: Fleet, look: Look, status: str) -> Group:
-    from rich.console import Console
-
-    from turbine.cli.top_lines import layout
-
-    assert isinstance(console, Console)
-    return _styled(layout(frame, look, console.width, console.height, status=status))
-
-
-def _status(views: Views) -> str:
-    """How fresh it is: what a person who stares at figures that do not move wants to know."""
-    from turbine.read.moments import now_ms
-
-    return freshness(views.progress().trouble, views.view().now_ms, now_ms())
-
-
 def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
-    """Live, or why not. A machine's own clock may be a little off, so a minute says nothing."""
-    from turbine.cli.top_lines import ago
-
+    """Live, or why not: what a person who stares at figures that do not move wants to know. A
+    machine's own clock may be a little off, so a minute says nothing."""
     if trouble:
         return f"no news: {trouble}"
     if tick_ms and wall_ms - tick_ms > STALE_MS:
@@ -192,10 +149,6 @@ def freshness(trouble: str, tick_ms: int, wall_ms: int) -> str:
 @contextmanager
 def _keys() -> Iterator[Callable[[float], list[str]]]:
     """Keys as they are pressed, without Enter or an echo; the terminal is left as it was."""
-    import select
-    import termios
-    import tty
-
     where = sys.stdin.fileno()
     before = termios.tcgetattr(where)
 
@@ -211,8 +164,6 @@ def _keys() -> Iterator[Callable[[float], list[str]]]:
 
 
 def _read(where: int) -> bytes:
-    import os
-
     return os.read(where, 1024)
 
 

@@ -1,7 +1,4 @@
-"""How a frame of `turbine top` is laid out: lines of styled pieces that fit a terminal. Pure.
-
-Calm: colour only where somebody has to look, columns that stay where they are, nothing that blinks.
-"""
+"""How a frame of `turbine top` is laid out, and what its keys do. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from events.job_config.strict_json import printable
-from turbine.cli.hosted import percent, span
-from turbine.cli.top_keys import Look
+from events.sentences.words import count_text
+from turbine.cli.columns import cut as shortened
+from turbine.cli.columns import percent, span
 from turbine.read.answers.alerts import Alert
-from turbine.read.answers.fleet import Fleet
+from turbine.read.answers.fleet import SORTS, Fleet
 from turbine.read.answers.lines import JobLine
-from turbine.read.answers.scaling import count_text
 from turbine.read.answers.tiers import Container
-from turbine.read.filters import GRAMMAR
+from turbine.read.filters import GRAMMAR, BadFilter, filter_of
 from turbine.read.moments import show_time
 
 BAD, WARN, GOOD, QUIET, HEAD = "bold red", "yellow", "green", "bright_black", "bold"
@@ -34,27 +31,33 @@ STATE_STYLES = {
 }
 
 
-class Piece(NamedTuple):
+class StyledText(NamedTuple):
     """Some text in one style."""
 
     text: str
     style: str = ""
 
 
-Line = tuple[Piece, ...]
+Line = tuple[StyledText, ...]
 
 
-class Column(NamedTuple):
+class JobColumn(NamedTuple):
     """One column of the list of jobs."""
 
     title: str
     width: int
-    cell: Callable[[JobLine], Piece]
+    cell: Callable[[JobLine], StyledText]
     right: bool = False
 
 
 def layout(
-    frame: Fleet, look: Look, width: int, height: int | None, *, status: str = "", keys: bool = True
+    frame: Fleet,
+    look: TopChoices,
+    width: int,
+    height: int | None,
+    *,
+    status: str = "",
+    keys: bool = True,
 ) -> list[Line]:
     """The lines of a frame. Without a height all is shown, and nothing is cut."""
     lines = [*_numbers(frame, look, status)]
@@ -73,11 +76,11 @@ def layout(
 
 def cut(line: Line, width: int) -> Line:
     """What fits, with a mark where something does not."""
-    found: list[Piece] = []
+    found: list[StyledText] = []
     left = width
     for piece in line:
         if len(piece.text) > left:
-            found.append(Piece(piece.text[: max(0, left - 1)] + "…" * (left > 0), piece.style))
+            found.append(StyledText(piece.text[: max(0, left - 1)] + "…" * (left > 0), piece.style))
             break
         found.append(piece)
         left -= len(piece.text)
@@ -87,40 +90,44 @@ def cut(line: Line, width: int) -> Line:
 # --- numbers
 
 
-def _numbers(frame: Fleet, look: Look, status: str) -> Iterable[Line]:
+def _numbers(frame: Fleet, look: TopChoices, status: str) -> Iterable[Line]:
     totals, at_ms = frame.totals, now_of(frame)
     jobs = count_text(totals.jobs, "job")
     yield (
-        Piece("turbine top", HEAD),
-        Piece(f"  {show_time(at_ms)[:19]}Z" if at_ms else "  no tick yet"),
-        Piece(f"  {jobs}, {totals.tasks_running} of {totals.tasks_wanted} tasks run"),
-        Piece(f"  {status}" if status else "", QUIET),
+        StyledText("turbine top", HEAD),
+        StyledText(f"  {show_time(at_ms)[:19]}Z" if at_ms else "  no tick yet"),
+        StyledText(f"  {jobs}, {totals.tasks_running} of {totals.tasks_wanted} tasks run"),
+        StyledText(f"  {status}" if status else "", QUIET),
     )
-    parts: list[Piece] = []
+    parts: list[StyledText] = []
     for name, share, style in (
         ("not running", totals.tasks_not_running, BAD),
         ("lagging", totals.tasks_lagging, WARN),
         ("unhealthy", totals.tasks_unhealthy, BAD),
     ):
         text = f"{share.count}" + (f" ({share.percent:.1f} %)" if totals.tasks_wanted else "")
-        parts += [Piece(f"{name} "), Piece(text, style if share.count else GOOD), Piece("  ")]
+        parts += [
+            StyledText(f"{name} "),
+            StyledText(text, style if share.count else GOOD),
+            StyledText("  "),
+        ]
     if totals.tasks_unknown:
-        parts.append(Piece(f"{totals.tasks_unknown} untold  ", QUIET))
+        parts.append(StyledText(f"{totals.tasks_unknown} untold  ", QUIET))
     yield tuple(parts)
     if look.query:
         hidden = f"   {frame.hidden} hidden" if status else ""  # of a fleet that goes on
-        yield (Piece(f"filter: {look.query}", HEAD), Piece(hidden, QUIET))
+        yield (StyledText(f"filter: {look.query}", HEAD), StyledText(hidden, QUIET))
 
 
 # --- jobs
 
 
-def _jobs(frame: Fleet, look: Look, width: int, room: int | None) -> Iterable[Line]:
+def _jobs(frame: Fleet, look: TopChoices, width: int, room: int | None) -> Iterable[Line]:
     columns = _columns(frame.jobs, width)
     yield ()
     yield _head(columns, look.sort)
     if not frame.jobs:
-        yield (Piece("no job matches" if look.query else "there are no jobs", QUIET),)
+        yield (StyledText("no job matches" if look.query else "there are no jobs", QUIET),)
         return
     rows = frame.jobs
     if room is not None:
@@ -131,70 +138,67 @@ def _jobs(frame: Fleet, look: Look, width: int, room: int | None) -> Iterable[Li
         yield tuple(_padded(columns, [column.cell(one) for column in columns]))
 
 
-def _columns(jobs: Sequence[JobLine], width: int) -> list[Column]:
+def _columns(jobs: Sequence[JobLine], width: int) -> list[JobColumn]:
     """Names get what they need, up to a third of the line; the last word gets the rest."""
     longest = max((len(one.job) for one in jobs), default=3)
     name = max(3, min(longest, max(16, width // 3)))
     found = [
-        Column("JOB", name, lambda one: Piece(short(one.job, name))),
-        Column("STATE", 11, lambda one: Piece(one.state, STATE_STYLES.get(one.state, ""))),
-        Column("TASKS", 7, _tasks, right=True),
-        Column("LAG", 10, _lag, right=True),
-        Column("RATE", 9, lambda one: Piece(rate(one.rate_in) if one.tasks else "-"), right=True),
+        JobColumn("JOB", name, lambda one: StyledText(shortened(one.job, name))),
+        JobColumn("STATE", 11, lambda one: StyledText(one.state, STATE_STYLES.get(one.state, ""))),
+        JobColumn("TASKS", 7, _tasks, right=True),
+        JobColumn("LAG", 10, _lag, right=True),
+        JobColumn(
+            "RATE", 9, lambda one: StyledText(rate(one.rate_in) if one.tasks else "-"), right=True
+        ),
     ]
     if width >= 120:
         found += [
-            Column("RECORDS LEFT", 12, _left, right=True),
-            Column("POLICY", 18, lambda one: Piece(f"{one.policy}, {one.mode}")),
-            Column("TIER", 10, lambda one: Piece(short(one.tier, 10))),
+            JobColumn("RECORDS LEFT", 12, _left, right=True),
+            JobColumn("POLICY", 18, lambda one: StyledText(f"{one.policy}, {one.mode}")),
+            JobColumn("TIER", 10, lambda one: StyledText(shortened(one.tier, 10))),
         ]
-    found.append(Column("LAST", 0, _last))
+    found.append(JobColumn("LAST", 0, _last))
     return found
 
 
-def _head(columns: Sequence[Column], sort: str) -> Line:
-    pieces = list(_padded(columns, [Piece(column.title, HEAD) for column in columns]))
-    return (*pieces, Piece(f"   (by {sort})", QUIET))
+def _head(columns: Sequence[JobColumn], sort: str) -> Line:
+    pieces = list(_padded(columns, [StyledText(column.title, HEAD) for column in columns]))
+    return (*pieces, StyledText(f"   (by {sort})", QUIET))
 
 
-def _padded(columns: Sequence[Column], cells: Sequence[Piece]) -> Iterable[Piece]:
+def _padded(columns: Sequence[JobColumn], cells: Sequence[StyledText]) -> Iterable[StyledText]:
     for column, cell in zip(columns, cells, strict=True):
         text = cell.text.rjust(column.width) if column.right else cell.text.ljust(column.width)
-        yield Piece(text, cell.style)
-        yield Piece("  " if column.width else "")
+        yield StyledText(text, cell.style)
+        yield StyledText("  " if column.width else "")
 
 
-def _tasks(one: JobLine) -> Piece:
+def _tasks(one: JobLine) -> StyledText:
     style = BAD if one.unhealthy else WARN if one.not_running else ""
-    return Piece(f"{one.running}/{one.tasks}", style)
+    return StyledText(f"{one.running}/{one.tasks}", style)
 
 
-def _lag(one: JobLine) -> Piece:
+def _lag(one: JobLine) -> StyledText:
     if one.lag_seconds is None:
-        return Piece("?" if one.tasks else "-", QUIET)
-    return Piece(span(round(1000 * one.lag_seconds)), WARN if one.lagging else "")
+        return StyledText("?" if one.tasks else "-", QUIET)
+    return StyledText(span(round(1000 * one.lag_seconds)), WARN if one.lagging else "")
 
 
-def _left(one: JobLine) -> Piece:
-    return Piece(many(one.lag_records) if one.tasks else "-")
+def _left(one: JobLine) -> StyledText:
+    return StyledText(many(one.lag_records) if one.tasks else "-")
 
 
-def _last(one: JobLine) -> Piece:
+def _last(one: JobLine) -> StyledText:
     """What needs somebody, else what the scaler said last."""
     if one.gravest is not None:
         more = f" and {one.alerts - 1} more" if one.alerts > 1 else ""
         style = SEVERITY_STYLES.get(one.gravest.severity, "")
-        return Piece(f"! {one.gravest.alert}{more}", style)
+        return StyledText(f"! {one.gravest.alert}{more}", style)
     if one.cause:
-        return Piece(printable(one.cause), WARN)
+        return StyledText(printable(one.cause), WARN)
     count = sum(each.layer == "oncall" for each in one.overrides)
     held = f"oncall holds {count}" if count else ""
-    return Piece(", ".join(part for part in (held, one.last) if part), QUIET)
-
-
-def short(text: str, width: int) -> str:
-    """The text, or as much of it as fits."""
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return StyledText(", ".join(part for part in (held, one.last) if part), QUIET)
 
 
 def many(number: float | None) -> str:
@@ -209,7 +213,7 @@ def many(number: float | None) -> str:
 
 
 def rate(per_s: float | None) -> str:
-    """Records a second."""
+    """A rate in records a second, for people."""
     return "?" if per_s is None else f"{many(per_s)}/s"
 
 
@@ -225,20 +229,20 @@ def _containers(frame: Fleet, height: int | None) -> Iterable[Line]:
         word = f"   capacity {tier.state}" if tier.state else ""
         yield ()
         yield (
-            Piece(f"TIER {tier.tier}", HEAD),
-            Piece(f"   shards: {shards or 'none'}{word}"),
+            StyledText(f"TIER {tier.tier}", HEAD),
+            StyledText(f"   shards: {shards or 'none'}{word}"),
         )
         yield from (_container(one) for one in shown if one.tier == tier.tier)
     if len(frame.containers) > most:
-        yield (Piece(f"  and {len(frame.containers) - most} that are less full", QUIET),)
+        yield (StyledText(f"  and {len(frame.containers) - most} that are less full", QUIET),)
 
 
 def _container(one: Container) -> Line:
     return (
-        Piece(f"  {one.container:<20}"),
-        Piece(f"{one.state:<10}", "" if one.state == "serving" else WARN),
-        Piece(f"{one.shards:>4} shards  "),
-        Piece("  ".join(_used(one))),
+        StyledText(f"  {one.container:<20}"),
+        StyledText(f"{one.state:<10}", "" if one.state == "serving" else WARN),
+        StyledText(f"{one.shards:>4} shards  "),
+        StyledText("  ".join(_used(one))),
     )
 
 
@@ -257,19 +261,19 @@ def _alerts(frame: Fleet, room: int | None) -> Iterable[Line]:
     count = len(frame.alerts)
     most = count if room is None or count <= room else room - 1
     yield ()
-    yield (Piece(f"ALERTS {count}", HEAD),)
+    yield (StyledText(f"ALERTS {count}", HEAD),)
     for one in frame.alerts[:most]:
         yield _alert(frame, one)
     if count > most:
-        yield (Piece(f"  and {count - most} more", QUIET),)
+        yield (StyledText(f"  and {count - most} more", QUIET),)
 
 
 def _alert(frame: Fleet, one: Alert) -> Line:
     return (
-        Piece(f"  {one.severity:<9}", SEVERITY_STYLES.get(one.severity, "")),
-        Piece(f"{ago(now_of(frame) - one.since_ms):>6}  ", QUIET),
-        Piece(f"{one.alert:<19}  {one.subject}  "),
-        Piece(printable(one.cause), QUIET),
+        StyledText(f"  {one.severity:<9}", SEVERITY_STYLES.get(one.severity, "")),
+        StyledText(f"{ago(now_of(frame) - one.since_ms):>6}  ", QUIET),
+        StyledText(f"{one.alert:<19}  {one.subject}  "),
+        StyledText(printable(one.cause), QUIET),
     )
 
 
@@ -287,12 +291,69 @@ def ago(span_ms: int) -> str:
     return f"{seconds} s"
 
 
-def _foot(look: Look) -> Line:
+def _foot(look: TopChoices) -> Line:
     if look.typing is not None:
         hint = look.trouble or f"{GRAMMAR}; Enter, Esc"
         return (
-            Piece(f"/{look.typing}", HEAD),
-            Piece("▏"),
-            Piece(f"  {hint}", WARN if look.trouble else QUIET),
+            StyledText(f"/{look.typing}", HEAD),
+            StyledText("▏"),
+            StyledText(f"  {hint}", WARN if look.trouble else QUIET),
         )
-    return (Piece("q quit   s sort   / filter   Esc all   arrows, PgUp, PgDn, g, G", QUIET),)
+    return (StyledText("q quit   s sort   / filter   Esc all   arrows, PgUp, PgDn, g, G", QUIET),)
+
+
+class TopChoices(NamedTuple):
+    """What the person at the keys wants to see."""
+
+    sort: str = SORTS[0]
+    query: str = ""
+    typing: str | None = None  # a filter that is being typed
+    first: int = 0  # of the jobs that are shown
+    over: bool = False
+    trouble: str = ""  # with what was typed
+
+
+STEPS = {"up": -1, "k": -1, "down": 1, "j": 1, "page-up": -10, "page-down": 10, " ": 10}
+LENGTH_MAX = 200
+
+
+def pressed(look: TopChoices, key: str, jobs: int) -> TopChoices:
+    """After a key; one that means nothing changes nothing. `jobs` is how many there are."""
+    if look.typing is not None:
+        return _typed(look, look.typing, key)
+    match key:
+        case "q":
+            return look._replace(over=True)
+        case "s":
+            sort = SORTS[(SORTS.index(look.sort) + 1) % len(SORTS)]
+            return look._replace(sort=sort, first=0)
+        case "/":
+            return look._replace(typing=look.query, trouble="")
+        case "escape":
+            return look._replace(query="", first=0, trouble="")
+        case "g" | "home":
+            return look._replace(first=0)
+        case "G" | "end":
+            return look._replace(first=max(0, jobs - 1))
+        case _ if key in STEPS:
+            return look._replace(first=min(max(0, look.first + STEPS[key]), max(0, jobs - 1)))
+        case _:
+            return look
+
+
+def _typed(look: TopChoices, text: str, key: str) -> TopChoices:
+    match key:
+        case "enter":
+            try:
+                filter_of(text)
+            except BadFilter as bad:
+                return look._replace(trouble=str(bad))
+            return look._replace(query=text.strip(), typing=None, first=0, trouble="")
+        case "escape":
+            return look._replace(typing=None, trouble="")
+        case "backspace":
+            return look._replace(typing=text[:-1], trouble="")
+        case _ if len(key) == 1 and key.isprintable() and len(text) < LENGTH_MAX:
+            return look._replace(typing=text + key, trouble="")
+        case _:
+            return look

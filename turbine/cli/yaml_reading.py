@@ -15,7 +15,8 @@ from typing import Any
 import yaml
 
 from events.job_config.strict_json import DEPTH_MAX, shorten
-from turbine.failures import Code, Failed
+from turbine.read.plain import JsonObject
+from turbine_client.errors import BadRequest
 
 BYTES_MAX = 1024 * 1024
 DOCUMENTS_MAX = 1000
@@ -36,7 +37,7 @@ LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 class _Open:
     """A mapping or a list that is being read."""
 
-    value: dict[str, Any] | list[Any]
+    value: JsonObject | list[Any]
     key: str | None = None
     has_key: bool = False
     seen: set[str] = field(default_factory=set)
@@ -53,21 +54,17 @@ class Document:
 def read_yaml(text: bytes, name: str, loader: Any = LOADER) -> list[Document]:
     """The documents of a file; `name` is what the sentences call it."""
     if len(text) > BYTES_MAX:
-        raise Failed(
-            Code.USAGE, f"{name} has {len(text)} bytes, {BYTES_MAX} at most; split it in several"
-        )
+        raise BadRequest(f"{name} has {len(text)} bytes, {BYTES_MAX} at most; split it in several")
     try:
         plain = text.decode()
     except UnicodeDecodeError as error:
-        raise Failed(
-            Code.USAGE, f"{name} is not UTF-8 at byte {error.start + 1}; save it as UTF-8"
+        raise BadRequest(
+            f"{name} is not UTF-8 at byte {error.start + 1}; save it as UTF-8"
         ) from None
     found: list[Document] = []
     for document in _documents(plain, name, loader):
         if len(found) == DOCUMENTS_MAX:
-            raise Failed(
-                Code.USAGE, f"{name} has more than {DOCUMENTS_MAX} documents; split it in several"
-            )
+            raise BadRequest(f"{name} has more than {DOCUMENTS_MAX} documents; split it in several")
         found.append(document)
     return found
 
@@ -82,13 +79,12 @@ def _documents(plain: str, name: str, loader: Any) -> Iterator[Document]:
     except yaml.MarkedYAMLError as bad:
         mark = bad.problem_mark or bad.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
-        raise Failed(
-            Code.USAGE,
-            f"{name}, line {line}, column {column}: {bad.problem or bad.context}; correct it there",
+        raise BadRequest(
+            f"{name}, line {line}, column {column}: {bad.problem or bad.context}; correct it there"
         ) from None
     except yaml.YAMLError as bad:  # characters that YAML does not have
         first = str(bad).splitlines()[0]
-        raise Failed(Code.USAGE, f"{name} is not YAML: {first}; remove that character") from None
+        raise BadRequest(f"{name} is not YAML: {first}; remove that character") from None
 
 
 def _line(event: Any) -> int:
@@ -100,7 +96,7 @@ def _is_plain(event: Any) -> bool:
 
 
 class _Reader:
-    """Builds values from events."""
+    """Builds values from the events of YAML's parser."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -135,7 +131,7 @@ class _Reader:
         if event.tag is not None and event.tag != "!":
             self._refuse(event, f"the tag {event.tag} is not read; leave it out")
 
-    def _begin(self, event: Any, value: dict[str, Any] | list[Any]) -> None:
+    def _begin(self, event: Any, value: JsonObject | list[Any]) -> None:
         around = self.open[-1] if self.open else None
         if around is not None and isinstance(around.value, dict) and not around.has_key:
             self._refuse(event, "a key is text; this one is a mapping or a list")
@@ -187,6 +183,4 @@ class _Reader:
 
     def _refuse(self, event: Any, sentence: str) -> None:
         mark = event.start_mark
-        raise Failed(
-            Code.USAGE, f"{self.name}, line {mark.line + 1}, column {mark.column + 1}: {sentence}"
-        )
+        raise BadRequest(f"{self.name}, line {mark.line + 1}, column {mark.column + 1}: {sentence}")

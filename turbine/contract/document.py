@@ -11,15 +11,15 @@ import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+import yaml
 
 from events.topics import DEFAULT_PARTITIONS, USUAL_PREFIX, Topic, topics_under
 from events.wire.codec import TYPE_PREFIX, VALUE_BYTES_MAX
 from events.wire.keys import KEY_BYTES_MAX
 from events.wire.lock import Version, newest_of, read_lock
 from projections.ingress import KNOWN, WAITING, WHOLE_BYTES
-
-Document = dict[str, Any]
+from turbine.read.plain import JsonObject
 
 FILE = Path(__file__).resolve().parents[2] / "docs" / "contract" / "asyncapi.yaml"
 VERSION = "1.0.0"
@@ -107,7 +107,7 @@ class Installation:
     prefix: str = USUAL_PREFIX
 
 
-def document(of: Installation | None = None) -> Document:
+def document(of: Installation | None = None) -> JsonObject:
     """The contract of an installation."""
     of = of or Installation()
     newest = newest_of(read_lock())
@@ -145,7 +145,7 @@ def is_asked(topic: Topic) -> bool:
     return topic.kind in {"ingress", "operator"}
 
 
-def _servers(of: Installation) -> Document:
+def _servers(of: Installation) -> JsonObject:
     kafka = {
         "schemaRegistryUrl": of.registry,
         "schemaRegistryVendor": "confluent",
@@ -163,9 +163,9 @@ def _servers(of: Installation) -> Document:
     }
 
 
-def _channel(topic: Topic, of: Installation) -> Document:
+def _channel(topic: Topic, of: Installation) -> JsonObject:
     kept = topic.config
-    binding: Document = {
+    binding: JsonObject = {
         "topic": topic.name,
         "partitions": topic.partitions or of.partitions,
         "replicas": of.replication,
@@ -198,7 +198,7 @@ def _operation_name(topic: Topic) -> str:
     return f"{'receive' if is_asked(topic) else 'send'}.{topic.short}"
 
 
-def _operation(topic: Topic) -> Document:
+def _operation(topic: Topic) -> JsonObject:
     asked = is_asked(topic)
     channel = f"#/channels/{topic.short}"
     return {
@@ -209,7 +209,7 @@ def _operation(topic: Topic) -> Document:
     }
 
 
-def _message(version: Version, topics: list[Topic]) -> Document:
+def _message(version: Version, topics: list[Topic]) -> JsonObject:
     on = [topic for topic in topics if version.name in topic.records]
     asked = any(map(is_asked, on))
     decided = any(topic.kind in {"journal", "tiers"} for topic in on)
@@ -235,7 +235,7 @@ def _message(version: Version, topics: list[Topic]) -> Document:
     }
 
 
-def _headers(version: Version, *, asked: bool, decided: bool) -> Document:
+def _headers(version: Version, *, asked: bool, decided: bool) -> JsonObject:
     """Those of its sort, and which kind of record the one header names."""
     sort = "Request" if asked else _SORTS.get(version.name, "Decision") if decided else "Report"
     named = {"ce_type": {"type": "string", "const": TYPE_PREFIX + version.name}}
@@ -247,7 +247,7 @@ def _headers(version: Version, *, asked: bool, decided: bool) -> Document:
     }
 
 
-def _header_schemas() -> Document:
+def _header_schemas() -> JsonObject:
     """Whoever asks may leave all of them out: the id of a request stands in its value. What is only
     reported comes again and again, so it carries no more than a CloudEvent has to."""
     asking = [name for name in HEADERS if name not in OF_DECISIONS]
@@ -262,20 +262,20 @@ def _header_schemas() -> Document:
     }
 
 
-def _header_schema(names: Iterable[str], required: Iterable[str]) -> Document:
+def _header_schema(names: Iterable[str], required: Iterable[str]) -> JsonObject:
     texts = _texts({name: HEADERS[name] for name in names})
     if "ce_tick" in texts:
         texts["ce_tick"]["pattern"] = "^[0-9]{1,15}$"
     texts["ce_specversion"]["const"] = "1.0"
-    schema: Document = {"type": "object", "properties": texts}
+    schema: JsonObject = {"type": "object", "properties": texts}
     return schema | {"required": list(required)} if required else schema
 
 
-def _texts(about: Mapping[str, str]) -> Document:
+def _texts(about: Mapping[str, str]) -> JsonObject:
     return {name: {"type": "string", "description": text} for name, text in about.items()}
 
 
-def _key(version: Version) -> Document:
+def _key(version: Version) -> JsonObject:
     fields = {one["name"] for one in version.schema["fields"]}
     of = next((name for name in ("job", "container", "tier", "subject") if name in fields), None)
     if version.name == TICK:
@@ -288,7 +288,7 @@ def _key(version: Version) -> Document:
     }
 
 
-def _dead_letter() -> Document:
+def _dead_letter() -> JsonObject:
     return {
         "name": LETTER,
         "title": LETTER,
@@ -304,9 +304,8 @@ def _dead_letter() -> Document:
     }
 
 
-def to_yaml(contract: Document) -> str:
+def to_yaml(contract: JsonObject) -> str:
     """The document as it is committed."""
-    import yaml
 
     class Dumper(yaml.SafeDumper):
         """Leaves the lines of a longer text as they are."""

@@ -6,7 +6,8 @@ told, and what its author probably did: each finding is one sentence with the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,10 +18,20 @@ from events.topics import BY_SHORT, partition_of
 from events.wire.codec import HEADER_BYTES_MAX, TYPE_PREFIX, Read
 from events.wire.keys import KEY_BYTES_MAX, check_clean
 from turbine.contract.document import HEADERS, OF_DECISIONS
-from turbine.contract.finding import Finding, Part, Sent, Weight, refused, remark
-from turbine.contract.partitioners import partitioner_of
-from turbine.contract.value_findings import READ, about_value, subject_of
+from turbine.contract.finding import (
+    READ,
+    MessageFinding,
+    Part,
+    SampleMessage,
+    Weight,
+    about_value,
+    refused,
+    remark,
+    subject_of,
+)
 from turbine_client.errors import Unreadable
+
+_FNV_PRIME, _FNV_BASE = 16_777_619, 2_166_136_261
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +41,7 @@ class Examined:
     kind: str
     body: Body | None
     partition: int | None
-    findings: tuple[Finding, ...]
+    findings: tuple[MessageFinding, ...]
 
     @property
     def taken(self) -> bool:
@@ -38,7 +49,7 @@ class Examined:
         return not any(one.weight == "refused" for one in self.findings)
 
 
-def examine(sent: Sent, partitions: int, now_ms: int) -> Examined:
+def examine(sent: SampleMessage, partitions: int, now_ms: int) -> Examined:
     """All that can be told of a message that arrives now."""
     body, findings = about_value(sent)
     home = _home(sent.key, BY_SHORT[sent.topic].partitions or partitions)
@@ -56,7 +67,7 @@ def examine(sent: Sent, partitions: int, now_ms: int) -> Examined:
 # --- what it asks for
 
 
-def _about_request(body: Body) -> Iterator[Finding]:
+def _about_request(body: Body) -> Iterator[MessageFinding]:
     """What would be read, and then be rejected by whoever decides."""
     text: Any = getattr(body, "set_json", None)
     if text is None or type(body).__name__ != "ConfigChangeProposed":
@@ -82,7 +93,7 @@ def _home(key: bytes | None, partitions: int) -> int | None:
     return partition_of(key, partitions) if key else None
 
 
-def _about_key(sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_key(sent: SampleMessage, body: Body | None) -> Iterator[MessageFinding]:
     key = sent.key
     if not key:
         yield refused(
@@ -112,7 +123,7 @@ def _about_key(sent: Sent, body: Body | None) -> Iterator[Finding]:
         )
 
 
-def _strange_key(key: bytes) -> Finding | None:
+def _strange_key(key: bytes) -> MessageFinding | None:
     """A key that was serialized as if it were a value."""
     if key[:1] == b"\0":
         return refused(
@@ -140,7 +151,9 @@ def _strange_key(key: bytes) -> Finding | None:
 # --- the partition
 
 
-def _about_partition(sent: Sent, home: int | None, partitions: int) -> Iterator[Finding]:
+def _about_partition(
+    sent: SampleMessage, home: int | None, partitions: int
+) -> Iterator[MessageFinding]:
     given = sent.partition
     if given is None or home is None or sent.key is None:
         return
@@ -160,10 +173,46 @@ def _about_partition(sent: Sent, home: int | None, partitions: int) -> Iterator[
         )
 
 
+def partitioner_of(key: bytes, partition: int, partitions: int) -> str:
+    """What its author probably uses, the one that people meet most first, and the remedy."""
+    for hashed, told in _USUAL.items():
+        if hashed(key, partitions) == partition:
+            return told
+    return (
+        "the producer chooses by something else than the key, or by another hash; set its"
+        " partitioner to murmur2, as Java's client has it"
+    )
+
+
+def _crc32(key: bytes, partitions: int) -> int:
+    return zlib.crc32(key) % partitions
+
+
+def _sarama(key: bytes, partitions: int) -> int:
+    """FNV-1a as a signed number of 32 bits, whose remainder loses its sign."""
+    hashed = _FNV_BASE
+    for one in key:
+        hashed = (hashed ^ one) * _FNV_PRIME & 0xFFFFFFFF
+    signed = hashed - (1 << 32) if hashed >> 31 else hashed
+    return abs(signed) % partitions
+
+
+_USUAL: Mapping[Callable[[bytes, int], int], str] = {
+    _crc32: (
+        "CRC32 puts it there, which librdkafka's clients use unless told (confluent-kafka, kcat,"
+        " node-rdkafka); set partitioner=murmur2_random in the producer"
+    ),
+    _sarama: (
+        "FNV-1a puts it there, which Sarama for Go uses unless told; give it a partitioner of"
+        " murmur2, or the partition by hand"
+    ),
+}
+
+
 # --- the headers
 
 
-def _about_headers(sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_headers(sent: SampleMessage, body: Body | None) -> Iterator[MessageFinding]:
     names = [name for name, _ in sent.headers]
     if sum(len(name) + len(value) for name, value in sent.headers) > HEADER_BYTES_MAX:
         yield refused(
@@ -179,7 +228,7 @@ def _about_headers(sent: Sent, body: Body | None) -> Iterator[Finding]:
     yield from _about_meaning(found, sent, body)
 
 
-def _about_name(name: str, times: int) -> Iterator[Finding]:
+def _about_name(name: str, times: int) -> Iterator[MessageFinding]:
     if name.startswith("ce_") and times > 1:
         yield refused(
             "headers", "malformed-headers", f"the header {name} stands twice; send it once"
@@ -197,7 +246,7 @@ def _about_name(name: str, times: int) -> Iterator[Finding]:
         )
 
 
-def _about_text(name: str, value: bytes) -> Iterator[Finding]:
+def _about_text(name: str, value: bytes) -> Iterator[MessageFinding]:
     if not name.startswith("ce_"):
         return
     try:
@@ -208,11 +257,13 @@ def _about_text(name: str, value: bytes) -> Iterator[Finding]:
         )
 
 
-def _about_meaning(found: Mapping[str, str], sent: Sent, body: Body | None) -> Iterator[Finding]:
+def _about_meaning(
+    found: Mapping[str, str], sent: SampleMessage, body: Body | None
+) -> Iterator[MessageFinding]:
     kind = found.get("ce_type", "").rpartition(".")[2]
     if body is not None and kind and kind != type(body).__name__:
         weight: Weight = "refused" if kind in RECORDS else "remark"
-        yield Finding(
+        yield MessageFinding(
             weight,
             "headers",
             "wrong-type",
@@ -244,7 +295,9 @@ def _about_meaning(found: Mapping[str, str], sent: Sent, body: Body | None) -> I
 # --- the last word
 
 
-def _as_shells_do(sent: Sent, home: int | None, partitions: int, now_ms: int) -> Iterator[Finding]:
+def _as_shells_do(
+    sent: SampleMessage, home: int | None, partitions: int, now_ms: int
+) -> Iterator[MessageFinding]:
     """What the shells themselves would say: nothing that they refuse may pass here."""
     partition = sent.partition if sent.partition is not None else home or 0
     message = Message(sent.topic, partition, 0, now_ms, sent.key, sent.value, list(sent.headers))

@@ -38,7 +38,7 @@ class Folder(NamedTuple):
     modules: tuple[str, ...]
 
 
-class Line(NamedTuple):
+class RecordUse(NamedTuple):
     """Who writes some records, and whose rows they move."""
 
     writers: tuple[str, ...]
@@ -81,17 +81,17 @@ def writers_of(topic: Topic, kind: str) -> tuple[str, ...]:
     return tuple(special or [name for name, _, kinds in parts if not kinds])
 
 
-def line_of(topic: Topic, kind: str) -> Line:
+def line_of(topic: Topic, kind: str) -> RecordUse:
     """The writers and the readers of one record on one topic."""
     folders = (one.name for one in FOLDERS if topic.short in one.topics and kind in one.kinds)
-    return Line(writers_of(topic, kind), tuple(folders))
+    return RecordUse(writers_of(topic, kind), tuple(folders))
 
 
 def table(topics: Iterable[Topic] = TOPICS) -> str:
     """The whole table; records and topics that differ in nothing but their name share a line."""
-    grouped: dict[tuple[tuple[str, ...], Line], list[str]] = {}
+    grouped: dict[tuple[tuple[str, ...], RecordUse], list[str]] = {}
     for topic in topics:
-        kinds: dict[Line, list[str]] = {}
+        kinds: dict[RecordUse, list[str]] = {}
         for kind in topic.records:
             kinds.setdefault(line_of(topic, kind), []).append(kind)
         for line, names in kinds.items():

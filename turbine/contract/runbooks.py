@@ -22,7 +22,7 @@ def text() -> str:
 
 
 def main() -> int:
-    """Writes it."""
+    """Writes the page's copy of all runbooks."""
     FILE.write_text(text(), encoding="utf-8")
     return 0
 

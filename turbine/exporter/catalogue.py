@@ -12,7 +12,7 @@ Sort = Literal["gauge", "counter", "histogram"]
 
 
 class Family(NamedTuple):
-    """One family."""
+    """One family of metrics, as the exporter declares it."""
 
     name: str  # as it is asked for; a counter's ends with _total
     sort: Sort
@@ -20,139 +20,115 @@ class Family(NamedTuple):
     means: str
 
 
+def gauge(name: str, means: str, *labels: str) -> Family:
+    """A family of figures that rise and fall."""
+    return Family(name, "gauge", labels, means)
+
+
+def counter(name: str, means: str, *labels: str) -> Family:
+    """A family of counts, which only rise."""
+    return Family(name, "counter", labels, means)
+
+
 OF_FLEET: tuple[Family, ...] = (
-    Family("turbine_build_info", "gauge", ("version",), "1, and which build says so."),
-    Family("turbine_jobs", "gauge", ("phase",), "Jobs by how they stand."),
-    Family(
-        "turbine_tasks", "gauge", ("tier", "state"), "Tasks by state, with those that ought to end."
-    ),
-    Family("turbine_job_tasks", "gauge", ("job", "state"), "Tasks of each job; on demand."),
-    Family(
-        "turbine_tasks_wanted",
-        "gauge",
-        (),
-        "Tasks that config expects of jobs that are not paused.",
-    ),
-    Family(
+    gauge("turbine_build_info", "1, and which build says so.", "version"),
+    gauge("turbine_jobs", "Jobs by how they stand.", "phase"),
+    gauge("turbine_tasks", "Tasks by state, with those that ought to end.", "tier", "state"),
+    gauge("turbine_job_tasks", "Tasks of each job; on demand.", "job", "state"),
+    gauge("turbine_tasks_wanted", "Tasks that config expects of jobs that are not paused."),
+    gauge(
         "turbine_tasks_not_running_ratio",
-        "gauge",
-        (),
         "Of the tasks that should run, those that do not, or of which nobody hears.",
     ),
-    Family(
+    gauge(
         "turbine_tasks_lagging_ratio",
-        "gauge",
-        (),
         "Of the tasks that should run, those further behind than their job promises.",
     ),
-    Family(
+    gauge(
         "turbine_tasks_unhealthy_ratio",
-        "gauge",
-        (),
         "Of the tasks that should run, those that crash, or wait in quarantine for a person.",
     ),
-    Family(
+    gauge(
         "turbine_job_lag_seconds",
-        "gauge",
-        ("job",),
         "How far the job's worst task is behind its input; absent where no task has told.",
+        "job",
     ),
-    Family(
+    gauge(
         "turbine_job_health",
-        "gauge",
-        ("job", "condition"),
         "1 where the condition holds, 0 where it does not, absent where nobody knows.",
+        "job",
+        "condition",
     ),
-    Family(
-        "turbine_policy_mode",
-        "gauge",
-        ("job", "policy", "mode"),
-        "1 for the policy and the mode in force.",
+    gauge(
+        "turbine_policy_mode", "1 for the policy and the mode in force.", "job", "policy", "mode"
     ),
-    Family(
+    gauge(
         "turbine_overrides",
-        "gauge",
-        ("expiry",),
         "Jobs of which oncall overrides something: until an instant (set), or for ever (none).",
+        "expiry",
     ),
-    Family("turbine_alerts", "gauge", ("alert", "severity"), "Alerts that are open in the log."),
-    Family("turbine_stragglers", "gauge", (), "Jobs with a task that is slow for where it runs."),
-    Family(
-        "turbine_config_drift_jobs",
-        "gauge",
-        (),
-        "Jobs that run otherwise than is expected of them.",
-    ),
-    Family(
+    gauge("turbine_alerts", "Alerts that are open in the log.", "alert", "severity"),
+    gauge("turbine_stragglers", "Jobs with a task that is slow for where it runs."),
+    gauge("turbine_config_drift_jobs", "Jobs that run otherwise than is expected of them."),
+    gauge(
         "turbine_reconcile_lag_seconds",
-        "gauge",
-        (),
         "How long the oldest change waits that is not in effect; 0 where none waits.",
     ),
-    Family("turbine_containers", "gauge", ("tier", "state"), "Containers by state."),
-    Family("turbine_shards", "gauge", ("tier", "stage"), "Shards by how far they are placed."),
-    Family(
+    gauge("turbine_containers", "Containers by state.", "tier", "state"),
+    gauge("turbine_shards", "Shards by how far they are placed.", "tier", "stage"),
+    gauge(
         "turbine_container_utilization_ratio",
-        "gauge",
-        ("tier", "resource", "of"),
         "Used of what a container has: of the fullest, the emptiest (max, min) and the mean.",
+        "tier",
+        "resource",
+        "of",
     ),
-    Family(
+    gauge(
         "turbine_tier_reserved_ratio",
-        "gauge",
-        ("tier", "resource"),
         "Reserved: what jobs ask for, as a share of what the tier's containers have.",
+        "tier",
+        "resource",
     ),
-    Family(
+    gauge(
         "turbine_tier_used_ratio",
-        "gauge",
-        ("tier", "resource"),
         "Used: what tasks were seen to take, as the same share; absent where nobody has measured.",
+        "tier",
+        "resource",
     ),
-    Family(
-        "turbine_clock_timestamp_seconds",
-        "gauge",
-        (),
-        "The log's own time: the greatest tick read.",
-    ),
-    Family(
+    gauge("turbine_clock_timestamp_seconds", "The log's own time: the greatest tick read."),
+    gauge(
         "turbine_projection_lag_events",
-        "gauge",
-        (),
         "Records that lie in the log and are not in these figures yet.",
     ),
-    Family(
+    gauge(
         "turbine_projection_up",
-        "gauge",
-        (),
         "1 while the log can be read; with 0 the figures are those of the last reading.",
     ),
-    Family(
-        "turbine_sse_clients", "gauge", (), "Browsers and programs that follow the API's stream."
-    ),
-    Family(
+    gauge("turbine_sse_clients", "Browsers and programs that follow the API's stream."),
+    counter(
         "turbine_events_total",
-        "counter",
-        ("topic", "type", "result"),
         "Records of the log; of decisions each type, with whether it stands or is void.",
+        "topic",
+        "type",
+        "result",
     ),
-    Family(
+    counter(
         "turbine_decisions_total",
-        "counter",
-        ("component", "type", "result"),
         "Decisions by who made them; void ones lost a race and change nothing.",
+        "component",
+        "type",
+        "result",
     ),
-    Family(
+    counter(
         "turbine_scaling_actions_total",
-        "counter",
-        ("direction", "result"),
         "Actions of the auto scaler and what became of them.",
+        "direction",
+        "result",
     ),
-    Family(
+    counter(
         "turbine_scaling_declined_total",
-        "counter",
-        ("reason",),
         "Looks of the auto scaler that changed nothing, by the reason.",
+        "reason",
     ),
     Family(
         "turbine_scaling_time_to_effect_seconds",
@@ -160,71 +136,10 @@ OF_FLEET: tuple[Family, ...] = (
         (),
         "From a scaling decision to the commit that brought it into effect.",
     ),
-    Family("turbine_shard_moves_total", "counter", ("reason",), "Moves of shards that were begun."),
-    Family(
+    counter("turbine_shard_moves_total", "Moves of shards that were begun.", "reason"),
+    counter(
         "turbine_dead_letters_total",
-        "counter",
-        ("reason",),
         "Records that were put aside, because nobody can read them or they came too late.",
+        "reason",
     ),
 )
-OF_PROCESS: tuple[Family, ...] = (
-    Family("turbine_build_info", "gauge", ("version",), "1, and which build says so."),
-    Family(
-        "turbine_records_said_total",
-        "counter",
-        ("component", "type"),
-        "Records that the process wrote to the log.",
-    ),
-    Family(
-        "turbine_records_unreadable_total",
-        "counter",
-        ("reason",),
-        "Records that the process could not read, and put aside.",
-    ),
-    Family(
-        "turbine_records_read",
-        "gauge",
-        ("component", "partition", "became"),
-        "Records read since the last assignment, by what became of them.",
-    ),
-    Family(
-        "turbine_keys_held_back",
-        "gauge",
-        ("component", "partition"),
-        "Keys with records that wait for what their authors knew.",
-    ),
-    Family(
-        "turbine_keys_frozen",
-        "gauge",
-        ("component", "partition"),
-        "Keys with a decision that this build cannot read.",
-    ),
-    Family(
-        "turbine_webhook_attempts_total",
-        "counter",
-        ("hook", "verdict"),
-        "Attempts to tell a receiver, by what became of them.",
-    ),
-    Family("turbine_webhook_given_up_total", "counter", ("hook",), "Messages that were given up."),
-    Family("turbine_webhook_waiting", "gauge", ("hook",), "Messages read and not yet done."),
-    Family("turbine_webhook_down", "gauge", ("hook",), "1 while the receiver takes nothing."),
-    Family(
-        "turbine_audited_total",
-        "counter",
-        ("component", "verdict"),
-        "Decisions that were made again.",
-    ),
-    Family("turbine_audit_lag_seconds", "gauge", (), "How far the audit is behind the clock."),
-    Family("turbine_audit_waiting", "gauge", (), "Decisions that have no verdict of it yet."),
-)
-"""Of every component, which says it of itself with `--metrics-port`."""
-
-
-def table(families: tuple[Family, ...]) -> str:
-    """As the page of the docs has them; `python -m turbine.exporter.page` writes it."""
-    lines = ["| family | type | labels | what it says |", "| --- | --- | --- | --- |"]
-    for one in families:
-        labels = ", ".join(f"`{label}`" for label in one.labels)
-        lines.append(f"| `{one.name}` | {one.sort} | {labels} | {one.means} |")
-    return "\n".join(lines)

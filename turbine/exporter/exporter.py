@@ -10,27 +10,26 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from socketserver import ThreadingMixIn
-from typing import Any, TypeAlias
+from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
+from wsgiref.types import StartResponse, WSGIEnvironment
 
 from prometheus_client import CollectorRegistry, make_wsgi_app
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
 
-from components.runtime.process.loop import Stop
-from turbine.exporter.families import Asked, Beside, families
-from turbine.read.state.live import Live
+from components.runtime.process.loop import StopSignal
+from turbine.exporter.families import Beside, MetricOptions, families
+from turbine.read.state.live import LiveLog
 from turbine_client.settings import BadSettings, Settings
 
 PORT = 9464
-
-StartResponse: TypeAlias = Callable[..., Any]
 
 
 class Exposition(Collector):
     """The families of one log, made anew at each scrape."""
 
-    def __init__(self, live: Live, asked: Asked) -> None:
+    def __init__(self, live: LiveLog, asked: MetricOptions) -> None:
         self.live, self._asked = live, asked
 
     def collect(self) -> Iterator[Metric]:
@@ -40,7 +39,7 @@ class Exposition(Collector):
         yield from families(live.view(), live.tally(), beside, self._asked)
 
 
-class _Server(ThreadingMixIn, WSGIServer):
+class _ExporterServer(ThreadingMixIn, WSGIServer):
     """A scrape that hangs holds up no other, and no end."""
 
     daemon_threads = True
@@ -50,7 +49,7 @@ class _Quiet(WSGIRequestHandler):
     """A line for every scrape tells nobody anything."""
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the name is the parent's
-        """Says nothing."""
+        """Keeps requests for metrics out of the log."""
 
 
 def app_of(
@@ -60,7 +59,7 @@ def app_of(
     # Counters that still catch up with years of a log would look like a fleet gone wild.
     metrics = make_wsgi_app(registry)
 
-    def app(environ: dict[str, Any], start: StartResponse) -> Iterable[bytes]:
+    def app(environ: WSGIEnvironment, start: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path == "/livez":
             return _plain(start, "200 OK", "it lives\n")
@@ -85,7 +84,7 @@ def _plain(start: StartResponse, status: str, text: str) -> Iterable[bytes]:
 def listen(app: Callable[..., Iterable[bytes]], host: str, port: int) -> WSGIServer:
     """Serves until it is shut down; BadSettings where the port is not free."""
     try:
-        server = make_server(host, port, app, _Server, _Quiet)
+        server = make_server(host, port, app, _ExporterServer, _Quiet)
     except OSError as error:
         raise BadSettings(
             f"metrics cannot be served on {host}:{port} ({error.strerror}); name another port"
@@ -94,9 +93,9 @@ def listen(app: Callable[..., Iterable[bytes]], host: str, port: int) -> WSGISer
     return server
 
 
-def serve(settings: Settings, stop: Stop, host: str, port: int, asked: Asked) -> int:
+def serve(settings: Settings, stop: StopSignal, host: str, port: int, asked: MetricOptions) -> int:
     """Until it is told to stop."""
-    registry, live = CollectorRegistry(), Live(settings)
+    registry, live = CollectorRegistry(), LiveLog(settings)
     registry.register(Exposition(live, asked))
     try:
         server = listen(app_of(registry, live.ready), host, port)

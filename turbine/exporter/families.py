@@ -23,8 +23,8 @@ from turbine.exporter.catalogue import OF_FLEET, Family
 from turbine.read.answers.alert_kinds import BY_NAME, OTHER
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import JOB_STATES, JobLine, lines_of
-from turbine.read.answers.move_reasons import REASONS
 from turbine.read.answers.tiers import Container, containers, uses_of
+from turbine.read.state.move_reasons import REASONS
 from turbine.read.state.shards import stage_of
 from turbine.read.state.tally import BOUNDS_S, DECISIONS, DIRECTIONS, READ, RESULTS, Tally
 from turbine.read.state.view import View
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class MetricOptions:
     """What is told beside the usual."""
 
     jobs_most: int = JOBS_MOST
@@ -76,7 +76,7 @@ def families(
     view: View,
     tally: Tally,
     beside: Beside,
-    asked: Asked = Asked(),
+    asked: MetricOptions = MetricOptions(),
 ) -> Iterator[Metric]:
     """All of them, in the catalogue's order; one without values is named all the same."""
     jobs = lines_of(view)
@@ -174,7 +174,7 @@ def named(jobs: Iterable[JobLine], most: int) -> Iterator[tuple[str, list[JobLin
         yield OTHER, ranked[most:]
 
 
-def _about_jobs(jobs: list[JobLine], asked: Asked) -> Iterator[Sample]:
+def _about_jobs(jobs: list[JobLine], asked: MetricOptions) -> Iterator[Sample]:
     for label, some in named((one for one in jobs if one.state != "deleted"), asked.jobs_most):
         lags = [one.lag_seconds for one in some if one.lag_seconds is not None]
         if lags:

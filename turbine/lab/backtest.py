@@ -11,17 +11,32 @@ from typing import Any
 import numpy as np
 
 from components.auto_scaler.core.catalogue import BadPolicy, policy_of
-from components.auto_scaler.core.policies.shapes import even
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.verdict import MOVE, REBALANCE, SCALE_DOWN, SCALE_UP, Size
+from components.auto_scaler.core.policies.turbine.shapes import even
+from components.auto_scaler.core.policy import ScalingPolicy
 from events.job_config.strict_json import shorten
-from turbine.lab.plant.backtest import DAY_MINUTES, Action, Case, Run, Score, back_test, score
+from projections.scaling.actions import (
+    MOVE,
+    REBALANCE,
+    SCALE_DOWN,
+    SCALE_UP,
+    JobSize,
+)
+from turbine.lab.plant.backtest import (
+    DAY_MINUTES,
+    Action,
+    BacktestRun,
+    Case,
+    Score,
+    back_test,
+    score,
+)
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.optimum import Optimum
 from turbine.lab.plant.optimum import optimum as least
 from turbine.lab.plot import Mark, Picture
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import MINUTE_S, TRACE_LINES_MAX, BadTrace
+from turbine_client.errors import BadRequest
 
 Row = dict[str, Any]
 
@@ -34,16 +49,16 @@ THREADS_MAX = 16_000_000
 ENDINGS = ("", ".csv", ".csv.gz")
 
 
-class BadBackTest(ValueError):
+class BadBackTest(BadRequest):
     """What cannot be played; the sentence says which option, and the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Played:
+class PlayedCase:
     """A case under a policy, to its end."""
 
     case: Case
-    run: Run
+    run: BacktestRun
     best: Optimum | None = None  # of the minutes that are scored
 
     def scores(self) -> dict[str, tuple[int, int, Score]]:
@@ -134,7 +149,7 @@ def case_of_scenario(name: str) -> Case:
     return made()
 
 
-def chosen_policy(name: str, settings: Mapping[str, Any]) -> Policy[Any]:
+def chosen_policy(name: str, settings: Mapping[str, Any]) -> ScalingPolicy[Any]:
     """A policy with settings, or a sentence about the option that does not fit."""
     try:
         known = settings_of(policy_of(name, {}))
@@ -155,22 +170,22 @@ def chosen_policy(name: str, settings: Mapping[str, Any]) -> Policy[Any]:
         raise BadBackTest(f"--set {told}{usual}") from None
 
 
-def settings_of(policy: Policy[Any]) -> Row:
+def settings_of(policy: ScalingPolicy[Any]) -> Row:
     """All of them by name, as they are in force."""
     settings = getattr(policy, "settings", None)
     return {} if settings is None else dict(settings.model_dump(mode="json"))
 
 
-def play(case: Case, policy: Policy[Any], *, with_optimum: bool = False) -> Played:
+def play(case: Case, policy: ScalingPolicy[Any], *, with_optimum: bool = False) -> PlayedCase:
     """The whole case; the optimum is of the minutes that are scored."""
     run = back_test(case, policy)
-    return Played(case, run, least(case) if with_optimum else None)
+    return PlayedCase(case, run, least(case) if with_optimum else None)
 
 
 # --- what is told
 
 
-def to_plain(played: Played, policy: Policy[Any], actions: int) -> Row:
+def to_plain(played: PlayedCase, policy: ScalingPolicy[Any], actions: int) -> Row:
     """What came of it, as JSON, with the last so many actions."""
     case, taken = played.case, played.run.actions
     last = taken[-actions:] if actions else []
@@ -198,7 +213,7 @@ def _score(one: Score) -> Row:
             "cost": _rounded(one.cost)}  # fmt: skip
 
 
-def _optimum(played: Played) -> Row | None:
+def _optimum(played: PlayedCase) -> Row | None:
     best = played.best
     if best is None:
         return None
@@ -210,7 +225,7 @@ def _optimum(played: Played) -> Row | None:
     }
 
 
-def action_row(run: Run, one: Action) -> Row:
+def action_row(run: BacktestRun, one: Action) -> Row:
     """An action with its reasons."""
     verdict, before = one.verdict, run.sizes[one.minute]
     after = verdict.size or before
@@ -242,7 +257,7 @@ def _finite(row: Row) -> Row:
     }
 
 
-def size_text(before: Size, after: Size) -> str:
+def size_text(before: JobSize, after: JobSize) -> str:
     """`10x1 -> 3x3`: tasks and threads, and memory where that changes."""
     if before == after:
         return _size(before, memory=False)
@@ -250,15 +265,15 @@ def size_text(before: Size, after: Size) -> str:
     return f"{_size(before, memory=memory)} -> {_size(after, memory=memory)}"
 
 
-def _size(one: Size, *, memory: bool) -> str:
+def _size(one: JobSize, *, memory: bool) -> str:
     return f"{one.tasks}x{one.threads}" + (f" {one.memory_mb} MiB" if memory else "")
 
 
 # --- what is drawn
 
 
-def picture_of(played: Played, title: str) -> Picture:
-    """The run over time."""
+def picture_of(played: PlayedCase, title: str) -> Picture:
+    """The picture of a run over time."""
     case, run = played.case, played.run
     carried = {size: _carries(case, size) for size in set(run.sizes)}
     return Picture(
@@ -274,12 +289,12 @@ def picture_of(played: Played, title: str) -> Picture:
     )
 
 
-def _carries(case: Case, size: Size) -> float:
+def _carries(case: Case, size: JobSize) -> float:
     nature = case.nature
     return nature.capacity(size.tasks, size.threads) * even(nature.partitions, size.tasks)
 
 
-def _mark(run: Run, one: Action) -> Mark:
+def _mark(run: BacktestRun, one: Action) -> Mark:
     verdict, before = one.verdict, run.sizes[one.minute]
     after = verdict.size or before
     lanes = {SCALE_UP: "up", SCALE_DOWN: "down", MOVE: "move", REBALANCE: "move"}

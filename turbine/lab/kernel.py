@@ -22,7 +22,7 @@ class Streams:
 
 
 @dataclass(slots=True)
-class Clock:
+class VirtualClock:
     """The only time there is: it moves to the next callback, and no faster than that."""
 
     now_ms: int = 0

@@ -37,7 +37,7 @@ LEAST = 1e-9
 
 
 class Mark(NamedTuple):
-    """An action."""
+    """An action, marked on the time axis."""
 
     minute: int
     lane: str  # one of LANES
@@ -59,7 +59,7 @@ class Picture:
     marks: Sequence[Mark] = ()
 
 
-class Course(NamedTuple):
+class PlottedRun(NamedTuple):
     """One of several runs on the same input."""
 
     name: str
@@ -68,7 +68,7 @@ class Course(NamedTuple):
     marks: Sequence[Mark]  # their lane is the run's name
 
 
-class Line(NamedTuple):
+class PlotSeries(NamedTuple):
     """One series of a panel."""
 
     name: str
@@ -77,28 +77,29 @@ class Line(NamedTuple):
     steps: bool = False  # it holds until it changes
 
 
-class Scale(NamedTuple):
+class AxisScale(NamedTuple):
     """From a value to a height above the panel's floor, 0 to 1, with its ticks."""
 
     share: Callable[[float], float]
     ticks: Sequence[float]
 
 
-Panel = tuple[str, Sequence[Line], Callable[[float], Scale], float | None]
+Panel = tuple[str, Sequence[PlotSeries], Callable[[float], AxisScale], float | None]
 """Title, lines, how high a value is, and a limit."""
 
 
 def draw(picture: Picture) -> str:
-    """The whole file."""
+    """The picture as a whole SVG file."""
     minutes = len(picture.rates)
     if minutes == 0:
         raise ValueError("a run of no minutes has no picture")
     panels: list[Panel] = [
-        ("records a second", [Line("came in", INPUT, picture.rates),
-                              Line("can be read", CAPACITY, picture.capacity, True)], linear, None),
-        ("size", [Line("tasks x threads", THREADS, picture.threads, True),
-                  Line("tasks", TASKS, picture.tasks, True)], linear, None),
-        ("lag in seconds, by powers of ten", [Line("oldest record", LAG, picture.lag_s)],
+        ("records a second",
+         [PlotSeries("came in", INPUT, picture.rates),
+          PlotSeries("can be read", CAPACITY, picture.capacity, True)], linear, None),
+        ("size", [PlotSeries("tasks x threads", THREADS, picture.threads, True),
+                  PlotSeries("tasks", TASKS, picture.tasks, True)], linear, None),
+        ("lag in seconds, by powers of ten", [PlotSeries("oldest record", LAG, picture.lag_s)],
          by_tens, picture.slo_s),
     ]  # fmt: skip
     parts = _framed(picture.title, minutes, panels, picture.marks, LANES)
@@ -111,7 +112,7 @@ def draw(picture: Picture) -> str:
 def draw_beside(
     title: str,
     rates: Sequence[float],
-    courses: Sequence[Course],
+    courses: Sequence[PlottedRun],
     slo_s: float,
     pace: float = 1.0,
 ) -> str:
@@ -119,10 +120,10 @@ def draw_beside(
     if not rates:
         raise ValueError("runs of no minutes have no picture")
     colours = dict(zip([one.name for one in courses], COURSES, strict=True))
-    threads = [Line(one.name, colours[one.name], one.threads, True) for one in courses]
-    lags = [Line(one.name, colours[one.name], one.lag_s) for one in courses]
+    threads = [PlotSeries(one.name, colours[one.name], one.threads, True) for one in courses]
+    lags = [PlotSeries(one.name, colours[one.name], one.lag_s) for one in courses]
     panels: list[Panel] = [
-        ("records a second", [Line("came in", INPUT, rates)], linear, None),
+        ("records a second", [PlotSeries("came in", INPUT, rates)], linear, None),
         ("threads of all tasks", threads, linear, None),
         ("lag in seconds, by powers of ten", lags, by_tens, slo_s),
     ]
@@ -168,8 +169,8 @@ def _head(title: str, days: str, height: int) -> str:
 def _panel(
     top: int,
     title: str,
-    lines: Sequence[Line],
-    scaled: Callable[[float], Scale],
+    lines: Sequence[PlotSeries],
+    scaled: Callable[[float], AxisScale],
     limit: float | None,
 ) -> Iterator[str]:
     most = max(max(line.values) for line in lines)
@@ -302,20 +303,20 @@ def _stepped(found: Sequence[tuple[float, float, float]], y: Callable[[float], f
     return "".join([*way, f"H{WIDTH - RIGHT}"])
 
 
-def linear(most: float) -> Scale:
+def linear(most: float) -> AxisScale:
     """From 0, with a little room above, and ticks of 1, 2 or 5."""
     top = most * 1.05 if most > LEAST and isfinite(most) else 1.0
     step = 10.0 ** floor(log10(top / 2))
     step = next(one for one in (step, 2 * step, 5 * step, 10 * step) if top / one <= 5)
     ticks = [at * step for at in range(int(top / step) + 1)]
-    return Scale(lambda value: min(1.0, max(0.0, value / top)), ticks)
+    return AxisScale(lambda value: min(1.0, max(0.0, value / top)), ticks)
 
 
-def by_tens(most: float) -> Scale:
+def by_tens(most: float) -> AxisScale:
     """From 0 as well: a limit of a minute and a backlog of days are both to be seen."""
     top = log10(1 + (max(10.0, most) if isfinite(most) else 10.0)) * 1.05
     ticks = [0.0, *(10.0**at for at in range(int(top) + 1))]
-    return Scale(lambda value: min(1.0, max(0.0, log10(1 + max(0.0, value)) / top)), ticks)
+    return AxisScale(lambda value: min(1.0, max(0.0, log10(1 + max(0.0, value)) / top)), ticks)
 
 
 def _y(top: int, share: float) -> float:

@@ -14,7 +14,7 @@ from selectors import EVENT_READ, DefaultSelector
 from typing import Any, NamedTuple
 
 from components.auto_scaler.core.catalogue import BASELINES, POLICIES
-from components.auto_scaler.core.policies.ours import Ours
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from components.runtime.process.local import LocalFailed
 from events.job_config.strict_json import shorten
 from turbine.lab.backtest import BadBackTest, case_of_trace
@@ -26,7 +26,7 @@ from turbine.lab.plant.scoreboard import (
     SCENARIO,
     TRACE,
     WHOLE,
-    Row,
+    ScoreRow,
     Still,
     dominated,
     mean_over,
@@ -35,7 +35,7 @@ from turbine.lab.plant.scoreboard import (
     worst,
 )
 
-OWN = Ours.name
+OWN = Turbine.name
 PLAYED = (OWN, *BASELINES, Still.name)
 """What is played where nobody says otherwise: the last one leaves the job as it is."""
 PARTS = {WHOLE: "", FIRST: "_first_two_thirds", LAST: "_last_third"}
@@ -84,7 +84,7 @@ def case_names(files: Sequence[Path]) -> list[str]:
 
 
 def scenarios_of(names: Iterable[str]) -> list[Question]:
-    """A case for each."""
+    """A case for each of the scenarios."""
     return [{"kind": SCENARIO, "case": name} for name in names]
 
 
@@ -136,7 +136,7 @@ def _nothing(asked: Question, done: int, count: int) -> None:
 
 
 def answered(
-    asked: Sequence[Question], heed: Heed = _nothing, command: Sequence[str] = COMMAND
+    asked: Sequence[Question], progress: Heed = _nothing, command: Sequence[str] = COMMAND
 ) -> list[Any]:
     """The answer to each question, in their order, by a process for each core."""
     found: list[Any] = [None] * len(asked)
@@ -150,7 +150,7 @@ def answered(
                 for key, _ in heard.select():
                     child, at = key.data, key.data.at[0]
                     found[at], done = _hear(child.process, asked[at]), done + 1
-                    heed(asked[at], done, len(asked))
+                    progress(asked[at], done, len(asked))
                     if not _hand(child, asked, left):
                         heard.unregister(key.fileobj)
     return found
@@ -237,7 +237,7 @@ def _pipe(one: Any) -> Any:
 # --- what rows come to
 
 
-def rows_of(asked: Sequence[Question], answers: Sequence[Any]) -> list[Row]:
+def rows_of(asked: Sequence[Question], answers: Sequence[Any]) -> list[ScoreRow]:
     """Each with the least of its case and part, where that was asked for."""
     told = list(zip(asked, answers, strict=True))
     bounds = {one["case"]: answer for one, answer in told if one["do"] == "bound"}
@@ -248,18 +248,18 @@ def rows_of(asked: Sequence[Question], answers: Sequence[Any]) -> list[Row]:
     ]
 
 
-def judged(found: Iterable[Row], own: str) -> list[Row]:
+def judged(found: Iterable[ScoreRow], own: str) -> list[ScoreRow]:
     """Without the job that is left as it is: it is no policy to be better than."""
     return [one for one in found if one.policy in (own, *POLICIES)]
 
 
-def totals(found: Sequence[Row]) -> Iterator[Row]:
+def totals(found: Sequence[ScoreRow]) -> Iterator[ScoreRow]:
     """A row for each policy and part, as if all traces were one."""
     for part in PARTS:
         yield from sums([one for one in found if one.kind == TRACE and one.part == part])
 
 
-def figures_of(found: Sequence[Row], own: str) -> dict[str, float]:
+def figures_of(found: Sequence[ScoreRow], own: str) -> dict[str, float]:
     """How one policy stands against the others, in each part."""
     figures: dict[str, float] = {"traces": len({one.case for one in found if one.kind == TRACE})}
     for part, suffix in PARTS.items():
@@ -283,7 +283,7 @@ def count_empty(told: Mapping[str, Sequence[str]]) -> int:
     return sum(not others for others in told.values())
 
 
-class Standing(NamedTuple):
+class PolicyStanding(NamedTuple):
     """How one policy stands in one case and part."""
 
     case: str
@@ -294,7 +294,7 @@ class Standing(NamedTuple):
     worst_in: tuple[str, ...]  # columns
 
 
-def standings(found: Sequence[Row], own: str) -> Iterator[Standing]:
+def standings(found: Sequence[ScoreRow], own: str) -> Iterator[PolicyStanding]:
     """One policy against the others, in each part of each case."""
     for part in PARTS:
         rows = [one for one in judged(found, own) if one.part == part]
@@ -302,7 +302,7 @@ def standings(found: Sequence[Row], own: str) -> Iterator[Standing]:
         lasts = worst(rows, own)
         for case, not_better in dominated(rows, own).items():
             others = [one.policy for one in rows if one.case == case and one.policy != own]
-            yield Standing(
+            yield PolicyStanding(
                 case,
                 kinds[case],
                 part,

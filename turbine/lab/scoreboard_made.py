@@ -20,7 +20,7 @@ DIRECTORY = "DIR"
 
 
 def made_of(asked: Sequence[Question], policies: Sequence[str], command: str, at_ms: int) -> Row:
-    """Told beside the rows."""
+    """How the rows were made, told beside them."""
     paths = {one["case"]: Path(one["path"]) for one in asked if "path" in one}
     cases = dict.fromkeys(one["case"] for one in asked)
     return {

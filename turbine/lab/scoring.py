@@ -14,16 +14,16 @@ from pathlib import Path
 from typing import Any
 
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.policy import Policy
+from components.auto_scaler.core.policy import ScalingPolicy
 from tasks.process_tree import die_with
-from turbine.lab.backtest import BadBackTest, Played, case_of_trace, per_second, picture_of
-from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run, back_test
+from turbine.lab.backtest import PlayedCase, case_of_trace, per_second, picture_of
+from turbine.lab.plant.backtest import DAY_MINUTES, BacktestRun, Case, back_test
 from turbine.lab.plant.cases import SCENARIOS, case_of
 from turbine.lab.plant.scoreboard import TRACE, Still, least, rows_of, to_plain
 from turbine.lab.plant.storm import storm_case, weathered
 from turbine.lab.plot import draw
 from turbine.ops.generate import open_trace
-from turbine.ops.traffic import BadTrace
+from turbine_client.errors import BadRequest
 
 Question = Mapping[str, Any]
 
@@ -41,9 +41,9 @@ def case(asked: Question) -> Case:
     return case_of(asked["case"], rates if days is None else rates[: days * DAY_MINUTES])
 
 
-def policy(name: str) -> Policy[Any]:
-    """With its defaults."""
-    return Still() if name == Still.name else policy_of(name, {})
+def policy(name: str) -> ScalingPolicy[Any]:
+    """The policy of that name, with its defaults."""
+    return Still.made({}) if name == Still.name else policy_of(name, {})
 
 
 def play(asked: Question) -> Any:
@@ -56,8 +56,8 @@ def play(asked: Question) -> Any:
     return [to_plain(one) for one in rows_of(head, played, run)]
 
 
-def _draw(path: Path, played: Case, run: Run, title: str) -> None:
-    path.write_text(draw(picture_of(Played(played, run), title)), encoding="utf-8")
+def _draw(path: Path, played: Case, run: BacktestRun, title: str) -> None:
+    path.write_text(draw(picture_of(PlayedCase(played, run), title)), encoding="utf-8")
 
 
 def bound(asked: Question) -> Any:
@@ -85,7 +85,7 @@ def answer(asked: Question) -> Mapping[str, Any]:
     except OSError as error:
         sentence = f"{error.filename} cannot be written ({error.strerror}); name another directory"
         return {"failed": sentence}
-    except (BadTrace, BadBackTest) as bad:  # it was well when this was asked for
+    except BadRequest as bad:  # it was well when this was asked for
         return {"failed": str(bad)}
 
 

@@ -16,10 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale, Told
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import AUTHOR, component
 from events.generated.records import (
     CapacityGranted,
@@ -41,9 +37,15 @@ from events.topics import LOADS
 from events.wire.codec import Read
 from projections.jobs import Job
 from projections.jobs import apply as apply_to_job
-from turbine.lab.plant.deeds import Pause
+from projections.scaling.actions import JobSize
+from projections.scaling.facts import Facts
+from projections.scaling.row import LastAnnouncement, ScalingRow
+from projections.scaling.seen import MINUTE_MS
 from turbine.lab.plant.learnt import RESTART_MOST_S
-from turbine.read.answers.load_minutes import Heard, Hears, Minutes, concerns
+from turbine.lab.plant.played_job import Pause
+from turbine.read.answers.load_minutes import Hears, LoadMinute, Minutes, concerns
+from turbine.read.moments import show_time
+from turbine_client.errors import BadRequest
 
 STEPS_MOST = 200_000
 """Minutes of one what-if: four months, some ten minutes of work."""
@@ -66,7 +68,7 @@ def stretch(count: int, interval_ms: int) -> str:
     return f"{count:,} interval{plural} of {interval_ms / 1000:g} s"
 
 
-class BadSpan(ValueError):
+class BadWhatIf(BadRequest):
     """What cannot be played; the sentence says why, and the remedy."""
 
 
@@ -76,27 +78,27 @@ class Reads(Hears, Protocol):
     def read(
         self, topics: Iterable[str], *, kinds: frozenset[str] | None = None, key: str | None = None
     ) -> Iterator[Read]:
-        """Records of these topics."""
+        """Records of these topics within the span."""
 
 
 @dataclass(slots=True)
-class Span:
-    """What the log tells; `heed` is told of each record in causal order."""
+class ReplaySpan:
+    """What the log tells; `observe` is told of each record in causal order."""
 
     name: str
     begin_ms: int
     end_ms: int | None
-    row: Scale
+    row: ScalingRow
     job: Job
-    minutes: list[Heard] = field(default_factory=list)
+    minutes: list[LoadMinute] = field(default_factory=list)
     others: list[Read] = field(default_factory=list)  # of the span, by people and components
     words: list[Read] = field(default_factory=list)  # of the scaler and the syncer, all of them
     came: defaultdict[Place, float] = field(default_factory=lambda: defaultdict(float))
     gone_ms: int | None = None  # the job was deleted in it
     _rounds: Minutes = field(default_factory=Minutes)
 
-    def heed(self, read: Read, stands: bool) -> None:
-        """One record more."""
+    def observe(self, read: Read, stands: bool) -> None:
+        """Takes one record more into the state."""
         if not stands or not concerns(read):
             return
         if self.end_ms is not None and read.at_ms > self.end_ms:
@@ -168,13 +170,13 @@ class Span:
         rates: list[float] = np.maximum(found, 0.0).tolist()
         return rates
 
-    def covering(self, steps: Sequence[int]) -> list[Heard]:
+    def covering(self, steps: Sequence[int]) -> list[LoadMinute]:
         """The minute that tells of each step; where nobody reported, the next one that does."""
         ends = [one.minute.at_ms for one in self.minutes]
         half = self.interval_ms // 2
         return [self.minutes[min(len(ends) - 1, bisect_left(ends, at - half))] for at in steps]
 
-    def sizes(self, steps: Sequence[int]) -> list[Size]:
+    def sizes(self, steps: Sequence[int]) -> list[JobSize]:
         """The size that ran at each step, as the state syncer says."""
         at, found = [0], [_stopped(self.facts.size) if self.facts.paused else self.facts.size]
         for read in self.words:
@@ -217,15 +219,15 @@ class Span:
         return sum(after - before > GAP * self.interval_ms for before, after in pairs)
 
 
-def _stopped(size: Size) -> Size:
+def _stopped(size: JobSize) -> JobSize:
     return size._replace(tasks=0)
 
 
-def _size_of(body: SyncCommitted) -> Size | None:
-    config = validate_config(json.loads(body.running_json or "{}"))
+def _size_of(body: SyncCommitted) -> JobSize | None:
+    config = validate_config(json.loads(body.running_json or "{}"), stood=True)
     if isinstance(config, Invalid):
         return None
-    size = Size(
+    size = JobSize(
         config.tasks,
         config.threads_per_task,
         float(config.resources.cpu_cores),
@@ -237,24 +239,24 @@ def _size_of(body: SyncCommitted) -> Size | None:
 # --- read
 
 
-def span_of(log: Reads, name: str, begin_ms: int | None, end_ms: int | None) -> Span:
-    """A job's span; BadSpan where there is nothing to play."""
+def span_of(log: Reads, name: str, begin_ms: int | None, end_ms: int | None) -> ReplaySpan:
+    """A job's span; BadWhatIf where there is nothing to play."""
     first = next(iter(log.read([LOADS], key=name)), None)
     if first is None:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{name} has no loads in the log: its tasks have reported nothing, so nobody knows what"
             " came in; a what-if needs some minutes of a job that ran"
         )
     begin_ms = max(begin_ms or 0, first.at_ms)
-    span = Span(name, begin_ms, end_ms, Scale(name), Job(name))
-    log.heard(component, name, span.heed)
+    span = ReplaySpan(name, begin_ms, end_ms, ScalingRow(name), Job(name))
+    log.heard(component, name, span.observe)
     return _begun(span, first.at_ms)
 
 
-def _begun(span: Span, first_ms: int) -> Span:
+def _begun(span: ReplaySpan, first_ms: int) -> ReplaySpan:
     """From the end of a minute on, with nothing under way."""
     if span.row.config.facts is None:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name} has no config at {_time(span.begin_ms)} that this build can use: it was"
             " deleted, or not created yet; name another span with --from and --to"
         )
@@ -263,7 +265,7 @@ def _begun(span: Span, first_ms: int) -> Span:
     span.begin_ms = ends[max(0, at - 1)] if ends else span.begin_ms
     count = len(span.steps()) if ends else 0
     if count < LEAST:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name} has {stretch(count, span.interval_ms)} of reports to play between"
             f" {_time(span.begin_ms)} and"
             f" {'the end of the log' if span.end_ms is None else _time(span.end_ms)}, and at least"
@@ -271,7 +273,7 @@ def _begun(span: Span, first_ms: int) -> Span:
             + (f" and end at {_time(ends[-1])}" if ends else "")
         )
     if count > STEPS_MOST:
-        raise BadSpan(
+        raise BadWhatIf(
             f"{span.name}: {stretch(count, span.interval_ms)} are to be played, and"
             f" {STEPS_MOST:,} can be; name a shorter span with --from and --to"
         )
@@ -283,15 +285,13 @@ def _begun(span: Span, first_ms: int) -> Span:
         done=span.row.done._replace(open=None),
         change=None,
         owed=(),
-        told=Told(),
+        told=LastAnnouncement(),
         retry_ms=0,
     )
     return span
 
 
 def _time(at_ms: int) -> str:
-    from turbine.read.moments import show_time
-
     return show_time(at_ms)
 
 

@@ -1,8 +1,8 @@
 """What another policy would have done with the input that a job really had, beside what was done.
 
 The recorded input drives a plant that reads as the job did (`turbine.lab.plant.learnt`), under the
-auto scaler itself (`turbine.lab.plant.stage`): once with the policy that ran, which tells how far
-the plant is off, and once with the other one. Pure, given a log.
+auto scaler itself (`turbine.lab.plant.closed_loop`): once with the policy that ran, which tells how
+far the plant is off, and once with the other one. Pure, given a log.
 """
 
 from __future__ import annotations
@@ -12,9 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import REVERT, Size
 from events.generated.records import (
     Body,
     JobConfigChanged,
@@ -23,23 +20,22 @@ from events.generated.records import (
     ScalingReverted,
 )
 from events.wire.codec import Read
-from turbine.lab.backtest import BadBackTest, chosen_policy, settings_of
-from turbine.lab.honesty import hold
+from projections.scaling.actions import REVERT, JobSize
+from projections.scaling.facts import Facts
+from projections.scaling.seen import MINUTE_MS
+from turbine.lab.backtest import chosen_policy, settings_of
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.deeds import Deed, Layers, Played, Wish, sized
-from turbine.lab.plant.learnt import Learnt, Unlearnt, learn, luck_of, places
+from turbine.lab.model_error import hold
+from turbine.lab.plant.closed_loop import ClosedLoop
+from turbine.lab.plant.learnt import LearntNature, Unlearnt, learn, luck_of, places
 from turbine.lab.plant.plant import Plant
-from turbine.lab.plant.stage import Stage
-from turbine.lab.sides import OTHER, RECORDED, REPLAYED, Side, WhatIf
-from turbine.lab.span import BadSpan, Reads, Span, plain_settings, span_of, stretch
+from turbine.lab.plant.played_job import PlantLayers, PlayedMinute, PolicyWish, SizeChange, sized
+from turbine.lab.span import BadWhatIf, Reads, ReplaySpan, plain_settings, span_of, stretch
+from turbine.lab.whatif_answer import OTHER, RECORDED, REPLAYED, Side, WhatIf
 
 __all__ = ["BadWhatIf", "WhatIf", "what_if"]
 
 Row = dict[str, Any]
-
-
-class BadWhatIf(ValueError):
-    """What cannot be asked; the sentence says why, and the remedy."""
 
 
 # --- asked
@@ -56,7 +52,7 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
     """A job's recorded input under another policy, or other settings of the one that ran.
 
     Without a policy it is the one that the job has, and its own settings are changed by those that
-    are named. BadWhatIf says in one sentence what cannot be played.
+    are named. BadWhatIf or BadBackTest says in one sentence what cannot be played.
     """
     if policy is not None:
         _checked(policy, settings or {})
@@ -65,8 +61,6 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
     try:
         span = span_of(log, job, begin_ms, end_ms)
         learnt = _learnt(span)
-    except BadSpan as bad:
-        raise BadWhatIf(str(bad)) from None
     except Unlearnt as bad:
         raise BadWhatIf(f"{job}: {bad}; a what-if needs a job that was busy") from None
     wish = _wished(span.facts, policy, settings or {})
@@ -75,21 +69,18 @@ def what_if(  # noqa: PLR0917 - who, what instead, and when: a line of the API n
 
 def _checked(policy: str, settings: Mapping[str, Any]) -> Row:
     """All settings that are in force, or a sentence."""
-    try:
-        return settings_of(chosen_policy(policy, settings))
-    except BadBackTest as bad:
-        raise BadWhatIf(str(bad)) from None
+    return settings_of(chosen_policy(policy, settings))
 
 
-def _wished(facts: Facts, policy: str | None, settings: Mapping[str, Any]) -> Wish:
+def _wished(facts: Facts, policy: str | None, settings: Mapping[str, Any]) -> PolicyWish:
     name = policy or facts.policy
     own = plain_settings(facts) if name == facts.policy else {}
-    wish = Wish(name, own | dict(settings))
+    wish = PolicyWish(name, own | dict(settings))
     _checked(wish.name, wish.settings)
     return wish
 
 
-def _learnt(span: Span) -> Learnt:
+def _learnt(span: ReplaySpan) -> LearntNature:
     minutes = [one.minute for one in span.minutes]
     took_s = [one.took_s for one in span.pauses()]
     stateful = span.row.learnt.rounds.stateful
@@ -102,7 +93,7 @@ def _learnt(span: Span) -> Learnt:
     return learnt._replace(nature=replace(learnt.nature, lucks=tuple(lucks)))
 
 
-def _played(span: Span, learnt: Learnt, wish: Wish) -> WhatIf:
+def _played(span: ReplaySpan, learnt: LearntNature, wish: PolicyWish) -> WhatIf:
     steps = span.steps()
     rates = span.rates(steps)
     facts = span.facts
@@ -126,7 +117,7 @@ def _played(span: Span, learnt: Learnt, wish: Wish) -> WhatIf:
     )
 
 
-def _notes(span: Span, steps: Sequence[int]) -> list[str]:
+def _notes(span: ReplaySpan, steps: Sequence[int]) -> list[str]:
     """What who reads the figures has to know."""
     told = list[str]()
     unknown = sum(one.minute.arrived is None for one in span.minutes[1:])
@@ -160,15 +151,19 @@ def _notes(span: Span, steps: Sequence[int]) -> list[str]:
 # --- played
 
 
-def _side(name: str, policy: Row, stage: Stage) -> Side:
+def _side(name: str, policy: Row, stage: ClosedLoop) -> Side:
     return Side(name, policy, stage.played, stage.deeds, stage.restarts)
 
 
 def _play(
-    span: Span, learnt: Learnt, steps: Sequence[int], rates: Sequence[float], wish: Wish | None
-) -> Stage:
+    span: ReplaySpan,
+    learnt: LearntNature,
+    steps: Sequence[int],
+    rates: Sequence[float],
+    wish: PolicyWish | None,
+) -> ClosedLoop:
     """The span from its beginning on, with all that others said in it."""
-    layers = Layers(
+    layers = PlantLayers(
         [json.loads(one.config_json) for one in span.job.layers],
         [one.version for one in span.job.layers],
     )
@@ -178,7 +173,7 @@ def _play(
     if first.lag:
         plant.owe(first.lag / pace, (first.lag_s or 0.0) / pace)
     topics = (places(span.facts, span.came) or []) if span.came else []
-    stage = Stage(
+    stage = ClosedLoop(
         plant, span.row, layers, span.begin_ms, wish=wish, topics=topics, pauses=span.pauses()
     )
     stage.begin()
@@ -192,7 +187,7 @@ def _play(
     return stage
 
 
-def _say_again(stage: Stage, read: Read) -> None:
+def _say_again(stage: ClosedLoop, read: Read) -> None:
     body = read.record.body
     stage.now_ms = max(stage.now_ms, read.at_ms)
     match body:
@@ -207,10 +202,10 @@ def _say_again(stage: Stage, read: Read) -> None:
 # --- recorded
 
 
-def _recorded(span: Span, steps: Sequence[int], rates: Sequence[float]) -> list[Played]:
+def _recorded(span: ReplaySpan, steps: Sequence[int], rates: Sequence[float]) -> list[PlayedMinute]:
     told = zip(steps, rates, span.covering(steps), span.sizes(steps), strict=True)
     return [
-        Played(at_ms, rate, _lag_s(one.minute), size, one.minute.down_s)
+        PlayedMinute(at_ms, rate, _lag_s(one.minute), size, one.minute.down_s)
         for at_ms, rate, one, size in told
     ]
 
@@ -223,7 +218,7 @@ def _lag_s(minute: Any) -> float:
     return float(minute.lag / minute.rate) if minute.rate > 0 else 0.0
 
 
-def _deeds(span: Span, steps: Sequence[int]) -> list[Deed]:
+def _deeds(span: ReplaySpan, steps: Sequence[int]) -> list[SizeChange]:
     """What was decided in the span, and was to be carried out."""
     words = [
         read
@@ -247,11 +242,11 @@ def _acts(body: Body | None) -> bool:
             return False
 
 
-def _recorded_deed(at_ms: int, body: Body | None, before: Size) -> Deed:
+def _recorded_deed(at_ms: int, body: Body | None, before: JobSize) -> SizeChange:
     if isinstance(body, ScalingDecided):
         after = sized(before, json.loads(body.set_json))
-        return Deed(at_ms, body.action, before, after, body.explanation)
+        return SizeChange(at_ms, body.action, before, after, body.explanation)
     assert isinstance(body, ScalingReverted), "nothing else is a deed"
     back = json.loads(body.measures_json).get("before")
-    after = Size(**back) if isinstance(back, dict) else before
-    return Deed(at_ms, REVERT, before, after, body.explanation)
+    after = JobSize(**back) if isinstance(back, dict) else before
+    return SizeChange(at_ms, REVERT, before, after, body.explanation)

@@ -10,19 +10,17 @@ import sys
 import time  # noqa: TID251 - patience with a process is real time
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from components.runtime.process.local import LocalFailed
-from components.task_service.core.specs import Trouble, head_of, specs_of
+from components.task_service.core.specs import SpecsProblem, head_of, specs_of
 from events.generated.records import LayerVersions
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.reserved import reserved_topics
 from tasks.process_tree import end_group
-
-Row = dict[str, Any]
 
 START_S = 900.0
 """The jars may have to be fetched first, and an archive of classes be made: each has a limit of its
@@ -33,7 +31,7 @@ COMMAND = (sys.executable, "-P", "-m", "turbine.ops.checking")
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class FirstTask:
     """A job as its first task would be told to run it."""
 
     job: str
@@ -42,26 +40,22 @@ class Trial:
     inputs: tuple[tuple[str, tuple[int, ...]], ...]
     config_json: str
 
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
 
 @dataclass(frozen=True, slots=True)
-class Wrong:
+class ConfigMistake:
     """What is wrong: the path in the config, and a sentence."""
 
     path: str
     explanation: str
 
 
-def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
+def trial_of(job: str, merged: Mapping[str, Any]) -> FirstTask | ConfigMistake:
     """What is to be tried, if the config is valid; partitions that nobody has counted yet are as
     many as tasks."""
     config = validate_config(merged)
     wrong = config if isinstance(config, Invalid) else next(reserved_topics(config), None)
     if wrong is not None:
-        return Wrong(wrong.path, str(wrong))
+        return ConfigMistake(wrong.path, str(wrong))
     assert isinstance(config, JobConfig)
     counted = tuple(
         one if one.partitions else one.model_copy(update={"partitions": config.tasks})
@@ -70,38 +64,38 @@ def trial_of(job: str, merged: Mapping[str, Any]) -> Trial | Wrong:
     config = config.model_copy(update={"inputs": counted})
     head = head_of(job, config, LayerVersions(1, 0, 0, 0), 1)
     specs = specs_of(head, config)
-    if isinstance(specs, Trouble):
-        return Wrong(specs.path, specs.sentence)
+    if isinstance(specs, SpecsProblem):
+        return ConfigMistake(specs.path, specs.sentence)
     first = specs[0]
     inputs = tuple((one.topic, one.partitions) for one in first.inputs)
-    return Trial(job, head.operator, first.argv, inputs, head.config_json)
+    return FirstTask(job, head.operator, first.argv, inputs, head.config_json)
 
 
 def try_all(
-    trials: Sequence[Trial],
+    trials: Sequence[FirstTask],
     spark: Mapping[str, str],
     patience_s: float,
     command: Sequence[str] = COMMAND,
-) -> Generator[Row | Wrong, None, None]:
+) -> Generator[Mapping[str, Any] | ConfigMistake, None, None]:
     """What came of each, in their order: what it writes, or what is wrong with it.
 
     A process that hangs or dies costs the job that it was at; the others are tried by another.
     """
     left = list(trials)
     while left:
-        ask = {"spark": dict(spark), "jobs": [one.to_plain() for one in left]}
+        ask = {"spark": dict(spark), "jobs": [asdict(one) for one in left]}
         with _process(command, ask) as asked:
             _await_ready(asked)
             while left:
                 try:
                     row = asked.hear(patience_s)
                 except LocalFailed as lost:
-                    yield Wrong("operator", f"{lost} while it was tried")
+                    yield ConfigMistake("operator", f"{lost} while it was tried")
                     del left[0]
                     break
                 assert row["job"] == left.pop(0).job
                 wrong = row.get("explanation")
-                yield row if wrong is None else Wrong("operator", wrong)
+                yield row if wrong is None else ConfigMistake("operator", wrong)
 
 
 def _await_ready(asked: _Asked) -> None:
@@ -119,7 +113,7 @@ class _Asked:
         self._child, self._out, self._errors = child, child.stdout.fileno(), errors
         self._text = b""
 
-    def hear(self, patience_s: float) -> Row:
+    def hear(self, patience_s: float) -> Mapping[str, Any]:
         """Its next line; LocalFailed where none comes."""
         limit = time.monotonic() + patience_s
         while b"\n" not in self._text:
@@ -131,7 +125,7 @@ class _Asked:
                 raise LocalFailed(f"the process ended ({self._last_words()})")
             self._text += found
         line, _, self._text = self._text.partition(b"\n")
-        row: Row = json.loads(line)
+        row: Mapping[str, Any] = json.loads(line)
         return row
 
     def _last_words(self) -> str:
@@ -141,7 +135,7 @@ class _Asked:
 
 
 @contextmanager
-def _process(command: Sequence[str], ask: Row) -> Iterator[_Asked]:
+def _process(command: Sequence[str], ask: Mapping[str, object]) -> Iterator[_Asked]:
     """Started with the question, and ended with all that it has started."""
     with TemporaryDirectory(prefix="turbine-check-") as scratch:
         errors, question = Path(scratch) / "errors", Path(scratch) / "question"

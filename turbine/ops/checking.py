@@ -22,23 +22,28 @@ from typing import Any
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
 
-from components.runtime.process.local import LocalFailed
-from spark_streaming.context import COLUMNS, BadOperator, TaskContext, sources_of, spark_said
-from spark_streaming.jvm import JavaFailed
+from spark_streaming.context import (
+    COLUMNS,
+    BadOperator,
+    OperatorFailed,
+    TaskContext,
+    sources_of,
+    spark_said,
+)
 from spark_streaming.main import options_of
 from spark_streaming.operator import SQL, call_operator, is_stateful, write_records
 from spark_streaming.session import start_session
 from tasks.process_tree import die_with, name_process
+from turbine_client.errors import Unavailable
 
 EXIT_NO_SPARK = 3
 HEAP_MB = 512
 """Nothing is read, so that only plans are in memory."""
 FLAGS = ("-XX:TieredStopAtLevel=1",)
 """It lives for seconds: what is compiled any better than at once never pays."""
-Row = dict[str, Any]
 
 
-def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Row:
+def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Mapping[str, object]:
     """What the operator would write and whether it keeps state, or what is wrong with it."""
     config = json.loads(job["config_json"])
     sources = sources_of([(topic, numbers) for topic, numbers in job["inputs"]], config)
@@ -49,7 +54,7 @@ def try_job(spark: SparkSession, job: Mapping[str, Any], scratch: Path) -> Row:
     try:
         found = call_operator(job["operator"], query, context)
         _start(write_records(job["operator"], found), scratch / job["job"])
-    except BadOperator as bad:
+    except (BadOperator, OperatorFailed) as bad:
         return {"explanation": str(bad)}
     except PySparkException as error:
         return {"explanation": f"no stream can run this: {spark_said(error)}"}
@@ -73,7 +78,9 @@ def _start(rows: DataFrame, scratch: Path) -> None:
     query.awaitTermination()
 
 
-def serve(ask: Mapping[str, Any], scratch: Path, say: Callable[[Row], None]) -> None:
+def serve(
+    ask: Mapping[str, Any], scratch: Path, say: Callable[[Mapping[str, object]], None]
+) -> None:
     """Answers for all jobs of one question."""
     options = options_of(ask["spark"], scratch)
     options = replace(options, master="local[1]", heap_mb=HEAP_MB, flags=(*options.flags, *FLAGS))
@@ -105,13 +112,13 @@ def main(arguments: list[str] | None = None) -> int:
     voice = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what operators print is none of our answers
 
-    def say(row: Row) -> None:
+    def say(row: Mapping[str, object]) -> None:
         voice.write(json.dumps(row) + "\n")
         voice.flush()
 
     try:
         serve(json.load(sys.stdin), given.scratch, say)
-    except (JavaFailed, LocalFailed) as failed:
+    except Unavailable as failed:
         sys.stderr.write(f"turbine: {failed}\n")
         return EXIT_NO_SPARK
     voice.close()

@@ -11,15 +11,20 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
+from components.runtime.process.logs import configure_logs
+from components.runtime.process.loop import StopSignal
 from components.runtime.process.metrics import LOOPBACK
-from components.task_manager.agents import Options, serve
+from components.runtime.process.metrics import serve as serve_metrics
+from components.task_manager.agents import ContainerOptions, serve
+from components.task_manager.heartbeat import ContainerIdentity
 from components.task_manager.place import hold
-from components.task_manager.pulse import Member
 from events.generated.records import ResourceAmount
 from tasks.process_tree import die_with
 from turbine.extras import require
+from turbine.failures import end_process
 from turbine.ops.lines_door import OFF, open_door
 from turbine.ops.members import ENGINES
+from turbine_client.errors import TurbineError
 from turbine_client.settings import BadSettings, settings_by, take_flags
 
 ENGINE = "tasks.process_engine.engine"
@@ -47,12 +52,12 @@ def capacity_of(text: str) -> tuple[ResourceAmount, ...]:
     return tuple(ResourceAmount(*one) for one in sorted(found.items()))
 
 
-def member_of(name: str, tier: str, region: str, capacity: str) -> Member:
+def member_of(name: str, tier: str, region: str, capacity: str) -> ContainerIdentity:
     """A container as it presents itself; BadSettings where it cannot be called so."""
     for what, text in (("the name of a container", name), ("--tier", tier), ("--region", region)):
         if not _NAMES.fullmatch(text):
             raise BadSettings(f"{what}: {text[:64]!r} cannot be used; it is {_NAME}")
-    return Member(name, tier, region, capacity_of(capacity))
+    return ContainerIdentity(name, tier, region, capacity_of(capacity))
 
 
 def _check_engine(module: str) -> None:
@@ -88,10 +93,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     if given.die_with is not None:
         die_with(given.die_with)
-    from components.runtime.process.logs import configure_logs
-    from components.runtime.process.loop import Stop
-    from components.runtime.process.metrics import serve as serve_metrics
-    from turbine_client.clients import BrokerUnreachable
 
     try:
         member = member_of(given.name, given.tier, given.region, given.capacity)
@@ -102,10 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         serve_metrics(given.metrics_port, given.metrics_host)
         door = open_door(given.logs_host, given.logs_port, place.directory)
         member = member._replace(logs_url=door.url, logs_key=door.key)
-        return serve(settings, Stop().listen(), Options(member, place, given.engine))
-    except (BadSettings, BrokerUnreachable) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 2
+        return serve(settings, StopSignal().listen(), ContainerOptions(member, place, given.engine))
+    except TurbineError as bad:
+        return end_process(bad)
 
 
 if __name__ == "__main__":

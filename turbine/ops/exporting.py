@@ -19,10 +19,11 @@ from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.runtime.process.secrets import HIDDEN, is_secret
 from events.topics import BY_SHORT, CLOCK, CONTAINERS, JOURNAL, LOADS, OPERATOR, partition_of
 from events.wire.lock import read_lock
+from turbine.read.plain import JsonObject
 from turbine.read.records import to_export
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Head, Json, Lines, NotThere, Tail
+from turbine.read.sources.log_lines import FileHead, LogLineWriter, NotThere, Tail
 from turbine_client.settings import Settings
 
 AGAIN = frozenset({"ContainerHeartbeat", "ClockTicked", "ShardLoadsReported"})
@@ -34,7 +35,7 @@ LEFT = frozenset({LOADS, CLOCK})
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ExportRequest:
     """What is to be in the file."""
 
     since: Mapping[str, int]  # by place: from there on; none where the log has its beginning
@@ -59,7 +60,7 @@ def exported_topics(log: Log, job: str = "") -> list[str]:
     ]
 
 
-def of_source(log: Log, asked: Asked) -> Asked:
+def of_source(log: Log, asked: ExportRequest) -> ExportRequest:
     """The same of what the log has: a file that is a part of one makes no more than such a part."""
     source = log.source
     if not isinstance(source, LogFile):
@@ -68,10 +69,10 @@ def of_source(log: Log, asked: Asked) -> Asked:
     begins = source.starts(to)
     since = {at: max(offset, asked.since.get(at, 0)) for at, offset in begins.items()}
     job, since_ms = asked.job or source.head.job, max(asked.since_ms, source.since_ms)
-    return Asked(since, to, job, since_ms)
+    return ExportRequest(since, to, job, since_ms)
 
 
-def head_of(log: Log, asked: Asked) -> Head:
+def head_of(log: Log, asked: ExportRequest) -> FileHead:
     """The line that the file begins with."""
     topics = {short: log.counts[short] for short in exported_topics(log)}
     source = log.source
@@ -80,7 +81,7 @@ def head_of(log: Log, asked: Asked) -> Head:
     else:
         shown = dict(shown_settings(source.settings))
     since_ms = asked.since_ms if any(asked.begins().values()) else 0
-    return Head(topics, asked.begins(), asked.to, asked.job, shown, since_ms)
+    return FileHead(topics, asked.begins(), asked.to, asked.job, shown, since_ms)
 
 
 def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
@@ -94,7 +95,7 @@ def shown_settings(settings: Settings) -> Iterator[tuple[str, str]]:
             yield f"{group}.{key}", HIDDEN if is_secret(key) else value
 
 
-def schemas() -> Iterator[Json]:
+def schemas() -> Iterator[JsonObject]:
     """Every version of every schema: with them a reader of any language reads the file."""
     for one in read_lock():
         yield {"schema": {"id": one.id, "name": one.name, "urn": one.urn, "schema": one.schema}}
@@ -128,8 +129,8 @@ class Export:
     """One export under way: writes records, and notes what its readers could not tell."""
 
     log: Log
-    asked: Asked
-    lines: Lines
+    asked: ExportRequest
+    lines: LogLineWriter
     bodies: bool = True
     """With what each record says, beside its bytes: for people and for jq."""
     _times: dict[str, tuple[array[int], array[int]]] = field(default_factory=dict)
@@ -201,18 +202,18 @@ class Export:
 
     def _exceptions(self) -> Iterator[NotThere]:
         """What was claimed to be known and was not there, where the file does not show it."""
-        births = self.log.source.births()
+        append_times = self.log.source.append_times()
         try:
             for (at, offset), asked in sorted(self._questions.items()):
                 known = dict[bool | None, int]()
                 for by_ms in sorted(asked):
                     there = True if self._was_there(at, offset, by_ms) else None
-                    known[there or births.possible(at, offset, by_ms)] = by_ms
+                    known[there or append_times.possible(at, offset, by_ms)] = by_ms
                 for answer in (False, None):
                     if answer in known:
                         yield NotThere(at, offset, known[answer], answer is None)
         finally:
-            births.close()
+            append_times.close()
 
     def _was_there(self, at: str, offset: int, by_ms: int) -> bool:
         """Do the times of what was read say so? Else the log has to be asked, and so does a file,

@@ -19,16 +19,27 @@ import signal
 import subprocess
 import sys
 import time  # noqa: TID251 - back-off and patience with processes are real time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from components.runtime.process.local import Flags
-from components.runtime.process.loop import Stop
-from turbine.ops.members import ADDRESS, ENGINES, Hosts, Member, address_of, members
-from turbine_client.settings import FLEET, BadSettings, settings_by, take_flags
+from components.runtime.process.loop import StopSignal
+from turbine.failures import end_process
+from turbine.ops.members import (
+    ADDRESS,
+    ENGINES,
+    FleetState,
+    Hosts,
+    Member,
+    MemberState,
+    address_of,
+    members,
+)
+from turbine_client.errors import TurbineError, Unavailable
+from turbine_client.settings import FLEET, settings_by, take_flags
 
 HOSTS = Hosts()
 PAUSE_MAX_S = 30.0
@@ -36,13 +47,13 @@ STEADY_S = 60.0
 """A process that lived this long was well; its next failure is a first one."""
 TURN_S = 0.2
 STOP_S = 25.0
-KILLED_S = 60.0  # SIGKILL needs no consent; what takes longer is a disk that hangs
 """Longer than the deadline that a component sets itself for its last rows; for each of three:
 containers, deciders, clock."""
+KILLED_S = 60.0  # SIGKILL needs no consent; what takes longer is a disk that hangs
 LOG_BYTES = 16 * 1024 * 1024
 
 
-class FleetRuns(RuntimeError):
+class FleetRuns(Unavailable):
     """Another fleet lives in the directory."""
 
 
@@ -178,20 +189,26 @@ def lives(directory: Path) -> bool:
         os.close(lock)
 
 
-def read_state(directory: Path) -> dict[str, Any] | None:
+def read_state(directory: Path) -> FleetState | None:
     """Who runs there, as the supervisor wrote it last; None where nobody does."""
     if not lives(directory):
         return None
     try:
-        state: dict[str, Any] = json.loads((directory / FLEET).read_text())
+        state: FleetState = json.loads((directory / FLEET).read_text())
     except FileNotFoundError:  # the supervisor is just starting
         return {"pid": 0, "bootstrap": "", "members": []}
     return state
 
 
+def running(directory: Path) -> Sequence[MemberState]:
+    """The processes of the fleet that lives there; none where none does."""
+    state = read_state(directory)
+    return () if state is None else state["members"]
+
+
 def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
     """Whole or not at all, whenever this process dies."""
-    members = [
+    members: list[MemberState] = [
         {
             "name": post.member.label,
             "components": list(post.member.components),
@@ -201,7 +218,7 @@ def write_state(directory: Path, bootstrap: str, posts: Iterable[Post]) -> None:
         }
         for post in posts
     ]
-    state = {"pid": os.getpid(), "bootstrap": bootstrap, "members": members}
+    state: FleetState = {"pid": os.getpid(), "bootstrap": bootstrap, "members": members}
     written = directory / f"{FLEET}.new"
     written.write_text(json.dumps(state, indent=2) + "\n")
     written.replace(directory / FLEET)
@@ -261,7 +278,7 @@ def run_fleet(
     bootstrap: str,
     flags: Flags,
     say: Callable[[str], None],
-    stop: Stop,
+    stop: StopSignal,
     *,
     hosts: Hosts = HOSTS,
     webhooks: bool = False,
@@ -287,7 +304,7 @@ def run_fleet(
 
 def detach_fleet(
     directory: Path, flags: Flags, wait_s: float = 60.0, *, hosts: Hosts = HOSTS
-) -> dict[str, Any]:
+) -> FleetState:
     """A supervisor that outlives this command; returns when all its processes are started."""
     if lives(directory):
         raise FleetRuns(f"a fleet already runs in {directory}")
@@ -322,9 +339,8 @@ def end_fleet(directory: Path, wait_s: float = 3 * STOP_S + 10) -> bool:
     pid = int((directory / "fleet.lock").read_text() or "0")
     _signal([pid], signal.SIGTERM)
     if not _free_within(directory, wait_s):
-        state = read_state(directory) or {"members": []}
         # The supervisor first: it would start again what is killed.
-        _signal([pid, *(one["pid"] for one in state["members"])], signal.SIGKILL)
+        _signal([pid, *(one["pid"] for one in running(directory))], signal.SIGKILL)
         if not _free_within(directory, KILLED_S):
             raise FleetRuns(f"the fleet in {directory} outlives SIGKILL; see {directory / FLEET}")
     (directory / FLEET).unlink(missing_ok=True)
@@ -364,13 +380,12 @@ def main(arguments: list[str] | None = None) -> int:
         settings = settings_by(given)
         directory = settings.directory
         flags = Flags(given.bootstrap, given.config)
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         hosts = Hosts(given.containers, given.engine)
         told = bool(settings.webhooks)
         run_fleet(directory, settings.bootstrap, flags, say, stop, hosts=hosts, webhooks=told)
-    except (BadSettings, FleetRuns) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
-        return 1
+    except TurbineError as bad:
+        return end_process(bad)
     return 0
 
 

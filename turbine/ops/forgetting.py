@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from components.runtime.core.component import onlooker
-from components.runtime.core.store import CLAIM, Entry
-from components.runtime.faust.rows import Rows
+from components.runtime.core.store import CLAIM, RowEntry
+from components.runtime.faust.rows import KeptRows
 from components.runtime.kafka.clients import partitions_of
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.groups import delete_groups, groups_of
@@ -27,7 +27,7 @@ BY_COMPONENT: Mapping[str, Topic] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Forgettable:
     """What of a component is there to be forgotten."""
 
     component: str
@@ -37,11 +37,11 @@ class Kept:
 
     @property
     def count(self) -> int:
-        """Of all keys."""
+        """The number of rows, of all keys."""
         return sum(map(len, self.keys.values()))
 
 
-def kept_of(settings: Settings, component: str) -> Kept:
+def kept_of(settings: Settings, component: str) -> Forgettable:
     """What it keeps now; BadSettings where there is no such component."""
     topic = BY_COMPONENT.get(component)
     if topic is None:
@@ -60,10 +60,10 @@ def kept_of(settings: Settings, component: str) -> Kept:
     }
     # Who reads all of a tier reads without a group.
     groups = () if topic.partitions == 1 else groups_of(settings, component)
-    return Kept(component, topic, keys, groups)
+    return Forgettable(component, topic, keys, groups)
 
 
-def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
+def forget(settings: Settings, kept: Forgettable, tell: Callable[[str], None]) -> None:
     """Removes it, and the positions that went with it; tells whom it has to wait for."""
     delete_groups(settings, kept.component, kept.groups, tell)
     emitter = Emitter(producer(settings), settings.prefix)
@@ -72,12 +72,12 @@ def forget(settings: Settings, kept: Kept, tell: Callable[[str], None]) -> None:
             emitter.write(kept.topic.short, 0, key.encode(), None, [])
         emitter.settle()
         return
-    rows: Rows[None] = Rows(settings, onlooker(kept.component), "forgotten", emitter)
+    rows: KeptRows[None] = KeptRows(settings, onlooker(kept.component), "forgotten", emitter)
     claims = rows.claim(kept.keys)  # from here on nothing holds that somebody else still writes
     emitter.settle()
     for partition, opened in rows.open(claims).items():
         for key in sorted(kept.keys[partition]):
-            rows.write(partition, Entry(key, None, opened.claim))
+            rows.write(partition, RowEntry(key, None, opened.claim))
     emitter.settle()
 
 

@@ -14,12 +14,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from components.runtime.kafka.feed import Feed
+from components.runtime.kafka.feed import TopicFeed
 from components.runtime.kafka.inputs import create_topic
-from components.runtime.process.loop import Stop
-from turbine.ops.traffic import BadTrace, Draws, Schedule, Shape, read_trace, whole
+from components.runtime.process.loop import StopSignal
+from turbine.ops.traffic import BadTrace, Draws, RateSchedule, RecordShape, read_trace, whole
 from turbine_client.clients import counts_of
 from turbine_client.settings import Settings
 
@@ -35,18 +34,8 @@ LAST_S = 10.0
 """For what is on its way when somebody ends the run; without that, delivery has its own limit."""
 
 
-class Outlet(Protocol):
-    """Where records go; `components.runtime.kafka.feed.Feed` is one."""
-
-    def offer(self, key: str, value: str) -> bool: ...
-    def turn(self, timeout_s: float = 0.0) -> None: ...
-    def settle(self, timeout_s: float) -> int: ...
-    @property
-    def waiting(self) -> int: ...
-
-
 @dataclass(frozen=True, slots=True)
-class Progress:
+class GeneratorProgress:
     """How far a run has come."""
 
     sent: int  # and acknowledged by the broker
@@ -59,8 +48,8 @@ class Generator:
 
     def __init__(
         self,
-        outlet: Outlet,
-        schedule: Schedule,
+        outlet: TopicFeed,
+        schedule: RateSchedule,
         draws: Draws,
         *,
         records: int | None = None,
@@ -72,7 +61,9 @@ class Generator:
         self._began_s = now()
         self._offered = 0
 
-    def run(self, stop: Stop, heed: Callable[[Progress], None]) -> Progress:
+    def run(
+        self, stop: StopSignal, progress: Callable[[GeneratorProgress], None]
+    ) -> GeneratorProgress:
         """Until the schedule ends, the records are sent or it is told to stop; what came of it.
 
         Heeded once a second.
@@ -84,13 +75,13 @@ class Generator:
             if self._done(elapsed_s):
                 break
             if elapsed_s >= told_s:
-                heed(self._progress())
+                progress(self._progress())
                 told_s = int(elapsed_s) + TOLD_S
             stop.wait(self._pause_s())
         self._settle(stop)
         sent, seconds = self._sent, self._elapsed_s()
         behind_s = seconds - self._schedule.due_s(sent) if sent else 0.0
-        return Progress(sent, seconds, max(0.0, behind_s))
+        return GeneratorProgress(sent, seconds, max(0.0, behind_s))
 
     def _elapsed_s(self) -> float:
         return self._now() - self._began_s
@@ -99,7 +90,7 @@ class Generator:
     def _sent(self) -> int:
         return max(0, self._offered - self._outlet.waiting)
 
-    def _turn(self, elapsed_s: float, stop: Stop) -> None:
+    def _turn(self, elapsed_s: float, stop: StopSignal) -> None:
         """Offers what is due, or as much of it as one turn may."""
         count = min(self._due(elapsed_s) - self._offered, TURN_RECORDS)
         if count > 0:
@@ -114,7 +105,7 @@ class Generator:
                     return
         self._outlet.turn()
 
-    def _offer(self, due_ms: int, stop: Stop) -> bool:
+    def _offer(self, due_ms: int, stop: StopSignal) -> bool:
         """One record, once there is room for it; False where the run is over before."""
         key, value = self._draws.record(self._offered, due_ms)
         while not self._outlet.offer(key, value):
@@ -141,11 +132,13 @@ class Generator:
         next_s = min(self._schedule.due_s(self._offered + 1), self._schedule.end_s)
         return min(max(next_s - elapsed_s, TURN_S), TURN_MAX_S)
 
-    def _progress(self) -> Progress:
+    def _progress(self) -> GeneratorProgress:
         sent, elapsed_s = self._sent, self._elapsed_s()
-        return Progress(sent, elapsed_s, max(0.0, elapsed_s - self._schedule.due_s(sent + 1)))
+        return GeneratorProgress(
+            sent, elapsed_s, max(0.0, elapsed_s - self._schedule.due_s(sent + 1))
+        )
 
-    def _settle(self, stop: Stop) -> None:
+    def _settle(self, stop: StopSignal) -> None:
         """Returns when all is acknowledged, or after a while where somebody waits for the end."""
         limit_s: float | None = None
         while self._outlet.settle(TURN_MAX_S):
@@ -158,20 +151,20 @@ class Generator:
 def generate(
     settings: Settings,
     topic: str,
-    schedule: Schedule,
-    shape: Shape,
+    schedule: RateSchedule,
+    shape: RecordShape,
     *,
     seed: int,
     records: int | None,
-    stop: Stop,
-    heed: Callable[[Progress], None],
-) -> Progress:
+    stop: StopSignal,
+    progress: Callable[[GeneratorProgress], None],
+) -> GeneratorProgress:
     """Plays a schedule into a topic that is there; what the broker has acknowledged in the end."""
     stream = random.Random(seed)  # noqa: S311 - the same seed has to make the same load
-    draws, feed = Draws(stream, shape), Feed(settings, topic)
+    draws, feed = Draws(stream, shape), TopicFeed(settings, topic)
     begin_ms = time.time_ns() // 1_000_000
     run = Generator(feed, schedule, draws, records=records, begin_ms=begin_ms)
-    return run.run(stop, heed)
+    return run.run(stop, progress)
 
 
 def prepare_topic(settings: Settings, topic: str, partitions: int | None) -> tuple[int, bool]:

@@ -23,7 +23,7 @@ from pyspark.sql import Row, SparkSession
 
 from components.runtime.kafka.clients import partitions_for
 from components.runtime.kafka.emitter import Emitter
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from events.generated.records import ProfileSlot, WorkloadProfiled
 from events.topics import LOADS, PROFILES, partition_of
 from events.wire.codec import Record, encode
@@ -32,15 +32,16 @@ from spark_streaming.history.compaction import compact, day_writer
 from spark_streaming.history.files import Files
 from spark_streaming.history.layout import DAY_MS, BadHistory, check_root, day_of
 from spark_streaming.history.reading import read_profile
-from spark_streaming.history.writing import Writing, Wrote
+from spark_streaming.history.writing import HistoryWriter, Wrote
 from spark_streaming.jvm import JavaFailed
 from spark_streaming.main import options_of
-from spark_streaming.session import Options, start_session
+from spark_streaming.session import SparkOptions, start_session
 from spark_streaming.source import java_options
 from tasks.process_tree import die_with
 from turbine.read.sources.log import Log
 from turbine_client.clients import producer
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
+from turbine_client.errors import Unavailable
 from turbine_client.identity import decision_id
 from turbine_client.settings import Settings
 
@@ -60,7 +61,7 @@ _LOST = ("KAFKA_DATA_LOSS", "failOnDataLoss")
 """How Spark's sentences begin, or end, where what it is to read is gone."""
 
 
-class HistoryFailed(RuntimeError):
+class HistoryFailed(Unavailable):
     """Spark or its files did not do as asked; the sentence says what, and the remedy."""
 
 
@@ -74,7 +75,7 @@ class Written:
     why: str = field(default="")  # of the last one that is unreadable
 
     def add(self, one: Wrote) -> None:
-        """One batch more."""
+        """Adds what one batch more wrote."""
         self.batches += 1
         self.reports += one.reports
         self.unreadable += one.unreadable
@@ -84,10 +85,7 @@ class Written:
 def place_of(settings: Settings, directory: str | None) -> str:
     """Where a history lies; by default beside the logs of the installation."""
     usual = str((settings.directory / "history").absolute())
-    try:
-        return check_root(usual if directory is None else directory)
-    except BadHistory as bad:
-        raise HistoryFailed(str(bad)) from None
+    return check_root(usual if directory is None else directory)
 
 
 @contextmanager
@@ -106,7 +104,7 @@ def spark_of(settings: Settings, master: str | None = None) -> Iterator[SparkSes
         try:
             yield spark
             spark.stop()  # a cluster is told that its workers are free
-        except (BadHistory, BadOperator, Refused, PySparkException, Py4JError) as failed:
+        except (BadHistory, BadOperator, WriteRefused, PySparkException, Py4JError) as failed:
             raise HistoryFailed(sentence_of(failed)) from failed
         finally:
             java.kill()  # in order it would take seconds, and nothing of it is kept
@@ -119,7 +117,7 @@ def _tie(parent: int) -> None:
     die_with(parent)
 
 
-def reachable(options: Options) -> dict[str, str]:
+def reachable(options: SparkOptions) -> dict[str, str]:
     """Workers on other machines have to find the driver."""
     if options.master.startswith("local"):
         return {}
@@ -163,17 +161,17 @@ def write(
     *,
     partitions: int,
     every_ms: int | None,
-    stop: Stop,
-    heed: Callable[[Wrote], None],
+    stop: StopSignal,
+    progress: Callable[[Wrote], None],
 ) -> Written:
     """Carries reports into the history: what there is now, or until it is told to stop."""
     total = Written()
 
     def took(one: Wrote) -> None:
         total.add(one)
-        heed(one)
+        progress(one)
 
-    writing = Writing(Files(spark, root), settings.topic(LOADS), partitions, took, _attempt())
+    writing = HistoryWriter(Files(spark, root), settings.topic(LOADS), partitions, took, _attempt())
     kafka = java_options(settings.bootstrap, settings.kafka)
     query = writing.begin(spark, kafka, every_ms=every_ms)
     while not stop.wanted and not query.awaitTermination(WAIT_S):
@@ -199,7 +197,7 @@ def _attempt() -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class ProfileSpan:
     """What is profiled: its ends, and the length of a slot. All are whole slots."""
 
     from_ms: int
@@ -207,14 +205,14 @@ class Span:
     slot_ms: int = SLOT_MS
 
 
-def span_of(to_ms: int, days: int, slot_ms: int = SLOT_MS) -> Span:
+def span_of(to_ms: int, days: int, slot_ms: int = SLOT_MS) -> ProfileSpan:
     """So many days up to the slot that the instant is in, so that each slot has all of them."""
     end_ms = to_ms - to_ms % slot_ms
-    return Span(max(0, end_ms - days * DAY_MS), end_ms, slot_ms)
+    return ProfileSpan(max(0, end_ms - days * DAY_MS), end_ms, slot_ms)
 
 
 def profiles(
-    spark: SparkSession, root: str, span: Span, jobs: Iterable[str] = ()
+    spark: SparkSession, root: str, span: ProfileSpan, jobs: Iterable[str] = ()
 ) -> Iterator[WorkloadProfiled]:
     """The profile of each job that has reports in the span, or of those that are named, by name."""
     files = Files(spark, root)
@@ -225,7 +223,7 @@ def profiles(
         yield to_profile(row, span, files.root)
 
 
-def to_profile(row: Row | Mapping[str, Any], span: Span, source: str) -> WorkloadProfiled:
+def to_profile(row: Row | Mapping[str, Any], span: ProfileSpan, source: str) -> WorkloadProfiled:
     """What is said of one job."""
     slots = tuple(
         ProfileSlot(**{name: one[name] for name in ProfileSlot.__slots__}) for one in row["slots"]
@@ -248,7 +246,7 @@ def to_record(profile: WorkloadProfiled) -> Record:
 
 
 def publish(
-    settings: Settings, found: Iterable[WorkloadProfiled], span: Span
+    settings: Settings, found: Iterable[WorkloadProfiled], span: ProfileSpan
 ) -> Iterator[tuple[WorkloadProfiled, Record, bool]]:
     """Says each profile, and whether it was new: what the topic has already is not said again."""
     log = Log(settings)

@@ -17,16 +17,17 @@ from components.runtime.core.component import Component
 from events.job_config.strict_json import printable
 from events.topics import JOURNAL
 from events.wire.codec import SKIPPED, Record
-from turbine.ops.exporting import Asked, Export
+from turbine.ops.exporting import Export, ExportRequest
 from turbine.read.logics import NEWEST
+from turbine.read.moments import show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log import Log, Standing
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Writing
+from turbine.read.sources.log_lines import LogFileWriter
+from turbine_client.errors import BadRequest
 
-Json = dict[str, Any]
 
-
-class NoIncident(LookupError):
+class NoIncident(BadRequest):
     """There is no such decision, or none that this build can make again; the sentence says why."""
 
 
@@ -40,7 +41,7 @@ class Incident:
     evidence: Mapping[str, int]
     tick_ms: int
 
-    def decide(self, kind: str, number: int = 0) -> Json | None:
+    def decide(self, kind: str, number: int = 0) -> JsonObject | None:
         """What the component decides now, by the one step: its word of that kind, the first one or
         that of the number; None where it says no such word."""
         component = next(one for one in NEWEST if one.name == self.component)
@@ -62,8 +63,8 @@ def write_test(log: Log, job: str, decision: str | None, path: Path, beside: Pat
             f"{record.kind} {record.id} comes out otherwise in this build, so its test would fail;"
             " `turbine audit` says what differs"
         )
-    with Writing(beside) as lines:
-        Export(log, Asked({}, dict(record.evidence), job), lines, bodies=False).write()
+    with LogFileWriter(beside) as lines:
+        Export(log, ExportRequest({}, dict(record.evidence), job), lines, bodies=False).write()
     path.write_text(_text(chosen, incident, told["body"], words.index(told)), encoding="utf-8")
     return f"{record.kind} {record.id}"
 
@@ -96,8 +97,8 @@ def _component_of(record: Record) -> Component[Any]:
     )
 
 
-def _decided(log: Log, component: Component[Any], incident: Incident) -> list[Json]:
-    births = log.source.births()
+def _decided(log: Log, component: Component[Any], incident: Incident) -> list[JsonObject]:
+    append_times = log.source.append_times()
     try:
         reads = log.read(
             component.inputs,
@@ -106,24 +107,22 @@ def _decided(log: Log, component: Component[Any], incident: Incident) -> list[Js
             key=incident.job,
         )
         places = log.places(component.inputs, key=incident.job)
-        one = Alone(component, places, births.possible, incident.job, incident.evidence)
+        one = Alone(component, places, append_times.possible, incident.job, incident.evidence)
         for read in reads:
             one.read(read)
         one.end()
         said = one.say(incident.tick_ms)
     finally:
-        births.close()
+        append_times.close()
     return [_told(record) for topic, record in said if topic == component.output]
 
 
-def _told(record: Record) -> Json:
+def _told(record: Record) -> JsonObject:
     assert record.body is not None
     return {"kind": record.kind, "body": record.body.to_plain()}
 
 
-def _text(chosen: Standing, incident: Incident, told: Json, number: int) -> str:
-    from turbine.read.moments import show_time
-
+def _text(chosen: Standing, incident: Incident, told: JsonObject, number: int) -> str:
     record = chosen.read.record
     words = re.sub(r"(?<!^)(?=[A-Z])", "_", record.kind).lower()
     name = re.sub(r"\W", "_", incident.job)

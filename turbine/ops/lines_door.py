@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from ipaddress import ip_address
@@ -36,7 +37,7 @@ _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class DoorAddress:
     """What the log tells of a door; empty where there is none."""
 
     url: str = ""
@@ -55,14 +56,14 @@ class _Door(ThreadingHTTPServer):
         super().__init__(address, _Answers)
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        """Where there is room."""
+        """Takes a request where there is room for it."""
         if self._room.acquire(blocking=False):
             super().process_request(request, client_address)
         else:
             self.shutdown_request(request)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
-        """And makes room again."""
+        """Answers a request, and makes room again."""
         try:
             super().process_request_thread(request, client_address)
         finally:
@@ -86,7 +87,7 @@ class _Answers(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def _found(self) -> tuple[int, dict[str, Any]]:
+    def _found(self) -> tuple[int, Mapping[str, object]]:
         scheme, _, key = self.headers.get("Authorization", "").partition(" ")
         known = hmac.compare_digest(key.strip().encode(), self.server.key.encode())
         if scheme.lower() != "bearer" or not known:
@@ -104,7 +105,7 @@ class _Answers(BaseHTTPRequestHandler):
         """What is asked is nobody's business either."""
 
 
-def lines_told(place: Path, job: str, task: int, tail: int) -> dict[str, Any]:
+def lines_told(place: Path, job: str, task: int, tail: int) -> Mapping[str, object]:
     """The last lines of a task that lie in a place, as JSON; the oldest go where they are many."""
     told = [line._asdict() for line in tail_of(place, job, task, tail)]
     size = len(told)
@@ -117,10 +118,10 @@ def lines_told(place: Path, job: str, task: int, tail: int) -> dict[str, Any]:
     return {"lines": told, "cut": len(told) < size}
 
 
-def open_door(host: str, port: int, place: Path) -> Told:
+def open_door(host: str, port: int, place: Path) -> DoorAddress:
     """Answers from now on, to the end of the process; BadSettings where it cannot be opened."""
     if host == OFF:
-        return Told()
+        return DoorAddress()
     key = secrets.token_urlsafe(24)
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -132,7 +133,7 @@ def open_door(host: str, port: int, place: Path) -> Told:
             f" --logs-host {OFF}"
         ) from None
     threading.Thread(target=door.serve_forever, name="lines", daemon=True).start()
-    return Told(_url_of(door), key)
+    return DoorAddress(_url_of(door), key)
 
 
 def _url_of(door: _Door) -> str:

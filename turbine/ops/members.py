@@ -6,7 +6,7 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 CONTAINER = ("container",)
 LOCAL_TIER, LOCAL_REGION = "default", "local"
@@ -83,6 +83,24 @@ def members(hosts: Hosts, *, webhooks: bool = False) -> tuple[Member, ...]:
     )
     told = (Member(("webhooks",)),) if webhooks else ()
     return (*DECIDERS, *told, *containers)
+
+
+class MemberState(TypedDict):
+    """A process of the fleet as the file has it."""
+
+    name: str
+    components: list[str]
+    pid: int | None
+    starts: int
+    log: str
+
+
+class FleetState(TypedDict):
+    """Who runs, as the supervisor wrote it last."""
+
+    pid: int
+    bootstrap: str
+    members: list[MemberState]
 
 
 def address_of(directory: Path) -> str | None:

@@ -10,20 +10,19 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from components.task_manager.place import LIFE
 from tasks.task_log import (
     OUTPUT,
     STAMP_BYTES,
-    Line,
+    PrintedLine,
     file_of,
     line_of,
     older,
     tasks_in,
 )
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
 
 CONTAINERS = "containers"
 """Where a fleet's containers have their places, in its directory."""
@@ -31,16 +30,16 @@ TAIL_BYTES_MOST = 600_000
 """Of a task's files, to tell its last lines."""
 
 
-class Said(NamedTuple):
+class AttributedLine(NamedTuple):
     """A line, and who said it where."""
 
-    line: Line
+    line: PrintedLine
     container: str
     job: str
     task: int
 
-    def to_plain(self) -> Row:
-        """As JSON."""
+    def to_plain(self) -> JsonObject:
+        """The line as a JSON object."""
         return {
             "kind": "line",
             "at_ms": self.line.at_ms,
@@ -74,7 +73,7 @@ def _holder(place: Path) -> str | None:
     return name if isinstance(name, str) else None
 
 
-class Spot(NamedTuple):
+class FileSpot(NamedTuple):
     """How far a file was read, and which one it was: its name goes to the next one when it is
     full, and so does, often, the number of the one that is deleted then."""
 
@@ -82,12 +81,12 @@ class Spot(NamedTuple):
     offset: int
 
 
-class Reader:
+class TaskLineReader:
     """The lines of a job's tasks; each call gives those that are new, by instant."""
 
     def __init__(self, directory: Path, job: str, task: int | None) -> None:
         self._directory, self._job, self._task = directory, job, task
-        self._spots: dict[Path, Spot] = {}
+        self._spots: dict[Path, FileSpot] = {}
 
     @property
     def places(self) -> Mapping[str, Path]:
@@ -99,22 +98,22 @@ class Reader:
         place = self.places.get(container)
         return place is not None and task in tasks_in(place, self._job)
 
-    def read(self, last: int | None = None) -> list[Said]:
+    def read(self, last: int | None = None) -> list[AttributedLine]:
         """What is new; no more than the last ones of each task, where that is asked."""
-        by_task: dict[int, list[Said]] = {}
+        by_task: dict[int, list[AttributedLine]] = {}
         for container, place in self.places.items():
             for task in tasks_in(place, self._job):
                 if self._task in (None, task):
                     lines = self._lines(file_of(place, self._job, task))
                     found = by_task.setdefault(task, [])
-                    found += [Said(line, container, self._job, task) for line in lines]
+                    found += [AttributedLine(line, container, self._job, task) for line in lines]
         for found in by_task.values():
             found.sort(key=_at_ms)  # lines of one instant stay in their order
             if last is not None:
                 del found[: max(0, len(found) - last)]
         return sorted(chain.from_iterable(by_task.values()), key=_at_ms)
 
-    def _lines(self, path: Path) -> Iterable[Line]:
+    def _lines(self, path: Path) -> Iterable[PrintedLine]:
         """What is new in a file, and in the one that was put aside meanwhile."""
         known = self._spots.get(path)
         texts, spot = _whole_lines(path, known)
@@ -127,11 +126,11 @@ class Reader:
         return lines_of(texts)
 
 
-def _at_ms(said: Said) -> int:
+def _at_ms(said: AttributedLine) -> int:
     return said.line.at_ms
 
 
-def tail_of(place: Path, job: str, task: int, most: int) -> list[Line]:
+def tail_of(place: Path, job: str, task: int, most: int) -> list[PrintedLine]:
     """The last lines of a task in the place of a container, read from the end of its files."""
     path, texts, known = file_of(place, job, task), list[bytes](), -1
     for one in (path, older(path)):
@@ -157,16 +156,16 @@ def _last_texts(path: Path, room: int, known: int) -> tuple[list[bytes], int]:
         return [], known
 
 
-def lines_of(texts: Iterable[bytes]) -> Iterator[Line]:
+def lines_of(texts: Iterable[bytes]) -> Iterator[PrintedLine]:
     """The lines of a file; what a full disk or a dying machine has torn goes with the one
     before."""
-    before = Line(0, "", OUTPUT, "")
+    before = PrintedLine(0, "", OUTPUT, "")
     for text in filter(None, texts):
         before = line_of(text) or before._replace(text=text.decode(errors="replace"))
         yield before
 
 
-def _whole_lines(path: Path, known: Spot | None) -> tuple[list[bytes], Spot | None]:
+def _whole_lines(path: Path, known: FileSpot | None) -> tuple[list[bytes], FileSpot | None]:
     """From where the file was read to, or from its beginning if it is another one."""
     try:
         with path.open("rb") as file:
@@ -174,6 +173,6 @@ def _whole_lines(path: Path, known: Spot | None) -> tuple[list[bytes], Spot | No
             begin = known.offset if known is not None and known.file == which else 0
             file.seek(begin)
             *lines, rest = file.read().split(b"\n")
-            return lines, Spot(which, file.tell() - len(rest))
+            return lines, FileSpot(which, file.tell() - len(rest))
     except OSError:  # it is not there
         return [], None

@@ -26,11 +26,11 @@ from events.wire.codec import SDK, Read, Record, encode
 from turbine.read.answers.journal import request_of
 from turbine.read.sources.log import Log, Standing
 from turbine_client.clients import producer
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
 from turbine_client.errors import Unreadable
 from turbine_client.identity import change_id, decision_id
 from turbine_client.publish import TooLarge
-from turbine_client.reading import Unreadably
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 PLACEMENT = "placement"
@@ -113,8 +113,10 @@ def _write(settings: Settings, topic: str, partition: int, record: Record) -> No
     try:
         emitter.say(topic, partition, record)
         emitter.settle()
-    except Refused as refused:
-        raise Unreadably(f"{refused}; nothing is known of it, look before you ask again") from None
+    except WriteRefused as refused:
+        raise LogUnreadable(
+            f"{refused}; nothing is known of it, look before you ask again"
+        ) from None
 
 
 def answer_to(

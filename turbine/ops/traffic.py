@@ -14,6 +14,7 @@ from itertools import accumulate, pairwise
 from math import inf, isfinite, sqrt
 
 from events.job_config.strict_json import shorten
+from turbine_client.errors import BadRequest
 
 MINUTE_S = 60.0
 ROUNDING = 1e-6
@@ -22,7 +23,7 @@ TRACE_LINES_MAX = 5_270_400
 """Ten years of minutes: some hundred MB of numbers, and nobody's recording of a load is longer."""
 
 
-class BadTrace(ValueError):
+class BadTrace(BadRequest):
     """A trace that cannot be played; the sentence says which line, and the remedy."""
 
 
@@ -30,7 +31,7 @@ class BadTrace(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
+class RateSchedule:
     """Records per second: straight lines between points, and the last rate from there to the end.
 
     All records of a run are due at an instant that follows from this alone, whatever became of
@@ -71,7 +72,7 @@ class Schedule:
         past_s = 2 * rest / below if rest > 0 and below > 0 else 0.0
         return min(self.at_s[at] + past_s, self.end_s)
 
-    def until(self, end_s: float) -> Schedule:
+    def until(self, end_s: float) -> RateSchedule:
         """The same, but for no longer than that."""
         return replace(self, end_s=min(self.end_s, end_s))
 
@@ -89,14 +90,14 @@ class Schedule:
         return max(0.0, self.per_s[at] + self._slope(at) * past_s)
 
 
-def steady(per_s: float) -> Schedule:
-    """One rate for ever."""
-    return Schedule((0.0,), (per_s,), (0.0,))
+def steady(per_s: float) -> RateSchedule:
+    """A schedule of one rate for ever."""
+    return RateSchedule((0.0,), (per_s,), (0.0,))
 
 
 def played(
     minutes: Sequence[tuple[int, float]], *, speed: float = 1.0, scale: float = 1.0
-) -> Schedule:
+) -> RateSchedule:
     """A trace of records per minute. Its first minute is the beginning, and its last one the end.
 
     A greater speed passes through the same rates in less time, so fewer records are due; the scale
@@ -111,7 +112,7 @@ def played(
         for (sooner, later), (low, high) in zip(pairwise(at_s), pairwise(per_s), strict=True)
     )
     sums = array("d", accumulate(gains, initial=0.0))
-    return Schedule(at_s, per_s, sums, at_s[-1] + minute_s)
+    return RateSchedule(at_s, per_s, sums, at_s[-1] + minute_s)
 
 
 def whole(records: float) -> int:
@@ -167,8 +168,8 @@ def _numbered(lines: Iterable[str], name: str) -> Iterator[tuple[int, int, float
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
-    """What records look like."""
+class RecordShape:
+    """What the records of generated traffic look like."""
 
     keys: int = 1000
     skew: float = 0.0  # of Zipf's law: the key of rank r is drawn r ** -skew as often as the first
@@ -182,7 +183,7 @@ class Draws:
     """Makes records, each from its number, the instant it is due at, and a stream of chance."""
 
     stream: random.Random
-    shape: Shape
+    shape: RecordShape
     _sums: array[float] = field(init=False)
     _pad: str = field(init=False)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from components.runtime.kafka.clients import partitions_of
 from components.webhooks.agents import GroupBookmark
 from components.webhooks.config import Hook
 from events.topics import place
+from turbine_client.errors import NoTopic
 from turbine_client.reading import ends_now, read_span, starts_now
 from turbine_client.settings import BadSettings, Settings
 
@@ -17,14 +17,14 @@ COUNTED_MAX = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class WebhookState:
     """One webhook as the log has it."""
 
     hook: Hook
     group: str  # that keeps its positions
     behind: int | None  # messages not dealt with; None: it was never served
 
-    def to_plain(self) -> dict[str, Any]:
+    def to_plain(self) -> dict[str, object]:
         """As JSON; without the secret, and without the path, which may be one."""
         hook = self.hook
         return {
@@ -38,7 +38,7 @@ class State:
         }
 
 
-def state_of(settings: Settings, hook: Hook) -> State:
+def state_of(settings: Settings, hook: Hook) -> WebhookState:
     """How far it has come."""
     bookmark = GroupBookmark(settings, hook)
     try:
@@ -46,7 +46,7 @@ def state_of(settings: Settings, hook: Hook) -> State:
     finally:
         bookmark.close()
     known = {at: offset for at, offset in kept.items() if offset >= 0}
-    return State(hook, hook.group(settings), _behind(settings, known) if known else None)
+    return WebhookState(hook, hook.group(settings), _behind(settings, known) if known else None)
 
 
 def _behind(settings: Settings, kept: Mapping[str, int]) -> int:
@@ -90,7 +90,7 @@ def _places(settings: Settings, hook: Hook) -> list[str]:
     counts = partitions_of(settings)
     missing = next((topic for topic in hook.topics if topic not in counts), None)
     if missing is not None:
-        raise BadSettings(
+        raise NoTopic(
             f"the broker has no topic {settings.topic(missing)}; create it with"
             " `turbine topics apply`"
         )

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from pydantic import JsonValue
 
 from events.job_config.strict_json import canonical_json, printable, write_path
+from turbine.read.plain import means
 
-Json = dict[str, Any]
+Json = dict[str, JsonValue]
 
 
 class _Absent:
@@ -21,22 +24,29 @@ class _Absent:
 ABSENT = _Absent()
 
 
+def _is_absent(value: object) -> bool:
+    return value is ABSENT
+
+
+def _absent() -> object:
+    return ABSENT
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One path whose value is another, is new, or is gone."""
 
     path: str
-    before: Any
-    after: Any
-
-    def to_plain(self) -> Json:
-        """As JSON; what was absent has no field."""
-        plain = {"path": self.path, "before": self.before, "after": self.after}
-        return {name: value for name, value in plain.items() if value is not ABSENT}
+    before: Annotated[Any, means("Left out where nothing was there.", exclude_if=_is_absent)] = (
+        field(default_factory=_absent)
+    )
+    after: Annotated[Any, means("Left out where nothing is there.", exclude_if=_is_absent)] = field(
+        default_factory=_absent
+    )
 
     @classmethod
-    def from_plain(cls, plain: Json) -> Difference:
-        """What `to_plain` wrote."""
+    def from_plain(cls, plain: Mapping[str, Any]) -> Difference:
+        """What its plain form tells."""
         return cls(plain["path"], plain.get("before", ABSENT), plain.get("after", ABSENT))
 
     def __str__(self) -> str:
@@ -93,8 +103,9 @@ def change_between(layer: Mapping[str, Any], wanted: Mapping[str, Any]) -> tuple
             was = old.get(key, ABSENT)
             if isinstance(value, dict) and isinstance(was, dict):
                 if not _same(was, value):
-                    into[key] = {}
-                    stack.append(((*keys, key), was, value, into[key]))
+                    below: Json = {}
+                    into[key] = below
+                    stack.append(((*keys, key), was, value, below))
             elif not _same(was, value):
                 into[key] = value
     return set_, sorted(clear)

@@ -6,12 +6,10 @@ Words, `!word` for not, and `tier=X,Y` for one of several. Pure.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import Any
 
 from events.job_config.strict_json import shorten
-
-if TYPE_CHECKING:
-    from turbine.read.answers.lines import JobLine
+from turbine_client.errors import BadRequest
 
 WORDS_MAX = 32
 FIELDS = ("job", "state", "tier", "policy", "mode")
@@ -19,12 +17,12 @@ OVERRIDE = "override"
 GRAMMAR = "words, !words, state=, tier=, policy=, mode=, override="
 
 
-class BadFilter(ValueError):
+class BadFilter(BadRequest):
     """A filter that asks for what there is not; the sentence says what there is."""
 
 
-def filter_of(text: str) -> Callable[[JobLine], bool]:
-    """The test whether a job is meant: each of the words has to hold. BadFilter: it is none."""
+def filter_of(text: str) -> Callable[[Any], bool]:
+    """The test whether a job's line is meant: each word has to hold. BadFilter: it is none."""
     words = text.lower().split()
     if len(words) > WORDS_MAX:
         raise BadFilter(f"{len(words)} words are too many; write at most {WORDS_MAX}")
@@ -32,7 +30,7 @@ def filter_of(text: str) -> Callable[[JobLine], bool]:
     return lambda line: all(test(line) for test in tests)
 
 
-def _word(word: str) -> Callable[[JobLine], bool]:
+def _word(word: str) -> Callable[[Any], bool]:
     if word.startswith("!"):
         if word == "!":
             raise BadFilter("'!' stands before the word that must not hold, such as !paused")

@@ -8,14 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta, tzinfo
-from typing import TYPE_CHECKING
 
-from turbine.failures import Code, Failed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
 
 _UNITS_MS = {"ms": 1, "s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
 _SPAN = re.compile(r"(?:[0-9]{1,9}(?:ms|s|m|h|d|w))+")
@@ -26,6 +20,11 @@ _TIME = re.compile(
 )
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 SPAN_MAX_MS = 10 * 366 * _UNITS_MS["d"]
+
+
+class BadMoment(BadRequest):
+    """A time, a span or a position that cannot be used; the sentence says which, and the remedy."""
+
 
 Moment = int | dict[str, int]
 """Milliseconds since 1970, or a position vector."""
@@ -48,12 +47,10 @@ def set_now(at_ms: int | None) -> None:
 def parse_span(text: str, what: str = "a span") -> int:
     """Milliseconds of a span such as 90s, 2h or 1h30m."""
     if not _SPAN.fullmatch(text):
-        raise Failed(
-            Code.USAGE, f"{what}: {text!r} is no span of time; write one such as 90s, 10m or 1h30m"
-        )
+        raise BadMoment(f"{what}: {text!r} is no span of time; write one such as 90s, 10m or 1h30m")
     total = sum(int(number) * _UNITS_MS[unit] for number, unit in _PART.findall(text))
     if not 0 < total <= SPAN_MAX_MS:
-        raise Failed(Code.USAGE, f"{what}: {text} is not between 1 ms and 10 years; write less")
+        raise BadMoment(f"{what}: {text} is not between 1 ms and 10 years; write less")
     return total
 
 
@@ -73,9 +70,8 @@ def parse_moment(text: str, now: int, what: str) -> Moment:
         try:
             return parse_vector(plain)
         except VectorError as bad:
-            raise Failed(Code.USAGE, f"{what}: {bad}") from None
-    raise Failed(
-        Code.USAGE,
+            raise BadMoment(f"{what}: {bad}") from None
+    raise BadMoment(
         f"{what}: {text!r} is neither a time nor a position; write one such as"
         " 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40",
     )
@@ -85,7 +81,7 @@ def _parse_time(text: str, what: str) -> int:
     try:
         found = datetime.fromisoformat(text.upper().replace(" ", "T"))
     except ValueError as bad:
-        raise Failed(Code.USAGE, f"{what}: {text} is no time: {bad}; correct it") from None
+        raise BadMoment(f"{what}: {text} is no time: {bad}; correct it") from None
     return max(0, (found - _EPOCH) // timedelta(milliseconds=1))
 
 
@@ -119,47 +115,3 @@ def show_time(at_ms: int | None) -> str:
 def given_moment(text: str | None, what: str = "--at") -> Moment | None:
     """What an option says, by the clock of this machine; asked before anything is read."""
     return None if text is None else parse_moment(text, now_ms(), what)
-
-
-def log_at(log: Log, moment: Moment | None, what: str = "--at") -> Log:
-    """The log as it was then: what came later is not there. The log itself where nobody asked."""
-    from events.topics import CLOCK
-    from turbine.read.sources.log import Log as Cut
-    from turbine.read.sources.source import UpTo
-
-    if moment is None:
-        return log
-    end = position_at(log, moment, log.counts, what)
-    if not isinstance(moment, int) and CLOCK in log.counts:
-        # A position that names no clock means no log without one: ticks decide nothing.
-        end = log.ends(log.places([CLOCK])) | end
-    return Cut(source=UpTo(log.source, end))
-
-
-def position_at(
-    log: Log, moment: Moment, topics: Iterable[str], what: str = "--at"
-) -> dict[str, int]:
-    """The position vector that a time or a position means in this log."""
-    from turbine_client.settings import BadSettings
-
-    if isinstance(moment, int):
-        try:
-            return log.moment(moment, topics, what)
-        except BadSettings as outside:
-            raise Failed(Code.USAGE, str(outside)) from None
-    known = set(log.places(log.counts))
-    for place in sorted(moment):
-        if place not in known:
-            raise Failed(
-                Code.USAGE,
-                f"{what}: this log has no place {place}; `turbine log stats` lists its topics",
-            )
-    ends = log.ends(moment)
-    for place, offset in sorted(moment.items()):
-        if offset > ends[place]:
-            raise Failed(
-                Code.USAGE,
-                f"{what}: {place} ends at {ends[place]}, before the position {offset};"
-                " name one that is in the log",
-            )
-    return moment

@@ -14,7 +14,7 @@ KEPT = frozenset({JOURNAL, TIERS, *INGRESS_TOPICS})
 times as many, and one walk reads them once."""
 
 
-class Once(Log):
+class ReadOnceLog(Log):
     """Keeps what it reads of decisions and requests, and tells it again to the next walk."""
 
     def __init__(self, log: Log, end: Mapping[str, int] | None = None) -> None:

@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 from pydantic import Field, TypeAdapter
 
 T = TypeVar("T")
+JsonObject = dict[str, Any]
+"""An object as JSON has it, where the document and no type of ours says what it holds."""
 
 
 def means(text: str, **more: Any) -> Any:
@@ -17,11 +19,15 @@ def means(text: str, **more: Any) -> Any:
     return Field(description=text, **more)
 
 
-def made(kind: Callable[..., T], source: Any, **more: Any) -> T:
+def made(kind: Callable[..., T], source: Any, /, **more: Any) -> T:
     """An answer with the fields of the source by their names, but for those that are given."""
-    known: Any = kind
-    names = {field.name for field in fields(known)} - more.keys()
-    return kind(**{name: getattr(source, name) for name in names}, **more)
+    names = _names(kind)
+    return kind(**{name: getattr(source, name) for name in names if name not in more}, **more)
+
+
+@cache
+def _names(kind: Any) -> tuple[str, ...]:
+    return tuple(field.name for field in fields(kind))
 
 
 def plain(answer: Any) -> Any:
@@ -41,6 +47,6 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
     return TypeAdapter(kind)
 
 
-def document(kind: Any) -> dict[str, Any]:
+def document(kind: Any) -> JsonObject:
     """The JSON schema of a type, with what its fields mean."""
     return adapter(kind).json_schema(mode="serialization", by_alias=True)

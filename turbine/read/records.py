@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
 
 from components.runtime.kafka.intake import DeadLetter, Message, records_of, take_in
 from events.sentences import sentence
 from events.topics import BY_SHORT
 from events.wire.codec import SKIPPED, Read
-
-Row = dict[str, Any]
+from turbine.read.plain import JsonObject
 
 BYTES_ONLY = ("dead-letters", "rows")
 """Kinds of topics that hold bytes, and no records of ours."""
@@ -30,9 +28,9 @@ def key_of(message: Message) -> str:
     return (message.key or b"").decode(errors="replace")
 
 
-def to_plain(message: Message, partitions: int) -> Row:
+def to_plain(message: Message, partitions: int) -> JsonObject:
     """The message, named as records and headers are."""
-    row: Row = {
+    row: JsonObject = {
         "position": f"{message.place}:{message.offset}",
         "at_ms": message.at_ms,
         "key": key_of(message),
@@ -47,9 +45,9 @@ def to_plain(message: Message, partitions: int) -> Row:
             return row | _record(found)
 
 
-def _record(read: Read) -> Row:
+def _record(read: Read) -> JsonObject:
     record = read.record
-    row: Row = {"kind": record.kind, "id": record.id, "summary": sentence(record.body)}
+    row: JsonObject = {"kind": record.kind, "id": record.id, "summary": sentence(record.body)}
     if record.cause:
         row["cause"] = record.cause
     if record.parent:
@@ -63,13 +61,13 @@ def _record(read: Read) -> Row:
     return row | {"body": body_of(read)}
 
 
-def body_of(read: Read) -> Row | None:
+def body_of(read: Read) -> JsonObject | None:
     """The fields of the record; None where this build cannot read it."""
     body = read.record.body
     return None if body is None or body is SKIPPED else body.to_plain()
 
 
-def _bytes(message: Message) -> Row:
+def _bytes(message: Message) -> JsonObject:
     headers = {
         name: (value or b"").decode(errors="replace") for name, value in message.headers or ()
     }
@@ -85,9 +83,9 @@ def _bytes(message: Message) -> Row:
     }
 
 
-def to_export(message: Message, partitions: int, *, bodies: bool = True) -> Row:
+def to_export(message: Message, partitions: int, *, bodies: bool = True) -> JsonObject:
     """The message with every byte it has, so that the log can be made again from it."""
-    row: Row = {
+    row: JsonObject = {
         "place": message.place,
         "offset": message.offset,
         "at_ms": message.at_ms,

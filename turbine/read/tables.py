@@ -8,9 +8,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from turbine.read.plain import document
+from turbine.read.plain import JsonObject, document
 from turbine.read.questions import QUESTIONS, Question
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "answers.md"
@@ -29,7 +28,7 @@ def text() -> str:
     """The page as it should be."""
     first = list({question.kind: question for question in reversed(QUESTIONS)}.values())[::-1]
     parts = [part for question in first for part in _about(question)]
-    schemas: dict[str, Any] = {}
+    schemas: JsonObject = {}
     for question in first:
         schemas |= document(question.kind).get("$defs", {})
     told = {question.kind.__name__ for question in first}
@@ -40,19 +39,19 @@ def text() -> str:
 def _about(question: Question) -> Iterator[str]:
     schema, each = document(question.kind), "each of " if question.listed else ""
     path = question.path.replace("?limit=1000", "")
-    names = {"job": "JOB", "tier": "TIER", "filter": "WORDS"}
+    names = {"job": "JOB", "tier": "TIER", "filter": "WORDS", "then": "TIME", "policy": "NAME"}
     yield f"## `{question.command.format(**names)}`\n"
     yield f"`GET {path.format(**names)}`, {each}{question.kind.__name__}: {_said(schema)}\n"
     yield from _rows(schema)
 
 
-def _table(name: str, schema: dict[str, Any]) -> Iterator[str]:
+def _table(name: str, schema: JsonObject) -> Iterator[str]:
     yield f"### {name}\n"
     yield f"{_said(schema)}\n"
     yield from _rows(schema)
 
 
-def _rows(schema: dict[str, Any]) -> Iterator[str]:
+def _rows(schema: JsonObject) -> Iterator[str]:
     yield "| field | type | meaning |"
     yield "| --- | --- | --- |"
     for name, field in schema["properties"].items():
@@ -61,11 +60,11 @@ def _rows(schema: dict[str, Any]) -> Iterator[str]:
     yield ""
 
 
-def _said(schema: dict[str, Any]) -> str:
+def _said(schema: JsonObject) -> str:
     return " ".join(schema.get("description", "").split())
 
 
-def _kind(field: dict[str, Any]) -> str:
+def _kind(field: JsonObject) -> str:
     """The type of a field in a few words."""
     if "anyOf" in field:
         return " or ".join(_kind(one) for one in field["anyOf"])
@@ -82,7 +81,7 @@ def _kind(field: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    """Writes the page."""
+    """Writes the page of all answers."""
     PAGE.write_text(text(), encoding="utf-8")
     return 0
 

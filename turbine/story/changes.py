@@ -15,7 +15,7 @@ from turbine.ops.members import DECIDERS
 from turbine.story.stage import (
     WAIT_S,
     NotAsTold,
-    Stage,
+    StoryStage,
     accepted,
     current,
     other_pid,
@@ -33,7 +33,7 @@ OVERRIDE, EXPIRY_S = 3, 60
 WORKERS = tuple(one.label for one in DECIDERS if "job-service" in one.components)
 
 
-def refuse(stage: Stage) -> None:
+def refuse(stage: StoryStage) -> None:
     """A change that would make the config invalid changes nothing."""
     job = stage.name(CLICKS)
     stage.say(f"\n3. Ben wants 99 tasks for {job}, which is more than a job may have.")
@@ -44,7 +44,7 @@ def refuse(stage: Stage) -> None:
     stage.show(f"why {verdict.change_id}")
 
 
-def race(stage: Stage) -> None:
+def race(stage: StoryStage) -> None:
     """Two who saw the same version: one wins, the other learns by whom it was overtaken."""
     job = stage.name(CLICKS)
     seen = current(stage, job).versions.base
@@ -62,7 +62,7 @@ def race(stage: Stage) -> None:
     stage.show(f"why {lost[0].change_id}")
 
 
-def override(stage: Stage) -> Subscriber:
+def override(stage: StoryStage) -> Subscriber:
     """Oncall overrides for a while; gives what will hear of the expiry."""
     job = stage.name(CLICKS)
     expiry = Subscriber(stage.settings, kinds=frozenset({"OverrideExpired"}), job=job)
@@ -87,7 +87,7 @@ def override(stage: Stage) -> Subscriber:
     return expiry
 
 
-def kill(stage: Stage) -> None:
+def kill(stage: StoryStage) -> None:
     """A worker dies in the middle of changes; each of them still has exactly one verdict."""
     victim, its_jobs = until(lambda: busiest(stage), "both job services have their partitions")
     stage.say(
@@ -123,7 +123,7 @@ def kill(stage: Stage) -> None:
     stage.show("log stats")
 
 
-def expire(stage: Stage, expiry: Subscriber) -> None:
+def expire(stage: StoryStage, expiry: Subscriber) -> None:
     """The override is taken back by itself, and that is a record too."""
     job = stage.name(CLICKS)
     stage.say(f"\n7. The override of {job} ends by itself.")
@@ -136,7 +136,7 @@ def expire(stage: Stage, expiry: Subscriber) -> None:
     stage.show(f"why {outcome.id}")
 
 
-def recreate(stage: Stage) -> None:
+def recreate(stage: StoryStage) -> None:
     """A deleted job keeps its versions, so nothing that was said to it holds for its successor."""
     job = stage.name(VISITS)
     before = current(stage, job).versions.base
@@ -156,7 +156,7 @@ def recreate(stage: Stage) -> None:
     stage.show(f"describe job {job}")
 
 
-def audit(stage: Stage) -> None:
+def audit(stage: StoryStage) -> None:
     """Every decision comes out again from its evidence, byte by byte."""
     stage.say("\n11. Every decision is made again from the evidence that it names.")
     found = Counter(finding.verdict for finding in stage.log.audit())
@@ -166,12 +166,12 @@ def audit(stage: Stage) -> None:
     stage.show("audit", "platform")
 
 
-def story_jobs(stage: Stage) -> list[str]:
-    """All of this telling."""
+def story_jobs(stage: StoryStage) -> list[str]:
+    """All jobs of this telling of the story."""
     return [stage.name(plain) for plain in NAMES]
 
 
-def busiest(stage: Stage) -> tuple[str, list[str]] | None:
+def busiest(stage: StoryStage) -> tuple[str, list[str]] | None:
     """The worker that decides about most of the story's jobs, and which those are.
 
     None while partitions are not divided among both: who owns nothing dies without a trace, and

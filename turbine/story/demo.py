@@ -12,6 +12,7 @@ import shutil
 import sys
 import time  # noqa: TID251 - people wait in real time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -24,16 +25,18 @@ from components.runtime.process.local import (
     ask_topics,
     broker_directory,
 )
-from turbine.ops.fleet import FleetRuns, await_address, detach_fleet, end_fleet, lives, log_of
+from projections.jobs import Job
+from turbine.failures import end_process
+from turbine.ops.fleet import await_address, detach_fleet, end_fleet, lives, log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.members import LOCAL_REGION, LOCAL_TIER
 from turbine.ops.tiers import define, definition_of
-from turbine.ops.traffic import BadTrace
 from turbine.read.sources.log import Log
-from turbine.story import NotAsTold, Words, tell
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Unreadably
-from turbine_client.settings import BadSettings, Settings, load_settings
+from turbine.story import changes, tasks
+from turbine.story.stage import NotAsTold, StoryStage, StoryText, numbered
+from turbine_client.errors import TurbineError
+from turbine_client.publish import Publisher
+from turbine_client.settings import Settings, load_settings
 
 SHARDS = 16
 ADDRESS_S = 120.0
@@ -61,8 +64,8 @@ def main(arguments: list[str] | None = None) -> int:
     except NotAsTold as other:
         say(f"\nThe story came otherwise: {other}.")
         say(f"The logs are in {directory / 'logs'}; `make demo-stop` ends what runs.")
-    except (BadSettings, BadTrace, BrokerUnreachable, FleetRuns, LocalFailed, Unreadably) as bad:
-        sys.stderr.write(f"turbine: {bad}\n")
+    except TurbineError as bad:
+        return end_process(bad)
     return 1
 
 
@@ -82,7 +85,7 @@ def start(settings: Settings, trace: Path | None) -> int:
     if address is None:
         raise LocalFailed(f"no dashboard within {ADDRESS_S:g} s; see {log_of(directory, 'api')}")
     say(f"Everything that happens can be watched at {address}/")
-    tell(settings, Words(say, prefix, address), trace)
+    tell(settings, StoryText(say, prefix, address), trace)
     say("\nAll came as told, and all of it still runs. Look around:")
     say(f"    {address}/")
     for command in ("get jobs -o wide", "log tail -f", "subscribe outcomes --from earliest"):
@@ -93,7 +96,7 @@ def start(settings: Settings, trace: Path | None) -> int:
 
 def bring_up(settings: Settings) -> Settings:
     """A broker, topics, a tier in which time passes fast, and all processes."""
-    clock = Progress(time.monotonic())
+    clock = StepTimer(time.monotonic())
     with ThreadPoolExecutor(1) as beside:
         # The archive that lets Spark start sooner takes longer than it saves here.
         jars = beside.submit(ask_spark, at_once=True)
@@ -121,13 +124,45 @@ def bring_up(settings: Settings) -> Settings:
     return settings
 
 
-class Progress(NamedTuple):
+def tell(
+    settings: Settings,
+    words: StoryText,
+    trace: Path | None = None,
+) -> None:
+    """Plays all of it; NotAsTold where it came otherwise. The day is the trace's last one."""
+    log = Log(settings)
+    with Publisher(settings, author="ana") as ana, Publisher(settings, author="ben") as ben:
+        stage = StoryStage(settings, log, ana, ben, fresh_number(log.jobs()), words)
+        tasks.create(stage)
+        with ExitStack() as stack:
+            stack.enter_context(tasks.day(stage, trace))
+            changes.refuse(stage)
+            changes.race(stage)
+            expiry = changes.override(stage)  # ends while other things are told
+            stack.callback(expiry.close)
+            tasks.spike(stage)
+            changes.expire(stage, expiry)
+            tasks.lose_container(stage)
+            changes.kill(stage)
+            changes.recreate(stage)
+            changes.audit(stage)
+
+
+def fresh_number(jobs: dict[str, Job]) -> int:
+    """Of a telling whose jobs' names no job has had."""
+    number = 1
+    while any(numbered(name, number) in jobs for name in tasks.NAMES):
+        number += 1
+    return number
+
+
+class StepTimer(NamedTuple):
     """Tells what is being done, and since when: a first start takes a while."""
 
     since_s: float
 
     def say(self, what: str) -> None:
-        """What comes next."""
+        """Says in a line what comes next."""
         say(f"  {time.monotonic() - self.since_s:4.0f} s  {what}")
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from projections.jobs import Job
-from turbine.ops.fleet import read_state
+from turbine.ops.fleet import running
 from turbine.read.sources.log import Log
 from turbine_client.publish import Accepted, Publisher, Rejected, Verdict
 from turbine_client.settings import Settings
@@ -24,7 +24,7 @@ class NotAsTold(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class StoryText:
     """Where the story is told, how its listeners call the command line, and where the pages are."""
 
     say: Callable[[str], None]
@@ -33,7 +33,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StoryStage:
     """Where the story is played."""
 
     settings: Settings
@@ -41,7 +41,7 @@ class Stage:
     ana: Publisher
     ben: Publisher
     number: int  # of the telling: the first has plain names, later ones a number behind them
-    words: Words
+    words: StoryText
 
     def name(self, plain: str) -> str:
         """A job's or topic's name in this telling."""
@@ -80,7 +80,7 @@ def rejected(verdict: Verdict, reason: str, what: str) -> Rejected:
     return verdict
 
 
-def current(stage: Stage, job: str) -> Job:
+def current(stage: StoryStage, job: str) -> Job:
     """The job as the journal has it."""
     found = stage.log.job(job)
     if found is None:
@@ -88,24 +88,22 @@ def current(stage: Stage, job: str) -> Job:
     return found
 
 
-def tasks(stage: Stage, job: str) -> int:
+def tasks(stage: StoryStage, job: str) -> int:
     """How many tasks are expected of it."""
     return int(json.loads(current(stage, job).expected_json)["tasks"])
 
 
 def pid_of(directory: Path, label: str) -> int:
     """The process id of a member of the fleet."""
-    state = read_state(directory) or {"members": []}
-    for member in state["members"]:
+    for member in running(directory):
         if member["name"] == label and member["pid"]:
-            return int(member["pid"])
+            return member["pid"]
     raise NotAsTold(f"{label} does not run; see {directory / 'logs'}")
 
 
 def other_pid(directory: Path, label: str, former: int) -> int:
     """The process id of its next life; 0 while there is none."""
-    state = read_state(directory) or {"members": []}
-    pids = [member["pid"] for member in state["members"] if member["name"] == label]
+    pids = [member["pid"] for member in running(directory) if member["name"] == label]
     return next((pid for pid in pids if pid and pid != former), 0)
 
 

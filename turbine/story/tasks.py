@@ -25,7 +25,7 @@ from turbine.read.state.headline import lives_of, tasks_of
 from turbine.read.state.running import Sightings
 from turbine.story.stage import (
     NotAsTold,
-    Stage,
+    StoryStage,
     accepted,
     other_pid,
     pid_of,
@@ -51,7 +51,7 @@ ROUND_MS = 6_000
 # --- jobs
 
 
-def configs(stage: Stage) -> dict[str, dict[str, Any]]:
+def configs(stage: StoryStage) -> dict[str, Mapping[str, Any]]:
     """By job: a query that keeps nothing, counts in windows, and calls of something slow."""
     clicks, visits, orders = map(stage.name, NAMES)
     query = f"SELECT key, value:n::long AS n FROM `{clicks}` WHERE value:n::long % 10 = 0"  # noqa: S608 - our own names
@@ -76,7 +76,9 @@ def configs(stage: Stage) -> dict[str, dict[str, Any]]:
     }
 
 
-def _config(stage: Stage, topic: str, output: str, operator: object, **more: Any) -> dict[str, Any]:
+def _config(
+    stage: StoryStage, topic: str, output: str, operator: object, **more: Any
+) -> Mapping[str, Any]:
     return {
         "operator": operator,
         "inputs": [{"topic": topic, "partitions": PARTITIONS, "format": "json"}],
@@ -88,7 +90,7 @@ def _config(stage: Stage, topic: str, output: str, operator: object, **more: Any
     }
 
 
-def create(stage: Stage) -> None:
+def create(stage: StoryStage) -> None:
     """Three jobs, each by a change of its base layer; they run when their tasks say so."""
     wanted = configs(stage)
     stage.say(
@@ -106,7 +108,7 @@ def create(stage: Stage) -> None:
     stage.show("get tasks", "jobs")
 
 
-def runs(stage: Stage, job: str, tasks: int | None = None) -> bool:
+def runs(stage: StoryStage, job: str, tasks: int | None = None) -> bool:
     """Is its newest config in effect, with every task of it running, by the log?"""
     row = synced(stage, job)
     if row is None or row.running is None or row.running.state != RUNNING or row.plan:
@@ -115,15 +117,15 @@ def runs(stage: Stage, job: str, tasks: int | None = None) -> bool:
     return len(homes(stage, job)) == row.running.tasks == wanted
 
 
-def synced(stage: Stage, job: str) -> Sync | None:
-    """How running follows expected."""
+def synced(stage: StoryStage, job: str) -> Sync | None:
+    """How running follows what is expected of a job."""
     return stage.log.syncs(job=job).get(job)
 
 
-def homes(stage: Stage, job: str) -> dict[int, str]:
+def homes(stage: StoryStage, job: str) -> dict[int, str]:
     """Each task that runs, and the container that said so last."""
     sightings = Sightings()
-    row = stage.log.syncs(job=job, heed=sightings).get(job)
+    row = stage.log.syncs(job=job, observer=sightings).get(job)
     if row is None:
         return {}
     tier = stage.log.fleet(tier_of(row)[0])
@@ -135,7 +137,7 @@ def homes(stage: Stage, job: str) -> dict[int, str]:
     }
 
 
-def where_text(stage: Stage, job: str) -> str:
+def where_text(stage: StoryStage, job: str) -> str:
     """`task 0 on container-1, task 1 on container-0`."""
     found = sorted(homes(stage, job).items())
     return ", ".join(f"task {task} on {name}" for task, name in found)
@@ -145,7 +147,7 @@ def where_text(stage: Stage, job: str) -> str:
 
 
 @contextmanager
-def day(stage: Stage, trace: Path | None) -> Iterator[None]:
+def day(stage: StoryStage, trace: Path | None) -> Iterator[None]:
     """A day of clicks and orders passes in four minutes, for as long as the story is told."""
     path = stage.settings.directory / "day.csv"
     source = write_day(path, trace)
@@ -178,7 +180,7 @@ def write_day(path: Path, trace: Path | None) -> str:
     return told
 
 
-def generate(stage: Stage, topic: str, *flags: str) -> subprocess.Popen[bytes]:
+def generate(stage: StoryStage, topic: str, *flags: str) -> subprocess.Popen[bytes]:
     """A load generator of its own process, as a person would start it."""
     command = [sys.executable, "-P", "-m", "turbine", "--bootstrap", stage.settings.bootstrap]
     with (stage.settings.directory / "logs" / "generate.log").open("ab") as out:
@@ -193,7 +195,7 @@ def generate(stage: Stage, topic: str, *flags: str) -> subprocess.Popen[bytes]:
 # --- a spike
 
 
-def spike(stage: Stage) -> None:
+def spike(stage: StoryStage) -> None:
     """More orders than a thread can price: the job is made larger, and that is verified."""
     job = stage.name(ORDERS)
     before = size_text(stage, job)
@@ -221,7 +223,7 @@ def told(body: Body) -> str:
     return f"{type(body).__name__}: {in_full(body)}."
 
 
-def verification(stage: Stage, job: str, before: Set[str]) -> tuple[str, ScalingVerified]:
+def verification(stage: StoryStage, job: str, before: Set[str]) -> tuple[str, ScalingVerified]:
     """The proof of one of the spike's changes. What brings too little, as on a machine that is
     busy elsewhere, is taken back first, and that is told."""
     taken_back = set(before)
@@ -244,7 +246,7 @@ def first_new(found: list[tuple[str, Any]], before: Set[str]) -> tuple[str, Any]
     return next((one for one in found if one[1].change_id not in before), None)
 
 
-def said(stage: Stage, job: str, kind: type[Any]) -> list[tuple[str, Any]]:
+def said(stage: StoryStage, job: str, kind: type[Any]) -> list[tuple[str, Any]]:
     """What stands of a kind in the job's journal, with its id."""
     found: list[tuple[str, Body | None]] = [
         (one.read.record.id, one.read.record.body)
@@ -254,12 +256,12 @@ def said(stage: Stage, job: str, kind: type[Any]) -> list[tuple[str, Any]]:
     return [(name, body) for name, body in found if isinstance(body, kind)]
 
 
-def grown(stage: Stage, job: str) -> list[tuple[str, ScalingDecided]]:
+def grown(stage: StoryStage, job: str) -> list[tuple[str, ScalingDecided]]:
     """Decisions that add tasks or threads."""
     return [one for one in said(stage, job, ScalingDecided) if one[1].action == "scale-up"]
 
 
-def size_text(stage: Stage, job: str) -> str:
+def size_text(stage: StoryStage, job: str) -> str:
     """What runs of it now."""
     row = synced(stage, job)
     if row is None or row.running is None:
@@ -272,7 +274,7 @@ def size_text(stage: Stage, job: str) -> str:
 # --- a machine lost
 
 
-def lose_container(stage: Stage) -> None:
+def lose_container(stage: StoryStage) -> None:
     """A container hangs: its lease ends, it is given up, and its tasks run elsewhere."""
     jobs = [stage.name(one) for one in NAMES]
     victim = until(lambda: fullest(stage, jobs), "a container runs tasks")
@@ -308,13 +310,13 @@ def wake(pid: int) -> None:
         return
 
 
-def fullest(stage: Stage, jobs: list[str]) -> str:
+def fullest(stage: StoryStage, jobs: list[str]) -> str:
     """The container that runs the most tasks; "" where none does."""
     names = [name for job in jobs for name in homes(stage, job).values()]
     return max(sorted(set(names)), key=names.count, default="")
 
 
-def elsewhere(stage: Stage, held: list[tuple[str, int]], victim: str) -> list[str]:
+def elsewhere(stage: StoryStage, held: list[tuple[str, int]], victim: str) -> list[str]:
     """Where they run by one look, once all of them do and none where it ran."""
     found = {job: homes(stage, job) for job in {job for job, _ in held}}
     names = {found[job].get(task, victim) for job, task in held}

@@ -9,8 +9,21 @@ from typing import Any
 
 from components.auto_scaler.core.assigning import shared
 from components.auto_scaler.core.closing import threads
-from components.auto_scaler.core.evaluation import Looked, unlimited
-from components.auto_scaler.core.facts import (
+from components.auto_scaler.core.evaluation import EvaluatedJob, unlimited
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.verdict import ScalingVerdict
+from components.auto_scaler.core.words import decided, declined
+from events.generated.records import Body, Constraint, ScalingDecided
+from projections.scaling.actions import (
+    ALERT,
+    MEMORY_DOWN,
+    MOVE,
+    REBALANCE,
+    SCALE_DOWN,
+    SCALE_UP,
+    JobSize,
+)
+from projections.scaling.facts import (
     ASSIGNMENT,
     TASKS,
     Facts,
@@ -18,20 +31,7 @@ from components.auto_scaler.core.facts import (
     differing,
     without,
 )
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MEMORY_DOWN,
-    MOVE,
-    REBALANCE,
-    SCALE_DOWN,
-    SCALE_UP,
-    Size,
-    Verdict,
-)
-from components.auto_scaler.core.words import decided, declined
-from events.generated.records import Body, Constraint, ScalingDecided
+from projections.scaling.row import ScalingRow
 
 HOUR_MS = 3_600_000
 BUDGET = 12
@@ -47,7 +47,7 @@ AGAIN = 10
 """Intervals after which a size that is only shown is shown again, if it has changed."""
 
 
-def act(row: Scale, looked: Looked, facts: Facts, now_ms: int) -> Iterator[Body]:
+def act(row: ScalingRow, looked: EvaluatedJob, facts: Facts, now_ms: int) -> Iterator[Body]:
     """What comes of a look: one record at most, none where nothing has changed."""
     verdict = looked.verdict
     if verdict.size is not None and _floored(verdict.size, facts) != facts.size:
@@ -66,7 +66,7 @@ def act(row: Scale, looked: Looked, facts: Facts, now_ms: int) -> Iterator[Body]
         yield from _tell(row, verdict, facts, now_ms, reason=reason, constraints=grant)
 
 
-def moved(row: Scale, verdict: Verdict) -> str:
+def moved(row: ScalingRow, verdict: ScalingVerdict) -> str:
     """What a person has to do about a task whose machine is slow: no record moves a single task."""
     heard = row.learnt.rounds.heard.get(verdict.task or 0)
     container = heard.container if heard is not None and heard.container else "CONTAINER"
@@ -78,8 +78,8 @@ def moved(row: Scale, verdict: Verdict) -> str:
 
 
 def _tell(
-    row: Scale,
-    verdict: Verdict,
+    row: ScalingRow,
+    verdict: ScalingVerdict,
     facts: Facts,
     now_ms: int,
     *,
@@ -107,11 +107,11 @@ def _tell(
 # --- another size
 
 
-def _floored(size: Size, facts: Facts) -> Size:
+def _floored(size: JobSize, facts: Facts) -> JobSize:
     return size._replace(memory_mb=max(size.memory_mb, facts.memory_least))
 
 
-def _resize(row: Scale, looked: Looked, facts: Facts, now_ms: int) -> Iterator[Body]:
+def _resize(row: ScalingRow, looked: EvaluatedJob, facts: Facts, now_ms: int) -> Iterator[Body]:
     verdict, have = looked.verdict, facts.size
     assert verdict.size is not None, "who asks for a size has one"
     wanted = _floored(verdict.size, facts)
@@ -152,13 +152,13 @@ def _resize(row: Scale, looked: Looked, facts: Facts, now_ms: int) -> Iterator[B
     yield decided(row, looked, facts, asked, now_ms, tasks=size.tasks, constraints=constraints)
 
 
-def _by_oncall(wanted: Size, size: Size) -> tuple[Constraint, ...]:
+def _by_oncall(wanted: JobSize, size: JobSize) -> tuple[Constraint, ...]:
     if wanted == size:
         return ()
     return (_changed("oncall", wanted, size, f"people have set {_keys(wanted, size)}"),)
 
 
-def _keys(wanted: Size, size: Size) -> str:
+def _keys(wanted: JobSize, size: JobSize) -> str:
     """What differs, as a config names it."""
     return ", ".join(sorted(differing(wanted, size)))
 
@@ -166,7 +166,7 @@ def _keys(wanted: Size, size: Size) -> str:
 _OTHER = ("threads of each task", "cores of each task", "MiB of each task")
 
 
-def _changed(name: str, before: Size, after: Size, note: str) -> Constraint:
+def _changed(name: str, before: JobSize, after: JobSize, note: str) -> Constraint:
     """By the number of tasks; where it leaves that alone, by the first number that it changes."""
     if before.tasks == after.tasks:
         for unit, was, now in zip(_OTHER, before[1:], after[1:], strict=True):
@@ -175,7 +175,7 @@ def _changed(name: str, before: Size, after: Size, note: str) -> Constraint:
     return Constraint(name, float(before.tasks), float(after.tasks), note)
 
 
-def _worse(verdict: Verdict, wanted: Size, size: Size, have: Size) -> bool:
+def _worse(verdict: ScalingVerdict, wanted: JobSize, size: JobSize, have: JobSize) -> bool:
     """A part of a change may be the opposite of it: more and smaller tasks, without the more."""
     if size == wanted:
         return False
@@ -185,7 +185,9 @@ def _worse(verdict: Verdict, wanted: Size, size: Size, have: Size) -> bool:
     )
 
 
-def _waits(row: Scale, verdict: Verdict, facts: Facts, now_ms: int) -> tuple[str, str, int] | None:
+def _waits(
+    row: ScalingRow, verdict: ScalingVerdict, facts: Facts, now_ms: int
+) -> tuple[str, str, int] | None:
     """Why a change is not made at this moment: code, sentence, and until when."""
     newest = row.learnt.known.seen.newest
     late = newest is not None and newest.lag_s is not None and newest.lag_s > facts.slo_s
@@ -194,7 +196,7 @@ def _waits(row: Scale, verdict: Verdict, facts: Facts, now_ms: int) -> tuple[str
     if len(spent) >= most:
         said = f"the job was changed {len(spent)} times within the hour, and {most} are allowed"
         return "budget", said, spent[-most] + HOUR_MS
-    if verdict.action in {SCALE_DOWN, MEMORY_DOWN} and facts.policy == Ours.name:
+    if verdict.action in {SCALE_DOWN, MEMORY_DOWN} and facts.policy == Turbine.name:
         turn_ms = turn(row.name, facts.interval_ms, now_ms)
         if turn_ms > now_ms:
             said = "jobs take turns in being made smaller, so that few of them restart at once"
@@ -209,7 +211,7 @@ def turn(name: str, interval_ms: int, now_ms: int) -> int:
     return now_ms if at % TURNS == own else (at + (own - at) % TURNS) * interval_ms
 
 
-def _shown(row: Scale, verdict: Verdict, tasks: int, facts: Facts, now_ms: int) -> bool:
+def _shown(row: ScalingRow, verdict: ScalingVerdict, tasks: int, facts: Facts, now_ms: int) -> bool:
     """Was it shown already, in a mode in which nothing comes of it?"""
     told = row.told
     same = (told.action, told.reason, told.diagnosis) == (
@@ -221,7 +223,7 @@ def _shown(row: Scale, verdict: Verdict, tasks: int, facts: Facts, now_ms: int) 
 
 
 def granted(
-    row: Scale, looked: Looked, facts: Facts, size: Size, now_ms: int
+    row: ScalingRow, looked: EvaluatedJob, facts: Facts, size: JobSize, now_ms: int
 ) -> tuple[Constraint, ...]:
     """What the tier's want of room has made of the number of tasks."""
     if looked.job.granted is None:
@@ -236,7 +238,7 @@ def granted(
 # --- another sharing of its input
 
 
-def _rebalance(row: Scale, looked: Looked, facts: Facts, now_ms: int) -> Iterator[Body]:
+def _rebalance(row: ScalingRow, looked: EvaluatedJob, facts: Facts, now_ms: int) -> Iterator[Body]:
     verdict = looked.verdict
     if ASSIGNMENT in row.config.oncall or TASKS in row.config.oncall:
         said = "people have set tasks or assignment: it is theirs until they clear it"

@@ -9,9 +9,9 @@ from __future__ import annotations
 import heapq
 from typing import NamedTuple
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.rounds import Rounds
-from components.auto_scaler.core.splits import Share, shares
+from projections.scaling.facts import Facts
+from projections.scaling.rounds import Rounds
+from projections.scaling.splits import PartitionShare, shares
 
 BETTER = 0.9
 """Of the load of the busiest task that it must come down to: less is not worth a restart."""
@@ -20,7 +20,7 @@ PLACES_MOST = 1_000
 PLACES_CHARS = 48 * 1024
 
 
-class Sharing(NamedTuple):
+class Reassignment(NamedTuple):
     """A better assignment, or the reason why there is none."""
 
     assignment: tuple[tuple[str, ...], ...] = ()
@@ -30,25 +30,25 @@ class Sharing(NamedTuple):
     explanation: str = ""
 
 
-def shared(rounds: Rounds, facts: Facts) -> Sharing:
+def shared(rounds: Rounds, facts: Facts) -> Reassignment:
     """For the tasks that there are, by what came to each partition of late."""
     loads = _loads(rounds)
     tasks = facts.size.tasks
     if loads is None or len(loads) != rounds.tasks or rounds.tasks != tasks:
         said = "nobody knows how much comes to each partition"
-        return Sharing(reason="rates-unknown", explanation=said)
+        return Reassignment(reason="rates-unknown", explanation=said)
     ones = [(rate, place) for load in loads.values() for place, rate in load.items()]
     whole = sum(count or 0 for _, count in facts.inputs)
     if facts.partitions is not None and len(ones) != whole:
         said = f"of {whole} partitions {len(ones)} are known"
-        return Sharing(reason="rates-unknown", explanation=said)
+        return Reassignment(reason="rates-unknown", explanation=said)
     groups = _by_number(ones)
     if len(groups) <= tasks:
         said = f"each of the {tasks} tasks has a partition of its own: none can be given away"
-        return Sharing(reason="partition-alone", explanation=said)
+        return Reassignment(reason="partition-alone", explanation=said)
     if len(ones) > PLACES_MOST or sum(len(place) for _, place in ones) > PLACES_CHARS:
         said = f"an assignment of {len(ones)} partitions is more than a config holds"
-        return Sharing(reason="too-many-partitions", explanation=said)
+        return Reassignment(reason="too-many-partitions", explanation=said)
     return _judged(_spread(groups, tasks), loads)
 
 
@@ -78,7 +78,7 @@ def _loads(rounds: Rounds) -> dict[int, dict[str, float]] | None:
     return loads
 
 
-def place_of(one: Share) -> str:
+def place_of(one: PartitionShare) -> str:
     """As a config names it."""
     return f"{one.topic}/{one.partition}"
 
@@ -94,7 +94,9 @@ def _spread(ones: list[tuple[float, tuple[str, ...]]], tasks: int) -> list[tuple
     return given
 
 
-def _judged(given: list[tuple[float, list[str]]], loads: dict[int, dict[str, float]]) -> Sharing:
+def _judged(
+    given: list[tuple[float, list[str]]], loads: dict[int, dict[str, float]]
+) -> Reassignment:
     before = max(sum(own.values()) for own in loads.values())
     after = max(load for load, _ in given)
     if after > BETTER * before:
@@ -102,5 +104,5 @@ def _judged(given: list[tuple[float, list[str]]], loads: dict[int, dict[str, flo
             f"the busiest task gets {before:.0f} records/s, and no other sharing of whole"
             f" partitions brings that below {after:.0f}"
         )
-        return Sharing((), before, after, "no-better-sharing", said)
-    return Sharing(tuple(tuple(sorted(places)) for _, places in given), before, after)
+        return Reassignment((), before, after, "no-better-sharing", said)
+    return Reassignment(tuple(tuple(sorted(places)) for _, places in given), before, after)

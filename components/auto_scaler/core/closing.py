@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from components.auto_scaler.core.evaluation import blind, outcome
-from components.auto_scaler.core.facts import Facts, change_to, keys_of
-from components.auto_scaler.core.row import Change, Scale
-from components.auto_scaler.core.verdict import REVERT, SCALE_DOWN, SCALE_UP, Size, Verdict
+from components.auto_scaler.core.verdict import ScalingVerdict
 from components.auto_scaler.core.words import given_up, named, reverted, verified
 from events.generated.records import Body
 from events.job_config.strict_json import canonical_json
+from projections.scaling.actions import (
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+    JobSize,
+)
+from projections.scaling.facts import Facts, change_to, keys_of
+from projections.scaling.row import OpenProposal, ScalingRow
 
 SEEN = 3
 """Intervals in effect before a change is judged, however late it came into effect."""
 
 
-def close(row: Scale, now_ms: int) -> Iterator[Body]:
+def close(row: ScalingRow, now_ms: int) -> Iterator[Body]:
     """What became of the change that is open, as far as that is known."""
     change, facts = row.change, row.config.facts
     if change is None:
@@ -40,7 +46,7 @@ def close(row: Scale, now_ms: int) -> Iterator[Body]:
         yield from _judged(row, change, facts, now_ms)
 
 
-def due_ms(row: Scale) -> int | None:
+def due_ms(row: ScalingRow) -> int | None:
     """When the open change can be held against what was expected of it; None where none is."""
     change, facts = row.change, row.config.facts
     if change is None or facts is None or change.verify_ms is None or change.effect_ms is None:
@@ -48,7 +54,7 @@ def due_ms(row: Scale) -> int | None:
     return max(change.verify_ms, change.effect_ms + SEEN * facts.interval_ms)
 
 
-def _judged(row: Scale, change: Change, facts: Facts, now_ms: int) -> Iterator[Body]:
+def _judged(row: ScalingRow, change: OpenProposal, facts: Facts, now_ms: int) -> Iterator[Body]:
     verdict = outcome(row, facts, now_ms)
     if verdict is not None and verdict.action == REVERT:
         yield _taken_back(row, change, verdict, now_ms)
@@ -58,7 +64,7 @@ def _judged(row: Scale, change: Change, facts: Facts, now_ms: int) -> Iterator[B
         yield _by_lag(row, change, facts, now_ms)
 
 
-def _by_lag(row: Scale, change: Change, facts: Facts, now_ms: int) -> Body:
+def _by_lag(row: ScalingRow, change: OpenProposal, facts: Facts, now_ms: int) -> Body:
     """What was not to bring more is right if the job keeps its promise with it."""
     newest = row.learnt.known.seen.newest
     late_s = None if newest is None else newest.lag_s
@@ -67,10 +73,12 @@ def _by_lag(row: Scale, change: Change, facts: Facts, now_ms: int) -> Body:
         said = f"it is in effect; the lag is {known}, and {facts.slo_s:.0f} s are allowed"
         return verified(row, change, said)
     said = f"the job lags {late_s:.0f} s with it, and {facts.slo_s:.0f} s are allowed"
-    return _taken_back(row, change, Verdict(REVERT, "lag", change.diagnosis, said), now_ms)
+    return _taken_back(row, change, ScalingVerdict(REVERT, "lag", change.diagnosis, said), now_ms)
 
 
-def _taken_back(row: Scale, change: Change, verdict: Verdict, now_ms: int) -> Body:
+def _taken_back(
+    row: ScalingRow, change: OpenProposal, verdict: ScalingVerdict, now_ms: int
+) -> Body:
     """The proposal of the size before, unless people have their say in it by now."""
     have = row.size or change.wanted
     back = canonical_json(change_to(change.before, have))
@@ -85,7 +93,7 @@ def _taken_back(row: Scale, change: Change, verdict: Verdict, now_ms: int) -> Bo
 # --- the next change comes before the outcome of the last
 
 
-def overtaken(row: Scale, verdict: Verdict, facts: Facts) -> Body:
+def overtaken(row: ScalingRow, verdict: ScalingVerdict, facts: Facts) -> Body:
     """The end of a change that had not its time, as another one follows it at once."""
     change = row.change
     assert change is not None, "nothing else is overtaken"
@@ -99,6 +107,6 @@ def overtaken(row: Scale, verdict: Verdict, facts: Facts) -> Body:
     return verified(row, change, said)
 
 
-def threads(size: Size) -> int:
-    """Of all tasks."""
+def threads(size: JobSize) -> int:
+    """The number of threads of all tasks."""
     return size.tasks * size.threads

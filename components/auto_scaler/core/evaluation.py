@@ -14,50 +14,58 @@ from functools import lru_cache
 from math import isfinite, isnan
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.policies.demand import usual
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.policies.shapes import reads
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.ring import minutes
-from components.auto_scaler.core.row import Days, Scale
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Profile
-from components.auto_scaler.core.verdict import Verdict, stay
+from components.auto_scaler.core.catalogue import BadPolicy, logic_of, policy_of
+from components.auto_scaler.core.policies.turbine.demand import usual
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.policies.turbine.shapes import reads
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import ScalingVerdict, stay, trouble_with
+from events.job_config.policies.table import BUILT_IN
+from projections.scaling.facts import Facts
+from projections.scaling.model import JobModel
+from projections.scaling.ring import minutes
+from projections.scaling.row import Days, ScalingRow
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Profile
 
 OLD = 2
 """Intervals after which a newest minute is none."""
+POLICY_LOGIC = "policy_logic"
+"""In the evidence of decisions by a policy that is not of Turbine: its name and version."""
 
 
-class Looked(NamedTuple):
+class NoVerdict(ValueError):
+    """What a policy answered that no record can hold; the sentence says why."""
+
+
+class EvaluatedJob(NamedTuple):
     """A verdict on a job."""
 
-    verdict: Verdict
-    job: Job
+    verdict: ScalingVerdict
+    job: JobFacts
 
 
 @lru_cache(maxsize=4_096)  # as many kinds of settings are in force at once, at the very most
-def made(name: str, settings_json: str, interval_ms: int) -> Policy[Any]:
-    """A job's policy; the config was checked when it was accepted."""
+def made(name: str, settings_json: str, interval_ms: int) -> ScalingPolicy[Any]:
+    """A job's policy; the config was checked when it was accepted. BadPolicy where it was accepted
+    by an installation with other policies."""
     return policy_of(name, json.loads(settings_json)).paced(interval_ms)
 
 
-def looked(row: Scale, facts: Facts, now_ms: int) -> Looked:
+def looked(row: ScalingRow, facts: Facts, now_ms: int) -> EvaluatedJob:
     """What the job's policy says of it now."""
     job = job_of(row, facts, now_ms)
-    return Looked(_verdict(row, facts, job, now_ms), job)
+    return EvaluatedJob(_verdict(row, facts, job, now_ms), job)
 
 
-def unlimited(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
+def unlimited(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> ScalingVerdict:
     """What it would say if the tier had room without end."""
     return _verdict(row, facts, job._replace(granted=None), now_ms)
 
 
-def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
+def job_of(row: ScalingRow, facts: Facts, now_ms: int) -> JobFacts:
     """The job as policies see it."""
     size, grant = facts.size, row.grant
-    return Job(
+    return JobFacts(
         row.name,
         size.tasks,
         size.threads,
@@ -72,39 +80,56 @@ def job_of(row: Scale, facts: Facts, now_ms: int) -> Job:
     )
 
 
-def outcome(row: Scale, facts: Facts, now_ms: int) -> Verdict | None:
+def outcome(row: ScalingRow, facts: Facts, now_ms: int) -> ScalingVerdict | None:
     """Whether the policy's last change helped; None where that cannot be told yet."""
-    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
-    if not isinstance(policy, Ours):
+    if facts.policy != Turbine.name:
         return None
+    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
     return policy.outcome(_memory(row), job_of(row, facts, now_ms), now_ms)
 
 
-def blind(row: Scale, facts: Facts, now_ms: int) -> bool:
+def blind(row: ScalingRow, facts: Facts, now_ms: int) -> bool:
     """Is there no minute that is new enough?"""
     newest = row.learnt.known.seen.newest
     return newest is None or now_ms - newest.at_ms > OLD * facts.interval_ms
 
 
-def _memory(row: Scale) -> Known:
+def _memory(row: ScalingRow) -> JobModel:
     return row.learnt.known._replace(done=row.done)
 
 
-def _verdict(row: Scale, facts: Facts, job: Job, now_ms: int) -> Verdict:
-    policy = made(facts.policy, facts.settings_json, facts.interval_ms)
-    if isinstance(policy, Ours):
-        return policy.look(_memory(row), job, profile_of(row.days), now_ms)[1]
+def _verdict(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> ScalingVerdict:
+    key = (facts.policy, facts.settings_json, facts.interval_ms)
+    if facts.policy == Turbine.name:
+        return made(*key).look(_memory(row), job, profile_of(row.days), now_ms)[1]
     if blind(row, facts, now_ms):
         return stay("no minute of the job is new enough", "blind", "metrics-missing")
-    key = (facts.policy, facts.settings_json, facts.interval_ms)
-    return replayed(key, row.learnt.ring, job, row.days)
+    if facts.policy in BUILT_IN:
+        return replayed(key, row.learnt.ring, job, row.days)
+    return _installed(key, row.learnt.ring, job, row.days)
+
+
+def _installed(key: tuple[str, str, int], ring: bytes, job: JobFacts, days: Days) -> ScalingVerdict:
+    """What a policy that is not of Turbine says. Its faults are those of its jobs alone: a worker
+    that ended by one would leave all others without a scaler."""
+    try:
+        return replayed(key, ring, job, days)
+    except BadPolicy as bad:
+        said = f"{bad}; install it where the auto scaler runs, or choose another policy"
+        return stay(said, "blind", "policy-missing")
+    except NoVerdict as bad:
+        wrong = str(bad)
+    except Exception as error:  # noqa: BLE001 - somebody else's code may raise anything
+        wrong = f"it raised {type(error).__name__}"
+    said = f"policy {key[0]} failed: {wrong}; mend it, or choose another policy"
+    return stay(said, "blind", "policy-failed")
 
 
 # --- policies that remember each look
 
 
 @lru_cache(maxsize=256)
-def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Verdict:
+def replayed(key: tuple[str, str, int], ring: bytes, job: JobFacts, days: Days) -> ScalingVerdict:
     """What the policy said last, had it looked at all minutes that are kept."""
     interval_ms = key[2]
     policy = made(*key)
@@ -118,6 +143,8 @@ def replayed(key: tuple[str, str, int], ring: bytes, job: Job, days: Days) -> Ve
         if minute.at_ms // policy.every_ms != turn:
             turn = minute.at_ms // policy.every_ms
             memory, verdict = policy.decide(memory, of, profile, minute.at_ms)
+    if key[0] not in BUILT_IN and (wrong := trouble_with(verdict)):
+        raise NoVerdict(wrong)
     return _unpaced(verdict, interval_ms)
 
 
@@ -133,7 +160,7 @@ def _paced(minute: Minute, interval_ms: int) -> Minute:
     )
 
 
-def _unpaced(verdict: Verdict, interval_ms: int) -> Verdict:
+def _unpaced(verdict: ScalingVerdict, interval_ms: int) -> ScalingVerdict:
     """By the log's clock again."""
     expects, until_ms = verdict.expects, verdict.until_ms
     if expects is not None:
@@ -161,7 +188,7 @@ def _numbers(packed: bytes) -> tuple[float | None, ...]:
 # --- what mattered
 
 
-def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
+def evidence_of(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> dict[str, Any]:
     """The numbers that a verdict is made of; what is unknown is left out."""
     newest = row.learnt.known.seen.newest
     told: dict[str, Any] = {
@@ -180,17 +207,19 @@ def evidence_of(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, An
             for name, value in newest._asdict().items()
             if name != "parts" and value is not None
         }
-    if facts.policy == Ours.name:
+    if facts.policy == Turbine.name:
         told |= _of_ours(row, facts, job, now_ms)
     else:
         told["minutes"] = len(list(minutes(row.learnt.ring)))
+    if facts.policy not in BUILT_IN:  # of those, the component's own logic says which it was
+        told[POLICY_LOGIC] = logic_of(facts.policy) or None
     found: dict[str, Any] = finite(told)
     return found
 
 
-def _of_ours(row: Scale, facts: Facts, job: Job, now_ms: int) -> dict[str, Any]:
-    known, policy = row.learnt.known, made(Ours.name, facts.settings_json, facts.interval_ms)
-    assert isinstance(policy, Ours), "the name says so"
+def _of_ours(row: ScalingRow, facts: Facts, job: JobFacts, now_ms: int) -> dict[str, Any]:
+    known, policy = row.learnt.known, made(Turbine.name, facts.settings_json, facts.interval_ms)
+    assert isinstance(policy, Turbine), "the name says so"
     told: dict[str, Any] = {"restart_s": known.restart_s, "lag_records": known.lag}
     if known.curve.known:
         told["capacity"] = {

@@ -5,26 +5,29 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.auto_scaler.core.fold import fold as fold_now
-from components.auto_scaler.core.policies.causes import SATURATED, Seen
-from components.auto_scaler.core.policies.ours_learning import BOUNDS
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import Minute
 from components.auto_scaler.decide import component as newest
 from events.wire.codec import Read
+from projections.scaling.fold import fold as fold_now
+from projections.scaling.model import BOUNDS
+from projections.scaling.newest import (
+    SATURATED,
+    CauseSigns,
+)
+from projections.scaling.row import ScalingRow
+from projections.scaling.seen import Minute
 
 
-def watched(before: Seen, minute: Minute, share: float | None) -> tuple[Seen, bool]:
+def watched(before: CauseSigns, minute: Minute, share: float | None) -> tuple[CauseSigns, bool]:
     """What was kept of a minute then."""
     last = before.newest
     same = last is not None and minute.rate > 0 and minute[1:9] == last[1:9]
     less = share is not None and share < BOUNDS.slow
     slow = less and (minute.busy or 0.0) >= SATURATED
-    seen = Seen(minute, before.same + 1 if same else 0, before.slow + 1 if slow else 0)
+    seen = CauseSigns(minute, before.same + 1 if same else 0, before.slow + 1 if slow else 0)
     return seen, not less
 
 
-def fold(row: Scale | None, read: Read) -> Scale:
+def fold(row: ScalingRow | None, read: Read) -> ScalingRow:
     """The row as it was then."""
     return fold_now(row, read, watched)
 

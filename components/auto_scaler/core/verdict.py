@@ -7,21 +7,11 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from events.generated.records import Alternative, Constraint
+from projections.scaling.actions import ACTIONS, STAY, JobSize
+from projections.scaling.decision_memory import PastDecision
 
-STAY = "stay"
-SCALE_UP, SCALE_DOWN = "scale-up", "scale-down"
-MEMORY_UP, MEMORY_DOWN = "memory-up", "memory-down"
-REBALANCE, MOVE, ALERT, REVERT = "rebalance", "move", "alert", "revert"
-VERIFIED = "verified"
-
-
-class Size(NamedTuple):
-    """Of a job: tasks, and what each of them has."""
-
-    tasks: int
-    threads: int
-    cpu_cores: float
-    memory_mb: int
+COUNT_MOST = 2**31
+"""Of a record's counts."""
 
 
 class Expectation(NamedTuple):
@@ -33,7 +23,7 @@ class Expectation(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ScalingVerdict:
     """Of one look at one job."""
 
     action: str
@@ -41,7 +31,7 @@ class Verdict:
     diagnosis: str  # the cause that was found; "" for none
     explanation: str  # one sentence
     raw: int = 0  # tasks before any constraint
-    size: Size | None = None  # None: as it is
+    size: JobSize | None = None  # None: as it is
     constraints: tuple[Constraint, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     expects: Expectation | None = None
@@ -55,9 +45,45 @@ class Verdict:
         return self.size is not None
 
 
-def stay(explanation: str, symptom: str = "", diagnosis: str = "", **more: object) -> Verdict:
+def stay(
+    explanation: str, symptom: str = "", diagnosis: str = "", **more: object
+) -> ScalingVerdict:
     """Nothing is done, and why."""
-    return Verdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
+    return ScalingVerdict(STAY, symptom, diagnosis, explanation, **more)  # type: ignore[arg-type]  # fields of a verdict
+
+
+def trouble_with(verdict: object) -> str:
+    """What no record can hold of a verdict, or no job be; "" for nothing."""
+    if not isinstance(verdict, ScalingVerdict):
+        return f"it answered with {type(verdict).__name__}, and not with a ScalingVerdict"
+    texts = (verdict.action, verdict.symptom, verdict.diagnosis, verdict.explanation)
+    if not all(isinstance(one, str) for one in texts) or verdict.action not in ACTIONS:
+        return "its verdict needs a known action, and texts for symptom, diagnosis, explanation"
+    size = () if verdict.size is None else (*verdict.size[:2], verdict.size[3])
+    if not all(type(one) is int and 0 < one < COUNT_MOST for one in size):
+        return "the tasks, threads and MiB of its size have to be whole numbers above 0"
+    if type(verdict.raw) is not int:
+        return "its raw number of tasks has to be whole"
+    times = (verdict.until_ms, verdict.task, verdict.expects and verdict.expects.by_ms)
+    if not all(one is None or type(one) is int for one in times):
+        return "its times and its task have to be whole numbers"
+    if verdict.size is not None and not 0 < verdict.size.cpu_cores < COUNT_MOST:
+        return "its cores of a task have to be above 0"
+    return ""
+
+
+def deed_of(verdict: ScalingVerdict) -> PastDecision:
+    """What counts of a verdict."""
+    expects = verdict.expects
+    return PastDecision(
+        verdict.action,
+        verdict.diagnosis,
+        verdict.acts,
+        verdict.until_ms,
+        None if expects is None else expects.by_ms,
+        verdict.reads,
+        None if expects is None else expects.rate,
+    )
 
 
 class Clamped(NamedTuple):

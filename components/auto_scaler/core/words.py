@@ -5,19 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from components.auto_scaler.core.evaluation import Looked, evidence_of, finite, job_of
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import (
-    ADVICE,
-    HOT_ALERT,
-    MEMORY_ALERT,
-    SLOW_ALERT,
-    STRAGGLER_ALERT,
-    STUCK_ALERT,
-    Change,
-    Scale,
-)
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.evaluation import EvaluatedJob, evidence_of, finite, job_of
+from components.auto_scaler.core.verdict import ScalingVerdict
 from events.generated.records import (
     AlertCleared,
     AlertRaised,
@@ -29,6 +18,17 @@ from events.generated.records import (
     Severity,
 )
 from events.job_config.strict_json import canonical_json
+from projections.scaling.facts import Facts
+from projections.scaling.row import (
+    ADVICE,
+    HOT_ALERT,
+    MEMORY_ALERT,
+    SLOW_ALERT,
+    STRAGGLER_ALERT,
+    STUCK_ALERT,
+    OpenProposal,
+    ScalingRow,
+)
 from turbine_client.identity import change_id
 
 PATIENCE_MS = 60_000
@@ -49,7 +49,7 @@ ALERT_OF = {
 SEVERITY: dict[str, Severity] = {ADVICE: "info", STUCK_ALERT: "critical"}
 
 
-def named(row: Scale, set_json: str, clear: tuple[str, ...], now_ms: int) -> str:
+def named(row: ScalingRow, set_json: str, clear: tuple[str, ...], now_ms: int) -> str:
     """The id of a proposal: who asks for the same at the same version asks once."""
     said = hashlib.sha256(canonical_json([set_json, list(clear)]).encode()).hexdigest()[:12]
     version = row.config.versions.scaler
@@ -57,8 +57,8 @@ def named(row: Scale, set_json: str, clear: tuple[str, ...], now_ms: int) -> str
 
 
 def decided(
-    row: Scale,
-    looked: Looked,
+    row: ScalingRow,
+    looked: EvaluatedJob,
     facts: Facts,
     asked: tuple[dict[str, Any], tuple[str, ...]],
     now_ms: int,
@@ -95,8 +95,8 @@ def decided(
 
 
 def declined(
-    row: Scale,
-    verdict: Verdict,
+    row: ScalingRow,
+    verdict: ScalingVerdict,
     facts: Facts,
     now_ms: int,
     *,
@@ -124,7 +124,9 @@ def declined(
     )
 
 
-def given_up(row: Scale, change: Change, reason: str, explanation: str) -> ScalingDeclined:
+def given_up(
+    row: ScalingRow, change: OpenProposal, reason: str, explanation: str
+) -> ScalingDeclined:
     """A proposal, or the outcome of one, is waited for no more."""
     evidence = canonical_json({"decided_ms": change.decided_ms, "tasks": change.wanted.tasks})
     return ScalingDeclined(
@@ -139,20 +141,24 @@ def given_up(row: Scale, change: Change, reason: str, explanation: str) -> Scali
     )
 
 
-def verified(row: Scale, change: Change, explanation: str) -> ScalingVerified:
+def verified(row: ScalingRow, change: OpenProposal, explanation: str) -> ScalingVerified:
     """The change did what it was to do."""
     return ScalingVerified(row.name, change.id, explanation, _measures(row, change, {}))
 
 
 def reverted(
-    row: Scale, change: Change, explanation: str, back: str | None, until_ms: int | None = None
+    row: ScalingRow,
+    change: OpenProposal,
+    explanation: str,
+    back: str | None,
+    until_ms: int | None = None,
 ) -> ScalingReverted:
     """The change did not help."""
     measures = _measures(row, change, {"held_until_ms": until_ms})
     return ScalingReverted(row.name, change.id, explanation, measures, back)
 
 
-def _measures(row: Scale, change: Change, more: dict[str, Any]) -> str:
+def _measures(row: ScalingRow, change: OpenProposal, more: dict[str, Any]) -> str:
     newest, opened = row.learnt.known.seen.newest, row.done.open
     told = {
         "before": change.before._asdict(),
@@ -168,8 +174,8 @@ def _measures(row: Scale, change: Change, more: dict[str, Any]) -> str:
     return canonical_json(finite(told))
 
 
-def raised(row: Scale, alert: str, cause: str, details: dict[str, Any]) -> AlertRaised:
-    """Somebody has to know."""
+def raised(row: ScalingRow, alert: str, cause: str, details: dict[str, Any]) -> AlertRaised:
+    """An alert about the job, with its severity and its runbook."""
     return AlertRaised(
         subject=row.name,
         alert=alert,
@@ -180,6 +186,6 @@ def raised(row: Scale, alert: str, cause: str, details: dict[str, Any]) -> Alert
     )
 
 
-def cleared(row: Scale, alert: str, explanation: str) -> AlertCleared:
-    """It is over."""
+def cleared(row: ScalingRow, alert: str, explanation: str) -> AlertCleared:
+    """The end of an alert about the job, and why."""
     return AlertCleared(subject=row.name, alert=alert, explanation=explanation)

@@ -10,9 +10,9 @@ from collections.abc import Iterator
 
 from components.capacity_manager.core.levels import levels_of, share_of
 from events.generated.records import Body, CapacityBorrowed, CapacityLent
-from projections.amounts import NOTHING, Amounts, minus, plus, total
-from projections.capacity import PLENTY, SHORT, TIGHT, Capacity, Loan, room_of
-from projections.lives import Life
+from projections.capacity import PLENTY, SHORT, TIGHT, Capacity, TierLoan, room_of
+from projections.liveness import Life
+from projections.resource_sums import NOTHING, Amounts, minus, plus, total
 
 CONTAINERS_MOST = 100
 """In one loan. What is still missing is lent with the next one."""
@@ -37,7 +37,7 @@ def lend(row: Capacity, now_ms: int) -> Iterator[Body]:
         yield from _lent(row, now_ms)
 
 
-def _over(row: Capacity, loan: Loan) -> str:
+def _over(row: Capacity, loan: TierLoan) -> str:
     """Why the loan is to end now; "" where it goes on."""
     if loan.offered:
         return f"tier {loan.borrower} gives them back"
@@ -46,7 +46,7 @@ def _over(row: Capacity, loan: Loan) -> str:
     return ""
 
 
-def _spared(row: Capacity, loan: Loan, now_ms: int) -> bool:
+def _spared(row: Capacity, loan: TierLoan, now_ms: int) -> bool:
     """Would the borrower still have plenty without the containers?"""
     if row.said is None or row.said.state != PLENTY:
         return False

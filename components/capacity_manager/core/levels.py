@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from projections.amounts import (
+from projections.capacity import PLENTY, SHORT, TIGHT, UNKNOWN, Capacity
+from projections.loads import RESOURCES
+from projections.resource_sums import (
     NOTHING,
     Amounts,
     minus,
@@ -15,8 +17,6 @@ from projections.amounts import (
     times,
     total,
 )
-from projections.capacity import PLENTY, SHORT, TIGHT, UNKNOWN, Capacity
-from projections.loads import RESOURCES
 
 
 class Levels(NamedTuple):

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from components.capacity_manager.core.levels import Levels, levels_of
 from events.generated.records import CapacityReported, ResourceUse
-from projections.amounts import Amounts, most, spoken
-from projections.capacity import Capacity, Said
+from projections.capacity import Capacity, TierReport
 from projections.loads import RESOURCES
+from projections.resource_sums import Amounts, most, spoken
 
 STEP = 20
 """One part in so many of the capacity is a change worth telling."""
@@ -30,7 +30,7 @@ def report(row: Capacity, now_ms: int) -> Iterator[CapacityReported]:
         yield _told(row, levels, waiting, columns)
 
 
-def _moved(said: Said, columns: tuple[Amounts, ...]) -> bool:
+def _moved(said: TierReport, columns: tuple[Amounts, ...]) -> bool:
     """Of a resource that no container names, nothing is worth telling."""
     there = most(said.numbers[0], columns[0])
     return any(

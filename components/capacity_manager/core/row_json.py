@@ -7,10 +7,20 @@ from typing import Any
 
 from immutables import Map
 
-from projections.capacity import Capacity, Demand, Loan, Moving, Neighbour, Owed, Said, Stopped, Use
+from projections.capacity import (
+    Capacity,
+    ContainerUse,
+    Demand,
+    Moving,
+    Neighbour,
+    OwedEffect,
+    Stopped,
+    TierLoan,
+    TierReport,
+)
 from projections.ingress import dump_ingress, load_ingress
-from projections.lives import Life
-from projections.settings import Placing, Sharing
+from projections.liveness import Life
+from projections.settings import Placing, SharingSettings
 
 
 def dump(row: Capacity) -> object:
@@ -24,7 +34,7 @@ def dump(row: Capacity) -> object:
 
 
 def load(plain: Any) -> Capacity:
-    """What `dump` wrote."""
+    """The row that `dump` made plain."""
     return Capacity(**{name: _LOADS.get(name, _same)(value) for name, value in plain.items()})
 
 
@@ -46,18 +56,18 @@ def _same(plain: Any) -> Any:
 
 
 _LOADS: dict[str, Callable[[Any], Any]] = {
-    "sharing": _of(Sharing),
+    "sharing": _of(SharingSettings),
     "ingress": lambda plain: Map({key: load_ingress(one) for key, one in plain.items()}),
     "placing": _of(Placing),
     "lives": _each(_of(Life)),
-    "uses": _each(_of(Use)),
+    "uses": _each(_of(ContainerUse)),
     "jobs": _each(_of(Demand)),
-    "owed": _each(_of(Owed)),
+    "owed": _each(_of(OwedEffect)),
     "preempted": _each(_of(Stopped)),
-    "loans": _each(_of(Loan)),
+    "loans": _each(_of(TierLoan)),
     "moving": _each(_of(Moving)),
     "neighbours": _each(_of(Neighbour)),
-    "said": _of(Said),
+    "said": _of(TierReport),
     **dict.fromkeys(("rooms", "regions"), _each(_tuple)),
     **dict.fromkeys(("capacity", "used", "reserved"), _tuple),
     **dict.fromkeys(

@@ -12,8 +12,8 @@ from itertools import islice
 
 from components.capacity_manager.core.levels import Levels, fits, levels_of, told_share
 from events.generated.records import CapacityShared, JobLimit
-from projections.amounts import minus, times, told
 from projections.capacity import PLENTY, UNKNOWN, Capacity, Demand
+from projections.resource_sums import minus, times, told
 
 LIMITS_MOST = 200
 """In one record. Each owes its job a grant, and no more than so many are said at once."""

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from components.capacity_manager.core.levels import Levels, levels_of, over, share_of, told_over
 from components.capacity_manager.core.sharing import LIMITS_MOST, limit_of, no_limit, rank
 from events.generated.records import JobLimit, JobsPreempted, JobsRestored
-from projections.amounts import NOTHING, Amounts, minus, plus, share, told
 from projections.capacity import SHORT, Capacity, Demand
+from projections.resource_sums import NOTHING, Amounts, minus, plus, share, told
 
 
 def stop_jobs(row: Capacity, now_ms: int) -> Iterator[JobsPreempted]:

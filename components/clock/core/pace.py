@@ -40,7 +40,7 @@ WATCHED = tuple(
 """In which something may go on."""
 
 
-class Pace:
+class TickPace:
     """What one clock knows of where something goes on. Seconds are counted by its own clock."""
 
     def __init__(self, partitions: int, second: int) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.job_service.decide import Rules
+from components.job_service.decide import JobRules
 from components.job_service.decide import component as newest
 from components.job_service.decide import decide as decide_now
 from events.generated.records import Body
@@ -22,7 +22,7 @@ from projections.ingress import CROWDED, FIRST_ROOM
 from projections.jobs import LAYER_KINDS, Job
 from projections.jobs import fold as fold_now
 
-RULES = Rules(
+RULES = JobRules(
     no_room=CROWDED,
     reserved=False,
     absent=lambda *_: None,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from events.generated.records import ConfigChangeProposed
-from projections.jobs import End, Layer
+from projections.jobs import End, LayerState
 
 ENDS_MOST = 16
 """Temporary changes of one layer that still have something to take back: whoever needs more of them
@@ -22,7 +22,7 @@ ENDS_BYTES = 32 * 1024
 
 
 def change_ends(
-    layer: Layer, change: Callable[[str], str], end: tuple[int, str, str] | None = None
+    layer: LayerState, change: Callable[[str], str], end: tuple[int, str, str] | None = None
 ) -> tuple[str, tuple[End, ...]]:
     """The layer after a change, and its ends; a temporary one has an instant, id and author."""
     if end is None:
@@ -77,7 +77,7 @@ def changes_of(ends: Iterable[End]) -> int:
     return sum(1 + len(one.other_ids) for one in ends)
 
 
-def layer_then(layer: Layer, at_ms: int) -> str:
+def layer_then(layer: LayerState, at_ms: int) -> str:
     """What the layer is at an instant, if nothing else is said."""
     passed = [one.config_json for one in layer.ends if one.expires_ms <= at_ms]
     return passed[-1] if passed else layer.config_json

@@ -40,5 +40,5 @@ class Commits:
         }
 
     def done(self, positions: Mapping[At, int]) -> None:
-        """They were committed."""
+        """Notes positions that the broker has accepted."""
         self._done.update(positions)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Generic, TypeVar
 
 from events.generated.records import Body
 from events.topics import BY_SHORT, CLOCK
-from events.wire.codec import Read
+from events.wire.codec import Read, Record
 
 R = TypeVar("R")
 
@@ -52,6 +52,9 @@ class Component(Generic[R]):
     """Rows are kept apart from their chains: large ones that seldom change, while the id of the
     last standing decision does with each. What a fold does not change must be the same object, and
     a chain and its row are kept in one transaction."""
+    doubt: Callable[[R | None, Read, Sequence[Record]], str] = lambda *_: ""
+    """Why a decision that comes out otherwise again is no difference: beside the log it rested on
+    what was installed where it was made. "" for no such reason."""
 
 
 def onlooker(

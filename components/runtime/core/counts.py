@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class Counts:
-    """Since the assignment."""
+    """The records of a partition by what became of them, since it was assigned."""
 
     folded: int = 0
     void: int = 0  # a duplicate, a zombie's, the loser of a race, or impossible

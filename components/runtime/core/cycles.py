@@ -1,6 +1,6 @@
 """Which records that are held back each claim to have known the next one. Pure.
 
-What an author had read was there before it spoke, so honest evidence never runs in a circle. Two
+What an author had read was there before it spoke, so honest evidence never runs in a cycle. Two
 forgeries that name each other's positions would hold their key back for ever.
 """
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from events.wire.codec import Read
 
 
-def circle(early: Mapping[str, Sequence[Read]]) -> list[str]:
+def cycle(early: Mapping[str, Sequence[Read]]) -> list[str]:
     """Places whose first records each claim to have known the next one: none of them can have."""
     waits = {
         place: [

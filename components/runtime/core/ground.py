@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.topics import ALERTS, CLOCK, JOURNAL, OUTCOMES, TIERS
 from turbine_client.identity import RUNBOOK
 
@@ -63,7 +63,7 @@ def outside(at: str, position: int, start: int, end: int) -> str:
     return ""
 
 
-def begin_at(owner: Owner[Any], now: Ground) -> None:
+def begin_at(owner: Stepper[Any], now: Ground) -> None:
     """Where the owner has read nothing it begins with what is there: what has expired before was
     never its own to read."""
     for at in owner.places:

@@ -32,7 +32,7 @@ class _Notes:
         self.offsets, self.times = array("q"), array("q")
 
 
-class Times:
+class ReadProgress:
     """The notes of one owner. `start` is where its reading begins; others read what lies before."""
 
     def __init__(self, start: Mapping[str, int], possible: Possible) -> None:

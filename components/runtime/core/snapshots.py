@@ -19,8 +19,8 @@ from typing import Any, TypeVar
 
 from components.runtime.core.component import Component
 from components.runtime.core.ground import Ground, misfit, remedy_of
-from components.runtime.core.step import Owner
-from components.runtime.core.store import Entry, Keeper, Restored, restore
+from components.runtime.core.step import Stepper
+from components.runtime.core.store import Keeper, Restored, RowEntry, restore
 from events.topics import FACTS_MS
 
 R = TypeVar("R")
@@ -37,7 +37,7 @@ _UNFIT = (AttributeError, KeyError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class SnapshotRecord:
     """One record of the topic: a chunk, or the marker that closes a snapshot."""
 
     key: str
@@ -71,7 +71,7 @@ class Snapshot:
         return hashlib.sha256(self.packed).hexdigest()
 
 
-def keepable(owner: Owner[Any]) -> bool:
+def keepable(owner: Stepper[Any]) -> bool:
     """Is there something new to keep that a later start may go on from?
 
     A frozen row is not kept: the build that can read what froze it needs the row as it was before,
@@ -81,7 +81,7 @@ def keepable(owner: Owner[Any]) -> bool:
     return owner.ready and bool(owner.changed) and not frozen
 
 
-def take(owner: Owner[Any], build: str, log: Mapping[str, str] | None = None) -> Snapshot:
+def take(owner: Stepper[Any], build: str, log: Mapping[str, str] | None = None) -> Snapshot:
     """All that the owner holds, held-back records as bytes; nothing of it counts as changed now."""
     owner.changed.update(owner.held)
     lines: list[bytes] = []
@@ -96,7 +96,7 @@ def restored(component: Component[R], snapshot: Snapshot, build: str) -> Restore
     """What an owner starts from."""
     lines = zlib.decompress(snapshot.packed).split(b"\n")
     pairs = zip(lines[::2], lines[1::2], strict=True)
-    entries = [Entry(json.loads(key), value, _UNCLAIMED) for key, value in pairs]
+    entries = [RowEntry(json.loads(key), value, _UNCLAIMED) for key, value in pairs]
     found = restore(component, entries, build)
     found.log = dict(snapshot.log)
     return found
@@ -118,10 +118,10 @@ class Slots:
         # neither has a use for what the other kept. The one that is gone may have to come back.
         tail = logic.replace("/", "-")
         self.names = (f"a.{tail}", f"b.{tail}")
-        self._pieces: dict[str, Piece] = {}
+        self._pieces: dict[str, SnapshotRecord] = {}
         self._now_ms = 0
 
-    def lay(self, piece: Piece) -> None:
+    def lay(self, piece: SnapshotRecord) -> None:
         """The next record of the topic: the newest of each key counts."""
         self._now_ms = max(self._now_ms, piece.at_ms)
         if piece.value is None:
@@ -129,7 +129,7 @@ class Slots:
         else:
             self._pieces[piece.key] = piece
 
-    def closes(self, piece: Piece) -> bool:
+    def closes(self, piece: SnapshotRecord) -> bool:
         """Is it a marker of this logic?"""
         return piece.value is not None and piece.key in self.names
 
@@ -138,7 +138,7 @@ class Slots:
         found = [one for slot in self.names if (one := self._join(slot)) is not None]
         return sorted(found, key=lambda one: (sum(one.seen.values()), one.offset), reverse=True)
 
-    def cut(self, snapshot: Snapshot) -> Iterator[Piece]:
+    def cut(self, snapshot: Snapshot) -> Iterator[SnapshotRecord]:
         """What is to be written, in this order, so that the snapshot holds."""
         newest = next(iter(self.whole()), None)
         slot = self.names[newest is not None and newest.slot == self.names[0]]
@@ -146,9 +146,9 @@ class Slots:
         starts = range(0, len(packed), size)
         keys = [f"{slot}/{number}" for number in range(len(starts))]
         for key, start in zip(keys, starts, strict=True):
-            yield Piece(key, packed[start : start + size], name)
+            yield SnapshotRecord(key, packed[start : start + size], name)
         for key in self._useless(slot, keys):
-            yield Piece(key, None, name)
+            yield SnapshotRecord(key, None, name)
         marker = {
             "sha256": snapshot.digest,
             "chunks": len(keys),
@@ -157,7 +157,7 @@ class Slots:
             "build": snapshot.build,
             "log": dict(snapshot.log),
         }
-        yield Piece(slot, json.dumps(marker, sort_keys=True).encode(), name)
+        yield SnapshotRecord(slot, json.dumps(marker, sort_keys=True).encode(), name)
 
     def _useless(self, slot: str, keys: Iterable[str]) -> list[str]:
         """Chunks of a longer snapshot that lay in the slot, and what other logics left behind."""

@@ -13,9 +13,9 @@ from events.generated.records import SyncCommitted, TaskSpecsPublished, TierDefi
 from events.topics import ALERTS, BY_SHORT, JOURNAL, OUTCOMES, PUBLISHER, TIERS, place
 from events.wire.codec import Read
 from projections import lists
-from projections.lists import Lists
+from projections.lists import TaskLists
 
-Row = Lists | TierDefined | None
+Row = TaskLists | TierDefined | None
 TOLD = frozenset(kind for topic in (OUTCOMES, ALERTS) for kind in BY_SHORT[topic].records)
 """Kinds that the world gets to see."""
 
@@ -24,7 +24,7 @@ def fold(row: Row, read: Read) -> Row:
     """The same object where the record changes nothing."""
     match read.record.body:
         case TaskSpecsPublished() | SyncCommitted():
-            return lists.fold(row if isinstance(row, Lists) else None, read)
+            return lists.fold(row if isinstance(row, TaskLists) else None, read)
         case TierDefined() as body if row is None:  # a tier is defined once
             return body
         case _:
@@ -32,14 +32,14 @@ def fold(row: Row, read: Read) -> Row:
 
 
 def dump(row: Row) -> object:
-    """As plain JSON."""
+    """The row as JSON can hold it."""
     if isinstance(row, TierDefined):
         return {"tier": row.to_plain()}
     return None if row is None else {"lists": lists.dump(row)}
 
 
 def load(plain: Any) -> Row:
-    """The inverse."""
+    """The row that `dump` made plain."""
     if plain is None:
         return None
     if "tier" in plain:

@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 from components.runtime.core.component import Component, passed_by
 from components.runtime.core.counts import Counts
-from components.runtime.core.cycles import circle
+from components.runtime.core.cycles import cycle
 from components.runtime.core.following import MARKED, cause_of, mark, note, trace_of
-from components.runtime.core.progress import Possible, Times
+from components.runtime.core.progress import Possible, ReadProgress
 from events.generated.records import Body
 from events.wire.codec import Read, Record, encode
 from turbine_client.identity import ROOT, SKEW_MS, decision_id
@@ -34,7 +34,7 @@ would have the more to read, and fall behind for good."""
 
 
 @dataclass(slots=True)
-class Held(Generic[R]):
+class KeyState(Generic[R]):
     """One key as its owner holds it. Kept whole over restarts, but for what is unread."""
 
     row: R | None = None
@@ -58,7 +58,7 @@ class Held(Generic[R]):
     """The owner's turn of speaking in which it was said."""
 
 
-class Owner(Generic[R]):
+class Stepper(Generic[R]):
     """Owns the keys of some partitions; made at each assignment, from what was kept or nothing."""
 
     def __init__(
@@ -69,8 +69,8 @@ class Owner(Generic[R]):
         *,
         ends: dict[str, int] | None = None,
         seen: dict[str, int] | None = None,
-        held: dict[str, Held[R]] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        held: dict[str, KeyState[R]] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> None:
         self.component = component
         self._key_of = component.key_of
@@ -78,14 +78,14 @@ class Owner(Generic[R]):
         self.places = frozenset(places)
         self.held = held if held is not None else {}
         self.seen = dict(seen or {})  # where reading begins, then how far it has come
-        self._times = Times(self.seen, possible)
+        self._times = ReadProgress(self.seen, possible)
         self.now_ms = 0
         self.counts = Counts()
         self.dirty = set(self.held)  # keys to look at
         self.changed: set[str] = set()  # keys to keep
         self.blocked = {key for key, one in self.held.items() if one.early}
         self._possible = possible
-        self._heed = heed  # is told of each record, and whether it stands, in causal order
+        self._observer = observer  # is told of each record, and whether it stands, in causal order
         self.ends = {place: ends.get(place, 0) for place in self.places} if ends else {}
         # Blocked key: positions of which one has to be read before it is worth another look, and
         # the instant from which what is not there yet can only be a forgery.
@@ -135,7 +135,7 @@ class Owner(Generic[R]):
         self._times.note(place, offset, read.at_ms)
         one = self.held.get(key)
         if one is None:
-            one = self.held[key] = Held()
+            one = self.held[key] = KeyState()
         queue = one.early.get(place) if one.early else None
         if offset < (queue[-1].offset + 1 if queue else one.vector.get(place, 0)):
             self.counts.repeated += 1
@@ -154,7 +154,7 @@ class Owner(Generic[R]):
             self.blocked.add(key)
             self._settle(key, one)
 
-    def _settle(self, key: str, one: Held[R], *, due: bool = False) -> None:
+    def _settle(self, key: str, one: KeyState[R], *, due: bool = False) -> None:
         """Causal order: a record is folded after all its author knew, whichever topic is faster."""
         moved, missing = True, list[tuple[str, int] | None]()
         before = self.counts.folded + self.counts.void
@@ -182,9 +182,9 @@ class Owner(Generic[R]):
         soonest_ms = min(queue[0].at_ms for queue in one.early.values()) + 2 * SKEW_MS
         self._unmet[key] = (waits, self.now_ms + SKEW_MS if due else soonest_ms)
 
-    def _forged_together(self, one: Held[R]) -> list[str]:
+    def _forged_together(self, one: KeyState[R]) -> list[str]:
         """First records that are possible one by one, and cannot all have known each other."""
-        places = circle(one.early)
+        places = cycle(one.early)
         for place in places:
             read = one.early[place][0]
             for at, offset in read.record.evidence.items():
@@ -192,16 +192,16 @@ class Owner(Generic[R]):
                 if possible is False:
                     return [place]  # by itself, which proves nothing about the others
                 if possible is None or (at in self.places and self.seen.get(at, 0) < offset):
-                    return []  # what is still to be read may belong to the circle
+                    return []  # what is still to be read may belong to the cycle
         return places
 
-    def _take(self, one: Held[R], place: str, *, impossible: bool) -> None:
+    def _take(self, one: KeyState[R], place: str, *, impossible: bool) -> None:
         queue = one.early[place]
         self.fold(one, queue.pop(0), impossible=impossible)
         if not queue:
             del one.early[place]
 
-    def _met(self, one: Held[R], read: Read, *, due: bool = False) -> bool | None:
+    def _met(self, one: KeyState[R], read: Read, *, due: bool = False) -> bool | None:
         """True: fold it. False: it knew the future, so it is void. None: hold it back."""
         by_ms, evidence = read.at_ms + SKEW_MS, read.record.evidence
         if read.record.tick_ms > by_ms or evidence.get(read.place, 0) > read.offset:
@@ -217,7 +217,7 @@ class Owner(Generic[R]):
                 return self._met_closely(one, read, by_ms, due=due)
         return True
 
-    def _met_closely(self, one: Held[R], read: Read, by_ms: int, *, due: bool) -> bool | None:
+    def _met_closely(self, one: KeyState[R], read: Read, by_ms: int, *, due: bool) -> bool | None:
         met = True
         self._missing = None
         for place, offset in read.record.evidence.items():
@@ -240,7 +240,7 @@ class Owner(Generic[R]):
                 met = False
         return met or None
 
-    def fold(self, one: Held[R], read: Read, *, impossible: bool = False) -> None:
+    def fold(self, one: KeyState[R], read: Read, *, impossible: bool = False) -> None:
         """The record moves the key; whoever calls knows that its evidence is met."""
         record, vector = read.record, one.vector
         vector[read.place] = read.offset + 1
@@ -271,8 +271,8 @@ class Owner(Generic[R]):
             note(one.marks, self.component, read)
         if record.body is not None and moves:
             one.row = self.component.fold(one.row, read)
-        if self._heed is not None:
-            self._heed(read, True)
+        if self._observer is not None:
+            self._observer(read, True)
 
     def _chain(self, read: Read) -> str:
         """Where the ids of the last standing decisions are kept: a tier's row may be moved by
@@ -283,8 +283,8 @@ class Owner(Generic[R]):
 
     def _void(self, read: Read) -> None:
         self.counts.void += 1
-        if self._heed is not None:
-            self._heed(read, False)
+        if self._observer is not None:
+            self._observer(read, False)
 
     def settle(self) -> None:
         """Looks again at what is held back, where something was read or time has passed."""
@@ -317,7 +317,7 @@ class Owner(Generic[R]):
         self._turn += 1
         return [said for key in keys for said in self._speak(key, self.held[key])]
 
-    def _speak(self, key: str, one: Held[R]) -> list[tuple[str, Record]]:
+    def _speak(self, key: str, one: KeyState[R]) -> list[tuple[str, Record]]:
         if one.row is None or one.frozen or one.early:
             return []  # the next record about the key looks again
         now_ms = max(self.now_ms, one.tick_ms)
@@ -325,7 +325,7 @@ class Owner(Generic[R]):
             one.unread = {}
         out: list[tuple[str, Record]] = []
         if not one.unread:
-            out = self.would_say(key, now_ms)
+            out = self.would_emit(key, now_ms)
             one.unread = {record.id: topic for topic, record in out}
             one.since_ms, one.turn = now_ms, self._turn
         if one.unread:
@@ -338,14 +338,14 @@ class Owner(Generic[R]):
                 self._arm(key, at_ms)
         return out
 
-    def _lost(self, one: Held[R], now_ms: int) -> bool:
+    def _lost(self, one: KeyState[R], now_ms: int) -> bool:
         """Is what was said not in the log? It lies there in the order in which it was said."""
         passed_ms = now_ms - one.since_ms
         if passed_ms <= UNREAD_MS or passed_ms > LOST_MS:
             return passed_ms > LOST_MS
         return one.turn < self._turn_back
 
-    def would_say(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
+    def would_emit(self, key: str, now_ms: int) -> list[tuple[str, Record]]:
         """All that the key's row calls for at that instant: what it owes, then what it decides."""
         component, one = self.component, self.held[key]
         if (row := one.row) is None:

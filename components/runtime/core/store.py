@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from components.runtime.core.chunks import ROW, cut, joined, key_of, name_of
 from components.runtime.core.component import Component
 from components.runtime.core.following import dumped
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from events.generated.records import Body
 from events.topics import BY_SHORT, CLOCK
 from events.wire.codec import REQUESTS, SKIPPED, Read, Record, decode, traced
@@ -36,7 +36,7 @@ LOG = "\x00log"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RowEntry:
     """One record of the topic that keeps rows."""
 
     key: str
@@ -49,7 +49,7 @@ class Entry:
 class Restored(Generic[R]):
     """What an owner starts from."""
 
-    held: dict[str, Held[R]] = field(default_factory=dict)
+    held: dict[str, KeyState[R]] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     early: dict[str, set[str]] = field(default_factory=dict)  # key to its kept held-back records
     again: set[str] = field(default_factory=set)  # to be kept again: compaction may lose them
@@ -77,7 +77,7 @@ class _Stretch:
     seen: dict[str, int]
     at_ms: int
 
-    def old(self, owner: Owner[Any], share: float, keep_ms: int, keep_most: int) -> bool:
+    def old(self, owner: Stepper[Any], share: float, keep_ms: int, keep_most: int) -> bool:
         """Has it lasted for that share of what a row may be unkept for?"""
         passed_ms = owner.now_ms - self.at_ms
         return passed_ms >= share * keep_ms or _records(self.seen, owner.seen) > share * keep_most
@@ -99,7 +99,7 @@ class Keeper(Generic[R]):
 
     def __init__(
         self,
-        owner: Owner[R],
+        owner: Stepper[R],
         claim: int,
         build: str,
         restored: Restored[R],
@@ -122,12 +122,12 @@ class Keeper(Generic[R]):
         self._stretch = self._kept = _Stretch(dict(owner.seen), owner.now_ms)
         owner.changed |= restored.again
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[RowEntry]:
         """Every changed key, then the positions: in this order, on one partition."""
         self._look()
         yield from self._written(sorted(self._waiting))
 
-    def due(self) -> Iterator[Entry]:
+    def due(self) -> Iterator[RowEntry]:
         """The same of the keys that have waited for long enough; nothing where none has."""
         self._look()
         if self._all_at_once:
@@ -150,10 +150,10 @@ class Keeper(Generic[R]):
         if self._old(stretch, 1 / STRETCHES):
             self._stretch = _Stretch(dict(owner.seen), owner.now_ms)
 
-    def _written(self, keys: Iterable[str]) -> Iterator[Entry]:
+    def _written(self, keys: Iterable[str]) -> Iterator[RowEntry]:
         owner = self.owner
         for name in sorted(self._lost - owner.held.keys() - {POSITIONS}):
-            yield Entry(name, None, self.claim)  # else every restart would begin from nothing
+            yield RowEntry(name, None, self.claim)  # else every restart would begin from nothing
         self._lost, self._at_once, self._all_at_once = set(), set(), False
         for key in keys:
             del self._waiting[key]
@@ -167,9 +167,9 @@ class Keeper(Generic[R]):
             "seen": self._kept.seen,
             "keys": len(self._names),
         }
-        yield Entry(POSITIONS, _bytes(state), self.claim)
+        yield RowEntry(POSITIONS, _bytes(state), self.claim)
 
-    def _entries(self, key: str, one: Held[R]) -> Iterator[Entry]:
+    def _entries(self, key: str, one: KeyState[R]) -> Iterator[RowEntry]:
         """The row, then what it holds back, in the order of the log.
 
         Held-back records go under keys of their own: a row stays one message, and a record that
@@ -187,34 +187,34 @@ class Keeper(Generic[R]):
         yield from self._row(key, one)
         for name, read in waiting.items():
             if name not in kept:
-                yield Entry(name, _bytes(_dump_read(read)), self.claim)
+                yield RowEntry(name, _bytes(_dump_read(read)), self.claim)
         for name in sorted(kept - waiting.keys()):
-            yield Entry(name, None, self.claim)
+            yield RowEntry(name, None, self.claim)
         if waiting:
             self._early[key] = set(waiting)
 
-    def _row(self, key: str, one: Held[R]) -> Iterator[Entry]:
+    def _row(self, key: str, one: KeyState[R]) -> Iterator[RowEntry]:
         """The chain, with its row; or then the row by itself, where it is another."""
         component, row = self.owner.component, one.row
         if not component.apart or row is None:
-            yield Entry(key, dump_held(component, one), self.claim)
+            yield RowEntry(key, dump_held(component, one), self.claim)
             return
         was, before = self._apart.get(key, (None, 0))
         if row is was:
-            yield Entry(key, dump_held(component, one, before), self.claim)
+            yield RowEntry(key, dump_held(component, one, before), self.claim)
             return
         pieces = [*cut(_bytes(component.dump(row)))]
         self._apart[key] = row, len(pieces)
-        yield Entry(key, dump_held(component, one, len(pieces)), self.claim)
+        yield RowEntry(key, dump_held(component, one, len(pieces)), self.claim)
         for number, piece in enumerate(pieces):
-            yield Entry(name_of(key, number), piece, self.claim)
+            yield RowEntry(name_of(key, number), piece, self.claim)
         for number in range(len(pieces), before):
-            yield Entry(name_of(key, number), None, self.claim)
+            yield RowEntry(name_of(key, number), None, self.claim)
 
 
-def by_key(entries: Iterable[Entry]) -> Iterator[list[Entry]]:
+def by_key(entries: Iterable[RowEntry]) -> Iterator[list[RowEntry]]:
     """What must be kept together: a chain, its row, and what it holds back; or the positions."""
-    group: list[Entry] = []
+    group: list[RowEntry] = []
     for entry in entries:
         if group and not entry.key.startswith((ROW, EARLY)):
             yield group
@@ -230,7 +230,7 @@ def _bytes(plain: object) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
 
-def dump_held(component: Component[R], one: Held[R], apart: int = 0) -> bytes:
+def dump_held(component: Component[R], one: KeyState[R], apart: int = 0) -> bytes:
     """A key's row with its vector and chain, as canonical JSON; or in how many pieces the row lies
     beside it."""
     plain: dict[str, object] = {
@@ -244,7 +244,7 @@ def dump_held(component: Component[R], one: Held[R], apart: int = 0) -> bytes:
     return _bytes(plain | ({"apart": apart} if apart else {}))
 
 
-def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Restored[R]:
+def restore(component: Component[R], entries: Iterable[RowEntry], build: str) -> Restored[R]:
     """What the entries say, or nothing at all where they cannot be trusted to be whole."""
     holds, again, lost, late = _sift(entries)
     positions = json.loads(holds.pop(POSITIONS, None) or b"{}")
@@ -273,7 +273,7 @@ def restore(component: Component[R], entries: Iterable[Entry], build: str) -> Re
 
 
 def _sift(
-    entries: Iterable[Entry],
+    entries: Iterable[RowEntry],
 ) -> tuple[dict[str, bytes | None], set[str], set[str], set[str]]:
     """The newest entry of each key that holds; the keys to write again; the keys that are lost;
     the keys that were written after the positions, so that nobody knows by which build."""
@@ -306,7 +306,7 @@ def _put_row(
     plain: Any,
     holds: Mapping[str, bytes | None],
 ) -> None:
-    one, row = out.held.setdefault(key, Held()), plain["row"]
+    one, row = out.held.setdefault(key, KeyState()), plain["row"]
     if count := plain.get("apart", 0):
         out.pieces[key] = count
         row = json.loads(joined(key, count, holds))
@@ -318,7 +318,7 @@ def _put_row(
 
 def _put_early(component: Component[R], out: Restored[R], name: str, plain: Any) -> None:
     read, key = _load_read(component, plain), _key_of_early(name)
-    out.held.setdefault(key, Held()).early.setdefault(read.place, []).append(read)
+    out.held.setdefault(key, KeyState()).early.setdefault(read.place, []).append(read)
     out.early.setdefault(key, set()).add(name)
 
 
@@ -333,7 +333,7 @@ def _key_of_early(name: str) -> str:
     return name.removeprefix(EARLY).rsplit("\x00", 2)[0]
 
 
-def _order_early(one: Held[R]) -> None:
+def _order_early(one: KeyState[R]) -> None:
     """What a row has folded since is not early any more: a rebuilt row leaves such entries behind,
     and the keeper removes them with the row's next change."""
     for place in sorted(one.early):

@@ -14,17 +14,17 @@ from components.runtime.core.component import Component
 from components.runtime.faust.app import RAW, App, Worker, make_app
 from components.runtime.faust.shell import Shell
 from components.runtime.kafka.clients import partitions_for
-from components.runtime.kafka.intake import Gap, Message, of_faust
-from components.runtime.kafka.surveying import Watch, fail
+from components.runtime.kafka.intake import Message, OffsetGap, of_faust
+from components.runtime.kafka.surveying import TopicWatch, fail
 from components.runtime.process.exits import (
     EXIT_FAILED_HANDLER,
     EXIT_REFUSED_WRITE,
     EXIT_UNREADABLE,
 )
 from events.topics import CLOCK, rows_topic
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 T = TypeVar("T")
@@ -51,10 +51,10 @@ class Hooks:
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, function, *arguments)
-        except Refused as refused:
+        except WriteRefused as refused:
             fail(EXIT_REFUSED_WRITE, str(refused))
             raise
-        except (BrokerUnreachable, Unreadably) as unreadable:
+        except (BrokerUnreachable, LogUnreadable) as unreadable:
             fail(EXIT_UNREADABLE, str(unreadable))
             raise
 
@@ -92,7 +92,7 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     names = [settings.topic(short) for short in sorted(inputs)]
     app = make_app(shell.group, settings, instance, names)
     app.hooks = Hooks(shell)
-    Watch(settings, shell.standing, remedy=shell.remedy)
+    TopicWatch(settings, shell.standing, remedy=shell.remedy)
 
     # Faust's acknowledgements are off: what may be committed is what the shell has kept.
     @app.agent(app.topic(*names, acks=False, **RAW), name=shell.group)  # type: ignore[untyped-decorator]  # Faust's are
@@ -114,7 +114,7 @@ def build(components: Sequence[Component[Any]], settings: Settings, instance: st
     return app
 
 
-def _poll(poll: list[Message | Gap], queue: Any) -> list[Message | Gap]:
+def _poll(poll: list[Message | OffsetGap], queue: Any) -> list[Message | OffsetGap]:
     """With it what is buffered behind it; each event is what was fetched at once."""
     size = _bytes_of(poll)
     while not queue.empty() and len(poll) < POLL_MOST and size < POLL_BYTES:
@@ -124,7 +124,7 @@ def _poll(poll: list[Message | Gap], queue: Any) -> list[Message | Gap]:
     return poll
 
 
-def _bytes_of(poll: Iterable[Message | Gap]) -> int:
+def _bytes_of(poll: Iterable[Message | OffsetGap]) -> int:
     return sum(len(one.value or b"") for one in poll if isinstance(one, Message))
 
 

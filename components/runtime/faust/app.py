@@ -90,7 +90,7 @@ class Records(fetcher.PartitionRecords):  # type: ignore[misc]  # aiokafka's cla
 
 
 class Thread(driver.AIOKafkaConsumerThread):  # type: ignore[misc]  # Faust's classes are untyped
-    """The consumer's thread."""
+    """The thread of Faust's consumer, with our fetcher and our assignor."""
 
     def _create_worker_consumer(self, transport: Any) -> Any:
         fetcher.PartitionRecords = Records

@@ -17,13 +17,13 @@ import structlog
 
 from components.runtime.core.component import Component
 from components.runtime.core.ground import Ground, headless, misfit
-from components.runtime.core.store import CLAIM, LOG, Entry, Restored, restore
+from components.runtime.core.store import CLAIM, LOG, Restored, RowEntry, restore
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import Message
 from events.topics import Topic, place, rows_topic
 from events.wire.lock import read_lock
 from turbine_client.errors import Unreadable
-from turbine_client.reading import Unreadably, read_span, starts_now
+from turbine_client.reading import LogUnreadable, read_span, starts_now
 from turbine_client.settings import Settings
 
 R = TypeVar("R")
@@ -37,7 +37,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class RowClaim:
     """Written by a new owner: from its offset on, what others keep does not hold."""
 
     name: str
@@ -58,7 +58,7 @@ def build() -> str:
     return hashlib.sha256(versions.encode()).hexdigest()[:16]
 
 
-class Rows(Generic[R]):
+class KeptRows(Generic[R]):
     """One component's kept rows; used from one thread."""
 
     def __init__(
@@ -75,53 +75,53 @@ class Rows(Generic[R]):
         self._topic = rows_topic(component.name)
         self._claims = 0
 
-    def claim(self, partitions: Iterable[int]) -> dict[int, Claim]:
+    def claim(self, partitions: Iterable[int]) -> dict[int, RowClaim]:
         """Writes a claim to each; it holds once the emitter has settled."""
         starts = self._starts(partitions)
         claims = {}
         for partition, start in starts.items():
             self._claims += 1
             name = f"{self._instance}/{self._claims}/{time.time_ns()}"
-            claims[partition] = Claim(name, start)
+            claims[partition] = RowClaim(name, start)
             value = json.dumps({"start": start}).encode()
             self._emitter.write(self._topic.short, partition, f"{CLAIM}{name}".encode(), value, [])
         return claims
 
-    def open(self, claims: Mapping[int, Claim]) -> dict[int, Opened[R]]:
+    def open(self, claims: Mapping[int, RowClaim]) -> dict[int, Opened[R]]:
         """What was kept in each partition before the claim, as far as it holds."""
         entries = self._read(claims)
         limit = time.monotonic() + CLAIM_S
         # The broker acknowledges a transaction a little before its readers get to see it.
         while hidden := {p for p in claims if _at(claims[p], entries[p]) is None}:
             if time.monotonic() > limit:
-                raise Unreadably(f"{self._place(min(hidden))}: our own claim is not there")
+                raise LogUnreadable(f"{self._place(min(hidden))}: our own claim is not there")
             entries |= self._read(hidden)
         now = self._starts(claims)
         moved = [p for p, one in claims.items() if now[p] != one.start]
         if moved:
-            raise Unreadably(f"{self._place(moved[0])}: records were deleted while it was read")
+            raise LogUnreadable(f"{self._place(moved[0])}: records were deleted while it was read")
         return {p: self._opened(p, claims[p], entries[p]) for p in claims}
 
-    def _read(self, partitions: Iterable[int]) -> dict[int, list[Entry]]:
+    def _read(self, partitions: Iterable[int]) -> dict[int, list[RowEntry]]:
         return _read(self._settings, self._topic, partitions, self._reading)
 
-    def _opened(self, partition: int, mine: Claim, entries: list[Entry]) -> Opened[R]:
+    def _opened(self, partition: int, mine: RowClaim, entries: list[RowEntry]) -> Opened[R]:
         at = _at(mine, entries)
         assert at is not None, "it was there a moment ago"
         entries = _whole([entry for entry in entries if entry.offset <= at], mine.start)
         return Opened(at, _restored(self._component, entries, self.build, self._place(partition)))
 
     def stand(self, opened: Mapping[int, Opened[R]], ground: Ground, remedy: str) -> None:
-        """Unreadably where what was kept is not of this log; else the log is kept with it."""
+        """LogUnreadable where what was kept is not of this log; else the log is kept with it."""
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         for partition, one in sorted(opened.items()):
             kept = one.restored
             unread = {at: 0 for at in ground.starts if self._reads(at, partition)}
             if kept.seen and (why := misfit(kept.log, unread | kept.seen, ground)):
-                raise Unreadably(f"{why}; {remedy}")
+                raise LogUnreadable(f"{why}; {remedy}")
             value = json.dumps(dict(ground.ids), sort_keys=True).encode()
-            self.write(partition, Entry(LOG, value, one.claim))
+            self.write(partition, RowEntry(LOG, value, one.claim))
 
     def _reads(self, at: str, partition: int) -> bool:
         topic, _, number = at.partition("/")
@@ -133,7 +133,7 @@ class Rows(Generic[R]):
         later = (m for poll in read_span(self._settings, spans, **self._reading) for m in poll)
         return any((m.key or b"").startswith(CLAIM.encode()) for m in later)
 
-    def write(self, partition: int, entry: Entry) -> None:
+    def write(self, partition: int, entry: RowEntry) -> None:
         """Keeps an entry, under the claim that it names."""
         headers = [("claim", str(entry.claim).encode())]
         self._emitter.write(self._topic.short, partition, entry.key.encode(), entry.value, headers)
@@ -168,8 +168,8 @@ def look(
 
 def _read(
     settings: Settings, topic: Topic, partitions: Iterable[int], reading: Mapping[str, object]
-) -> dict[int, list[Entry]]:
-    entries: dict[int, list[Entry]] = {partition: [] for partition in partitions}
+) -> dict[int, list[RowEntry]]:
+    entries: dict[int, list[RowEntry]] = {partition: [] for partition in partitions}
     spans: dict[str, tuple[int, int | None]] = {place(topic.short, p): (0, None) for p in entries}
     for poll in read_span(settings, spans, **reading):
         for message in poll:
@@ -179,7 +179,9 @@ def _read(
     return entries
 
 
-def _restored(component: Component[R], entries: list[Entry], build: str, where: str) -> Restored[R]:
+def _restored(
+    component: Component[R], entries: list[RowEntry], build: str, where: str
+) -> Restored[R]:
     try:
         return restore(component, entries, build)
     except _UNFIT as bad:
@@ -189,11 +191,11 @@ def _restored(component: Component[R], entries: list[Entry], build: str, where: 
         return Restored()
 
 
-def _at(mine: Claim, entries: list[Entry]) -> int | None:
+def _at(mine: RowClaim, entries: list[RowEntry]) -> int | None:
     return next((e.offset for e in entries if e.key == f"{CLAIM}{mine.name}"), None)
 
 
-def _whole(entries: list[Entry], start: int) -> list[Entry]:
+def _whole(entries: list[RowEntry], start: int) -> list[RowEntry]:
     """The entries that are all there is, where the topic's beginning was deleted.
 
     Compaction leaves the first offset at 0; only a deletion (by hand, or a wrong cleanup policy)
@@ -208,7 +210,7 @@ def _whole(entries: list[Entry], start: int) -> list[Entry]:
     return []
 
 
-def _entry(message: Message) -> Entry | None:
+def _entry(message: Message) -> RowEntry | None:
     """What was kept; None where it is nothing of ours and could not be taken for it."""
     try:
         key = (message.key or b"").decode()
@@ -216,4 +218,4 @@ def _entry(message: Message) -> Entry | None:
         return None
     claim = dict(message.headers or []).get("claim") or b""
     number = int(claim) if claim.isdigit() else NOBODYS
-    return Entry(key, message.value, number, message.offset)
+    return RowEntry(key, message.value, number, message.offset)

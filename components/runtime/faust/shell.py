@@ -18,17 +18,17 @@ import structlog
 
 from components.runtime.core.component import Component, places_of
 from components.runtime.core.ground import Ground, begin_at, misfit, remedy_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Keeper
-from components.runtime.faust.rows import Opened, Rows
+from components.runtime.faust.rows import KeptRows, Opened
 from components.runtime.kafka.append_times import AppendTimes
-from components.runtime.kafka.dead_letters import Letters
+from components.runtime.kafka.dead_letters import DeadLetterWriter
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.gaps import Gaps
 from components.runtime.kafka.intake import (
     DeadLetter,
-    Gap,
     Message,
+    OffsetGap,
     take_in,
     void_request,
 )
@@ -39,7 +39,7 @@ from turbine_client.clients import (
     PACKED,
     producer,
 )
-from turbine_client.reading import Unreadably, committed_now, ends_now, read_span
+from turbine_client.reading import LogUnreadable, committed_now, ends_now, read_span
 from turbine_client.settings import Settings
 
 KEEP_S = 0.25
@@ -54,20 +54,20 @@ log = structlog.get_logger(__name__)
 class Slot:
     """One component's half of an assigned partition: its owner, what keeps it, what was kept."""
 
-    owner: Owner[Any]
+    owner: Stepper[Any]
     keeper: Keeper[Any]
-    rows: Rows[Any]
+    rows: KeptRows[Any]
     frozen: set[str]
     observed: int = -1  # records that it had read when it was observed last
 
     @property
     def name(self) -> str:
-        """Of the component."""
+        """The name of the component that the half belongs to."""
         return self.owner.component.name
 
 
 @dataclass(slots=True)
-class Share:
+class AssignedPartition:
     """One assigned partition: a slot of each component."""
 
     slots: list[Slot]
@@ -92,16 +92,16 @@ class Shell:
     ) -> None:
         self.settings, self.components, self.partitions = settings, components, partitions
         self.group = group_of(settings, (component.name for component in components))
-        self.shares: dict[int, Share] = {}
+        self.shares: dict[int, AssignedPartition] = {}
         self._folds = frozenset[str]().union(*(component.folds for component in components))
-        self._births = AppendTimes(settings)
+        self._append_times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
         self._keeping = Emitter(producer(settings, **PACKED), settings.prefix)
-        self._rows = [Rows(settings, one, instance, self._keeping) for one in components]
+        self._rows = [KeptRows(settings, one, instance, self._keeping) for one in components]
         self._keep_at = 0.0
         self._surveyor = Surveyor(settings)
         self._ids: Mapping[str, str] = {}
-        self._letters = Letters(self._emitter)
+        self._letters = DeadLetterWriter(self._emitter)
         self._gaps = Gaps(settings)
         self.remedy = remedy_of(*(component.name for component in components))
 
@@ -131,7 +131,7 @@ class Shell:
                 ]
                 for slot in slots:
                     begin_at(slot.owner, ground)
-                share = self.shares[p] = Share(slots, {})
+                share = self.shares[p] = AssignedPartition(slots, {})
                 # What is read again, for rows that are lost or were not kept: its dead letters are
                 # not written again, since a position was committed only after they were.
                 share.buried = {
@@ -147,11 +147,11 @@ class Shell:
     def _stand(
         self, places: Mapping[int, list[str]], opened: list[dict[int, Opened[Any]]]
     ) -> Ground:
-        """Unreadably where what was kept is not of this log; what that is, is kept with it."""
+        """LogUnreadable where what was kept is not of this log; what that is, is kept with it."""
         every = frozenset(at for one in places.values() for at in one)
         ground = self._surveyor.wait(every)
         if why := misfit(self._ids, {}, ground):
-            raise Unreadably(f"{why}; {self.remedy}")
+            raise LogUnreadable(f"{why}; {self.remedy}")
         for rows, found in zip(self._rows, opened, strict=True):
             rows.stand(found, ground, self.remedy)
         self._ids = ground.ids
@@ -175,16 +175,16 @@ class Shell:
         self,
         component: Component[Any],
         partition: int,
-        rows: Rows[Any],
+        rows: KeptRows[Any],
         opened: Opened[Any],
         ends: Mapping[str, int],
     ) -> Slot:
         restored = opened.restored
         places = sorted(places_of(component, [partition]))
-        owner: Owner[Any] = Owner(
+        owner: Stepper[Any] = Stepper(
             component,
             places,
-            self._births.possible,
+            self._append_times.possible,
             ends={at: ends[at] for at in places},
             seen=restored.seen,
             held=restored.held,
@@ -212,7 +212,7 @@ class Shell:
 
     # --- one poll
 
-    def handle(self, poll: Sequence[Message | Gap]) -> None:
+    def handle(self, poll: Sequence[Message | OffsetGap]) -> None:
         """Folds a poll and a piece of what waits, says what is to be said, and returns when all of
         it is acknowledged."""
         self._fold(self._gaps.sift(poll))
@@ -280,8 +280,8 @@ class Shell:
         from it was said. Rows need not be kept so far: a restart begins at their own positions."""
         # Asked once a second, also where nothing is said for long: a client that nobody polls
         # cannot tell that its login is refused by now.
-        self._keeping.heed()
-        self._emitter.heed()
+        self._keeping.raise_failures()
+        self._emitter.raise_failures()
         self._emitter.settle()  # letters that were found while catching up
         return self.positions()
 
@@ -294,9 +294,9 @@ class Shell:
         self.keep(everything=True)
 
     def close(self) -> None:
-        """Keeps what is left."""
+        """Keeps what is left, and ends the connection to the broker."""
         self.hand_over()
-        self._births.close()
+        self._append_times.close()
 
 
 def group_of(settings: Settings, names: Iterable[str]) -> str:

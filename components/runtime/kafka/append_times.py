@@ -115,7 +115,7 @@ class AppendTimes:
         return self._client
 
     def close(self) -> None:
-        """Leaves the broker."""
+        """Ends the connection to the broker."""
         if self._client is not None:
             self._client.close()
             self._client = None

@@ -7,6 +7,7 @@ from typing import Any
 
 from events.topics import BY_SHORT
 from turbine_client import clients
+from turbine_client.errors import NoTopic
 from turbine_client.settings import BadSettings, Settings
 
 
@@ -18,12 +19,13 @@ def partitions_of(settings: Settings, shorts: Mapping[str, Any] | None = None) -
 
 
 def partitions_for(settings: Settings, shorts: Iterable[str]) -> int:
-    """P, as the log has it: these per-job topics must be there, and agree on it."""
-    found = partitions_of(settings)
-    needed = sorted(shorts)
+    """P, as the log has it: these per-job topics must be there, and agree on it. Rows of one who
+    is not of this tree lie on a topic beside those of the table."""
+    counts, needed = clients.counts_of(settings), sorted(shorts)
+    found = {short: counts[name] for short in needed if (name := settings.topic(short)) in counts}
     for short in needed:
         if short not in found:
-            raise BadSettings(
+            raise NoTopic(
                 f"the broker has no topic {settings.topic(short)}; create it with"
                 " `turbine topics apply`"
             )

@@ -23,7 +23,7 @@ from components.runtime.kafka.intake import (
     number_in,
 )
 from components.runtime.process import metrics
-from components.runtime.process.logs import Pace
+from components.runtime.process.logs import LineRate
 from events.topics import DEAD_LETTERS
 
 log = structlog.get_logger(__name__)
@@ -36,7 +36,7 @@ RUNS = 64
 
 
 @dataclass(slots=True)
-class _Run:
+class _RefusedRun:
     """Records of one place that are refused for one reason; the first of them, and how many."""
 
     letter: DeadLetter
@@ -52,13 +52,13 @@ class _Run:
         return replace(self.letter, sentence=said, last=self.last, records=self.records)
 
 
-class Letters:
+class DeadLetterWriter:
     """Written by one emitter, with whatever else it says."""
 
     def __init__(self, emitter: Emitter) -> None:
-        self._emitter, self._told = emitter, Pace(5)
+        self._emitter, self._told = emitter, LineRate(5)
         self._alone = Counter[str]()
-        self._runs: dict[tuple[str, str], _Run] = {}
+        self._runs: dict[tuple[str, str], _RefusedRun] = {}
 
     def put(self, letter: DeadLetter) -> None:
         """A letter of its own, or with others in one that `post` writes; in the order of offsets,
@@ -76,7 +76,7 @@ class Letters:
             return
         if len(self._runs) >= RUNS:
             self.post()
-        self._runs[at, letter.reason] = _Run(letter, message.offset)
+        self._runs[at, letter.reason] = _RefusedRun(letter, message.offset)
 
     def post(self) -> None:
         """Writes what was put together. Before anybody takes its records for told."""
@@ -106,7 +106,7 @@ class Letters:
             )
 
 
-class Told:
+class LettersRead:
     """Which records the letters that were read are about."""
 
     def __init__(self, letters: Iterable[Message]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from events.wire.codec import Record, headers_of
-from turbine_client.emitter import Emitter as Bytes
+from turbine_client.emitter import BytesEmitter as Bytes
 
 
 class Emitter(Bytes):

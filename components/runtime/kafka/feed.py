@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException
 
-from turbine_client.clients import (
-    BrokerUnreachable,
-    producer,
-)
+from turbine_client.clients import producer
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 BATCHING: Mapping[str, object] = {
@@ -31,7 +29,7 @@ class NotTaken(BrokerUnreachable):
     """The broker does not take records; the sentence says why, of the first that was lost."""
 
 
-class Feed:
+class TopicFeed:
     """One producer and its topic, which has to be there. Used from one thread."""
 
     def __init__(self, settings: Settings, topic: str, **more: object) -> None:

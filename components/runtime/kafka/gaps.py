@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from components.runtime.kafka.intake import Gap, Message
+from components.runtime.kafka.intake import Message, OffsetGap
 from turbine_client.reading import read_span
 from turbine_client.settings import Settings
 
@@ -27,7 +27,7 @@ class _Behind:
     """What waits at one place, in order; no two gaps follow each other."""
 
     end: int = 0
-    queue: deque[Message | Gap] = field(default_factory=deque)
+    queue: deque[Message | OffsetGap] = field(default_factory=deque)
 
 
 class Gaps:
@@ -44,7 +44,7 @@ class Gaps:
         """Is there anything to read or to hand out?"""
         return bool(self._behind)
 
-    def sift(self, poll: Iterable[Message | Gap]) -> Iterator[Message]:
+    def sift(self, poll: Iterable[Message | OffsetGap]) -> Iterator[Message]:
         """Those of the poll that may be folded now; the others wait."""
         for one in poll:
             if isinstance(one, Message) and (not self._behind or one.place not in self._behind):
@@ -52,17 +52,19 @@ class Gaps:
             else:
                 self._wait(one)
 
-    def _wait(self, one: Message | Gap) -> None:
+    def _wait(self, one: Message | OffsetGap) -> None:
         behind = self._behind.setdefault(one.place, _Behind())
-        first, end = (one.first, one.end) if isinstance(one, Gap) else (one.offset, one.offset + 1)
+        first, end = (
+            (one.first, one.end) if isinstance(one, OffsetGap) else (one.offset, one.offset + 1)
+        )
         if end <= behind.end:
             return  # the stream repeats it
         behind.end = end
         last = behind.queue[-1] if behind.queue else None
-        if isinstance(last, Gap) and (isinstance(one, Gap) or self._held >= HELD_BYTES):
-            behind.queue[-1] = Gap(one.topic, one.partition, last.first, end)
-        elif isinstance(one, Gap) or self._held >= HELD_BYTES:
-            behind.queue.append(Gap(one.topic, one.partition, first, end))
+        if isinstance(last, OffsetGap) and (isinstance(one, OffsetGap) or self._held >= HELD_BYTES):
+            behind.queue[-1] = OffsetGap(one.topic, one.partition, last.first, end)
+        elif isinstance(one, OffsetGap) or self._held >= HELD_BYTES:
+            behind.queue.append(OffsetGap(one.topic, one.partition, first, end))
         else:
             behind.queue.append(one)
             self._held += _size_of(one)
@@ -76,7 +78,7 @@ class Gaps:
                     yield self._handed(behind)
                 if behind.queue:
                     gap = behind.queue.popleft()
-                    assert isinstance(gap, Gap)
+                    assert isinstance(gap, OffsetGap)
                     spans[place] = (gap.first, gap.end)
                 else:
                     del self._behind[place]

@@ -23,8 +23,8 @@ __all__ = [
     "RECORDS",
     "SPOILT_BATCH",
     "DeadLetter",
-    "Gap",
     "Message",
+    "OffsetGap",
     "number_in",
     "of_confluent",
     "of_faust",
@@ -46,7 +46,7 @@ DIGITS = 15
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class OffsetGap:
     """Offsets of a place that Faust's client could not decode: to be read by the other client."""
 
     topic: str  # short name
@@ -56,7 +56,7 @@ class Gap:
 
     @property
     def place(self) -> str:
-        """Topic and partition."""
+        """The span's place: its topic's short name and its partition."""
         return place(self.topic, self.partition)
 
 
@@ -122,15 +122,15 @@ def records_of(message: Message) -> int:
     return number_in(dict(message.headers or ()), RECORDS, 1)
 
 
-def of_faust(message: Any) -> list[Message | Gap]:
+def of_faust(message: Any) -> list[Message | OffsetGap]:
     """What components.runtime.faust.app put into one message of Faust's: records of aiokafka."""
     return [_of_aiokafka(record) for record in message.checksum]
 
 
-def _of_aiokafka(record: Any) -> Message | Gap:
+def _of_aiokafka(record: Any) -> Message | OffsetGap:
     topic = short_of(record.topic)
     if isinstance(record.checksum, range):  # a stand-in for what could not be decoded
-        return Gap(topic, record.partition, record.checksum.start, record.checksum.stop)
+        return OffsetGap(topic, record.partition, record.checksum.start, record.checksum.stop)
     return Message(
         topic,
         record.partition,

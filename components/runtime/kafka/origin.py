@@ -20,7 +20,7 @@ RECORD_BYTES = 2_048
 SIP_BYTES = 32 * 1024
 
 
-def sips(spans: Spans) -> dict[str, Any]:
+def small_fetches(spans: Spans) -> dict[str, Any]:
     """How who reads few records out of the middle of a log fetches them: what comes beyond them is
     thrown away, and of each of two hundred places that would be megabytes."""
     sizes = [FEW if last is None else last - first for first, last in spans.values()]
@@ -37,7 +37,7 @@ class Born(Protocol):
         """Was all of the place below that offset in the log by then? None: it may come yet."""
 
     def close(self) -> None:
-        """Leaves nothing open."""
+        """Ends what the answers needed, such as a connection."""
 
 
 class Origin(Protocol):
@@ -72,7 +72,7 @@ class Origin(Protocol):
     ) -> Iterator[list[Message]]:
         """The same in the order of their times, each slice later than the one before."""
 
-    def births(self) -> Born:
+    def append_times(self) -> Born:
         """What its authors could have known; to be closed."""
 
 
@@ -108,7 +108,7 @@ class BrokerOrigin:
     def spans(self, spans: Spans, *, committed: bool = False) -> Iterator[list[Message]]:
         """Polls of all messages of each place."""
         more: dict[str, Any] = {"isolation.level": "read_committed"} if committed else {}
-        return read_span(self.settings, spans, **(sips(spans) | more))
+        return read_span(self.settings, spans, **(small_fetches(spans) | more))
 
     def slices(
         self, spans: Mapping[str, tuple[int, int]], most: int = SLICE_MOST
@@ -116,6 +116,6 @@ class BrokerOrigin:
         """In memory at once there is one slice."""
         return read_slices(self.settings, spans, most)
 
-    def births(self) -> AppendTimes:
-        """Asks the broker."""
+    def append_times(self) -> AppendTimes:
+        """Append times, as the broker knows them."""
         return AppendTimes(self.settings)

@@ -23,12 +23,8 @@ from components.runtime.process.exits import (
     EXIT_UNREADABLE,
     die,
 )
-from turbine_client.clients import (
-    BrokerUnreachable,
-    admin,
-    spot,
-    unreachable,
-)
+from turbine_client.clients import admin, spot, unreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 LOOK_S = 2.5
@@ -107,7 +103,7 @@ def _end(sentence: str) -> None:
     die(EXIT_UNREADABLE, sentence)
 
 
-class Watch:
+class TopicWatch:
     """Looks again and again, in a thread of its own; the process ends at what it finds.
 
     Views do not end (`ends`): they begin anew with what is left, where that is no beginning too.
@@ -133,7 +129,7 @@ class Watch:
         threading.Thread(target=self._run, name="ground", daemon=True).start()
 
     def close(self) -> None:
-        """Looks no more."""
+        """Ends the looks, and the thread that makes them."""
         self._over.set()
         if self in _WATCHES:
             _WATCHES.remove(self)
@@ -169,7 +165,7 @@ def _between(before: Mapping[str, int], after: Mapping[str, int], now: Ground) -
     }
 
 
-_WATCHES: list[Watch] = []
+_WATCHES: list[TopicWatch] = []
 """Of this process."""
 _MET = frozenset({EXIT_FAILED_HANDLER, EXIT_REFUSED_WRITE, EXIT_UNREADABLE, EXIT_EVICTED})
 """How who was not told yet meets a log that is another one: a write is out of order, the group does

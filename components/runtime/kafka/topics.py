@@ -21,6 +21,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public, but
 )
 
 from events.topics import DEFAULT_PARTITIONS, Topic
+from turbine_client.errors import Unavailable
 
 # Creating 400 partitions takes a second or two on a laptop; a minute means it will not happen.
 CALL_MAX_S = 60.0
@@ -31,7 +32,7 @@ VERIFY_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TopicStep:
     """One topic that is missing (`create`), or one thing that a person must decide (`differs`)."""
 
     kind: Literal["create", "differs"]
@@ -44,10 +45,10 @@ class Step:
         return f"{self.topic}: {self.what} should be {self.expected} and is {self.found}"
 
 
-class TopicsError(Exception):
+class TopicsError(Unavailable):
     """The topics cannot be had as they must be; the text is one sentence with the remedy."""
 
-    def __init__(self, sentence: str, steps: Sequence[Step] = ()) -> None:
+    def __init__(self, sentence: str, steps: Sequence[TopicStep] = ()) -> None:
         super().__init__(sentence)
         self.steps = tuple(steps)
 
@@ -84,20 +85,20 @@ def plan_topics(
     topics: Iterable[Topic],
     partitions: int = DEFAULT_PARTITIONS,
     wait_s: float = WAIT_S,
-) -> list[Step]:
+) -> list[TopicStep]:
     """What is missing and what differs, in the table's order; asks, and changes nothing."""
     table = tuple(topics)
     there = admin.list_topics(timeout=wait_s).topics
     configs = _read_configs(admin, [topic.name for topic in table if topic.name in there])
-    steps: list[Step] = []
+    steps: list[TopicStep] = []
     for topic in table:
         count = count_of(topic, partitions)
         if topic.name not in there:
-            steps.append(Step("create", topic.name, "partitions", str(count), "missing"))
+            steps.append(TopicStep("create", topic.name, "partitions", str(count), "missing"))
             continue
         found = len(there[topic.name].partitions)
         if found != count:
-            steps.append(Step("differs", topic.name, "partitions", str(count), str(found)))
+            steps.append(TopicStep("differs", topic.name, "partitions", str(count), str(found)))
         steps += _compare_configs(topic, configs[topic.name])
     return steps
 
@@ -107,9 +108,9 @@ def count_of(topic: Topic, partitions: int) -> int:
     return partitions if topic.partitions is None else topic.partitions
 
 
-def _compare_configs(topic: Topic, found: Mapping[str, str]) -> list[Step]:
+def _compare_configs(topic: Topic, found: Mapping[str, str]) -> list[TopicStep]:
     return [
-        Step("differs", topic.name, key, expected, found.get(key, "unknown to the broker"))
+        TopicStep("differs", topic.name, key, expected, found.get(key, "unknown to the broker"))
         for key, expected in topic.config.items()
         # Lists ("compact,delete") mean the same in any order.
         if sorted(found.get(key, "").split(",")) != sorted(expected.split(","))

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
 
 HERE = ("127.0.0.1", "localhost")
 """Where a local broker listens; whoever has another bootstrap does not mean it."""
 
 
-class LocalFailed(RuntimeError):
+class LocalFailed(Unavailable):
     """The program did not do as asked; the sentence is its own."""
 
 

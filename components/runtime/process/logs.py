@@ -10,7 +10,7 @@ import structlog
 from structlog.typing import Processor
 
 
-class Pace:
+class LineRate:
     """So many a second and no more, of lines that say the same over and over."""
 
     def __init__(self, most: int) -> None:
@@ -30,7 +30,7 @@ class _Limit(logging.Filter):
 
     def __init__(self) -> None:
         super().__init__()
-        self._pace = Pace(5)
+        self._pace = LineRate(5)
 
     def filter(self, record: logging.LogRecord) -> bool:
         theirs = record.name.partition(".")[0] in ("aiokafka", "faust", "mode")

@@ -23,9 +23,9 @@ from components.runtime.process.exits import (
     die,
     too_late,
 )
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
+from turbine_client.reading import LogUnreadable
 
 log = structlog.get_logger(__name__)
 
@@ -40,13 +40,13 @@ class Turning(Protocol):
         """After the signal: what is better done now than by the next start."""
 
 
-class Stop:
+class StopSignal:
     """Set by SIGTERM and SIGINT."""
 
     def __init__(self) -> None:
         self._event = threading.Event()
 
-    def listen(self) -> Stop:
+    def listen(self) -> StopSignal:
         """From the main thread, once.
 
         Python runs a signal's handler between two steps of the main thread, and that may be waiting
@@ -68,11 +68,11 @@ class Stop:
 
     @property
     def wanted(self) -> bool:
-        """Was a signal received?"""
+        """Whether the process was told to end."""
         return self._event.is_set()
 
     def set(self) -> None:
-        """As a signal would."""
+        """Tells the process to end, as a signal would."""
         self._event.set()
 
     def wait(self, seconds: float | None) -> bool:
@@ -114,7 +114,7 @@ class Patience:
 
 
 def turn_until_stopped(
-    begin: Callable[[], Turning], stop: Stop, deadline_s: float = STOP_DEADLINE_S
+    begin: Callable[[], Turning], stop: StopSignal, deadline_s: float = STOP_DEADLINE_S
 ) -> int:
     """Begins, then turns; exit code 0 after a signal, another, with a sentence in the log, where it
     cannot go on. Settings that cannot be used and a broker that is not there come out of it."""
@@ -134,19 +134,19 @@ def turn_until_stopped(
                 process.turn()
             process.close()
         except BrokerUnreachable as gone:
-            raise Unreadably(str(gone)) from gone
+            raise LogUnreadable(str(gone)) from gone
         except KafkaException as error:  # a client that is lost says so in whichever call is next
             return _ended(stop, EXIT_UNREADABLE, error.args[0].str())
-    except Unreadably as unreadable:
+    except LogUnreadable as unreadable:
         return _ended(stop, EXIT_UNREADABLE, str(unreadable))
-    except Refused as refused:
+    except WriteRefused as refused:
         return _ended(stop, EXIT_REFUSED_WRITE, str(refused))
     finally:
         ended.set()
     return 0
 
 
-def _ended(stop: Stop, code: int, sentence: str) -> int:
+def _ended(stop: StopSignal, code: int, sentence: str) -> int:
     if not stop.wanted:  # who is to stop has a deadline
         code, sentence = last_look(code, sentence)
     log.critical("fail-stop", code=code, why=sentence)

@@ -7,7 +7,7 @@ from typing import Any
 
 from prometheus_client import Counter, Gauge, start_http_server
 
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from turbine_client.settings import BadSettings
 
 LOOPBACK = "127.0.0.1"
@@ -45,7 +45,7 @@ AUDIT_LAG = Gauge(
 AUDIT_WAITING = Gauge("turbine_audit_waiting", "Decisions that were read and have no verdict yet.")
 
 
-def observe(component: str, partition: int, owner: Owner[Any], frozen: int) -> None:
+def observe(component: str, partition: int, owner: Stepper[Any], frozen: int) -> None:
     """The state of one owner."""
     where = (component, str(partition))
     for became in BECAME:

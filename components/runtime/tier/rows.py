@@ -14,17 +14,24 @@ import structlog
 
 from components.runtime.core.component import Component
 from components.runtime.core.ground import Ground
-from components.runtime.core.snapshots import Piece, Slots, Snapshot, keepable, lost, restored, take
-from components.runtime.core.step import Owner
+from components.runtime.core.snapshots import (
+    Slots,
+    Snapshot,
+    SnapshotRecord,
+    keepable,
+    lost,
+    restored,
+    take,
+)
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Restored
 from components.runtime.faust.rows import build
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import Message
 from components.runtime.kafka.surveying import Surveyor
 from events.topics import place, rows_topic
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.errors import Unreadable
-from turbine_client.reading import Unreadably, read_span
+from turbine_client.errors import BrokerUnreachable, Unreadable
+from turbine_client.reading import LogUnreadable, read_span
 from turbine_client.settings import Settings
 
 R = TypeVar("R")
@@ -62,7 +69,7 @@ class Shelf(Generic[R]):
         self._place = place(self.topic.short, 0)
         self._read_to = 0
 
-    def look(self) -> list[Piece]:
+    def look(self) -> list[SnapshotRecord]:
         """What has come since the last look."""
         span: dict[str, tuple[int, int | None]] = {self._place: (self._read_to, None)}
         pieces = [_piece(message) for poll in read_span(self._settings, span) for message in poll]
@@ -100,12 +107,12 @@ class Shelf(Generic[R]):
         return found if found.seen else None
 
     def check(self, kept: Restored[R], places: Iterable[str], ground: Ground | None = None) -> None:
-        """Unreadably where the log cannot be read on from what was kept."""
+        """LogUnreadable where the log cannot be read on from what was kept."""
         if kept.seen:
             asked = [*places]
             now = ground or Surveyor(self._settings).wait(asked, kept.log)
             if why := lost(kept, asked, now, self._component.name):
-                raise Unreadably(why)
+                raise LogUnreadable(why)
 
 
 class Snapshots(Generic[R]):
@@ -134,7 +141,7 @@ class Snapshots(Generic[R]):
         newest = next(iter(self.shelf.slots.whole()), None)
         return period_s(len(newest.packed) if newest else 0, self._every_s)
 
-    def keep_if_due(self, owner: Owner[R]) -> None:
+    def keep_if_due(self, owner: Stepper[R]) -> None:
         """Keeps what the owner holds, unless another instance has just done so."""
         if time.monotonic() < self._due_s or not keepable(owner):
             return
@@ -146,21 +153,21 @@ class Snapshots(Generic[R]):
         else:
             self._keep(owner)
 
-    def _look(self) -> list[Piece] | None:
+    def _look(self) -> list[SnapshotRecord] | None:
         """What others wrote; None while the broker is away: whoever reads on when it is back needs
         no snapshot, and one that is written unseen may lie where the only whole one did."""
         try:
             return self.shelf.look()
-        except (BrokerUnreachable, Unreadably) as away:
+        except (BrokerUnreachable, LogUnreadable) as away:
             log.warning("not kept", component=self._component.name, why=str(away))
             return None
 
-    def _heard_another(self, pieces: list[Piece]) -> bool:
+    def _heard_another(self, pieces: list[SnapshotRecord]) -> bool:
         """Of two that wrote at once it is the one that closed first who waits."""
         markers = [piece for piece in pieces if self.shelf.slots.closes(piece)]
         return bool(markers) and markers[-1].of != self._ours
 
-    def _keep(self, owner: Owner[R]) -> None:
+    def _keep(self, owner: Stepper[R]) -> None:
         since = time.monotonic()
         snapshot = take(owner, self.shelf.build, self.log)
         self._ours = snapshot.id
@@ -179,14 +186,16 @@ class Snapshots(Generic[R]):
             seconds=round(now - since, 3),
         )
 
-    def close(self, owner: Owner[R]) -> None:
+    def close(self, owner: Stepper[R]) -> None:
         """Keeps what is left: the next start has nothing to read again."""
         if keepable(owner) and self._look() is not None:
             self._keep(owner)
 
 
-def _piece(message: Message) -> Piece:
+def _piece(message: Message) -> SnapshotRecord:
     """What is nothing of ours has a key that no slot has."""
     of = dict(message.headers or []).get(SNAPSHOT_HEADER) or b""
     key = (message.key or b"").decode(errors="replace")
-    return Piece(key, message.value, of.decode(errors="replace"), message.offset, message.at_ms)
+    return SnapshotRecord(
+        key, message.value, of.decode(errors="replace"), message.offset, message.at_ms
+    )

@@ -14,19 +14,19 @@ import structlog
 
 from components.runtime.core.component import Component
 from components.runtime.core.ground import begin_at, headless, remedy_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.kafka.append_times import AppendTimes
 from components.runtime.kafka.clients import partitions_for
-from components.runtime.kafka.dead_letters import Letters, Told
+from components.runtime.kafka.dead_letters import DeadLetterWriter, LettersRead
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
-from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from components.runtime.process import metrics
-from components.runtime.process.loop import Stop, turn_until_stopped
+from components.runtime.process.loop import StopSignal, turn_until_stopped
 from components.runtime.tier.rows import SNAPSHOT_EVERY_S, Snapshots
 from events.topics import BY_SHORT, CLOCK, DEAD_LETTERS, partition_of, place
 from turbine_client.clients import producer
-from turbine_client.reading import Follower, Unreadably, ends_now, read_span, times_now
+from turbine_client.reading import Follower, LogUnreadable, ends_now, read_span, times_now
 from turbine_client.settings import Settings
 
 POLL_MOST = 2_000
@@ -50,10 +50,10 @@ class TierWide:
         self._settings, self._component = settings, component
         shared = {short for short in component.inputs if BY_SHORT[short].partitions is None}
         self._count = partitions_for(settings, shared | {CLOCK})
-        self._births = AppendTimes(settings)
+        self._times = AppendTimes(settings)
         self._emitter = Emitter(producer(settings), settings.prefix)
-        self._letters = Letters(self._emitter)
-        self._known: Told | None = None  # letters that lie there, once that was asked
+        self._letters = DeadLetterWriter(self._emitter)
+        self._known: LettersRead | None = None  # letters that lie there, once that was asked
         places = [place(CLOCK, 0)]
         for short in sorted(component.inputs):
             places += [place(short, p) for p in range(BY_SHORT[short].partitions or self._count)]
@@ -63,17 +63,19 @@ class TierWide:
         ends = ends_now(settings, places)
         ground = Surveyor(settings).wait(places)
         if why := headless(ground):
-            raise Unreadably(why)
+            raise LogUnreadable(why)
         self._snapshots.shelf.check(kept, places, ground)
         self._snapshots.log = ground.ids
-        self._owner: Owner[Any] = Owner(
-            component, places, self._births.possible, ends=ends, seen=kept.seen, held=kept.held
+        self._owner: Stepper[Any] = Stepper(
+            component, places, self._times.possible, ends=ends, seen=kept.seen, held=kept.held
         )
         begin_at(self._owner, ground)
         self._catch_up(kept_ms)
         self._follower = Follower(settings, {at: self._owner.seen.get(at, 0) for at in places})
         remedy = remedy_of(component.name)
-        self._watch = Watch(settings, lambda: (ground.ids, dict(self._owner.seen)), remedy=remedy)
+        self._watch = TopicWatch(
+            settings, lambda: (ground.ids, dict(self._owner.seen)), remedy=remedy
+        )
 
     def _catch_up(self, kept_ms: int) -> None:
         owner, records = self._owner, 0
@@ -106,7 +108,7 @@ class TierWide:
         self._watch.close()
         self._snapshots.close(self._owner)
         self._follower.close()
-        self._births.close()
+        self._times.close()
 
     def _observe(self) -> None:
         frozen = sum(one.frozen for one in self._owner.held.values())
@@ -129,20 +131,20 @@ class TierWide:
             else:
                 owner.read(found)
 
-    def _buried(self, since_ms: int) -> Told:
+    def _buried(self, since_ms: int) -> LettersRead:
         """The letters that lie there since then. Asked for when the first one is due: few starts
         meet any."""
         if self._known is None:
             where = place(DEAD_LETTERS, 0)
             begin = times_now(self._settings, [where], max(0, since_ms - BEFORE_MS))[where]
             polls = read_span(self._settings, {where: (begin, None)})
-            self._known = Told(one for poll in polls for one in poll)
+            self._known = LettersRead(one for poll in polls for one in poll)
         return self._known
 
 
 def serve(
     settings: Settings,
-    stop: Stop,
+    stop: StopSignal,
     component: Component[Any],
     *,
     every_s: float = SNAPSHOT_EVERY_S,

@@ -19,9 +19,9 @@ from events.generated.records import (
     PlacementPlanned,
     ShardForceKilled,
 )
-from projections.fleet import ADD, DROP, Fleet
+from projections.fleet import ADD, DROP, TierFleet
 from projections.fleet_folds import MASS_FAILURE
-from projections.lives import Life
+from projections.liveness import Life
 
 FEW = 2
 """So many may always be gone at once: in a tier of three, one is a third of it."""
@@ -30,7 +30,7 @@ GONE_MOST = 2_000
 RUNBOOK = "docs/runbooks/mass-failure.md"
 
 
-def fail_over(row: Fleet, _: int) -> Iterator[Body]:
+def fail_over(row: TierFleet, _: int) -> Iterator[Body]:
     """Containers that were silent for too long."""
     if not row.silent:
         if row.brake is not None and not _gone(row):
@@ -44,7 +44,7 @@ def fail_over(row: Fleet, _: int) -> Iterator[Body]:
         yield from ask(row, row.lives[name], f"nothing was heard of it for {silence_s} s")
 
 
-def ask(row: Fleet, life: Life, explanation: str) -> Iterator[Body]:
+def ask(row: TierFleet, life: Life, explanation: str) -> Iterator[Body]:
     """Asked for once for one state of the container; what came of it is read back."""
     if any(one.container == life.name for one in row.requests.values()):
         return
@@ -62,7 +62,7 @@ def ask(row: Fleet, life: Life, explanation: str) -> Iterator[Body]:
 # --- the brake
 
 
-def _gone(row: Fleet) -> list[str]:
+def _gone(row: TierFleet) -> list[str]:
     """Containers that look dead: those that died together are not found silent at one tick."""
     half_ms = row.timing.silence_ms // 2
     return [
@@ -73,7 +73,7 @@ def _gone(row: Fleet) -> list[str]:
     ]
 
 
-def _braked(row: Fleet) -> list[Body] | None:
+def _braked(row: TierFleet) -> list[Body] | None:
     """What the brake calls for; None where containers are failed over one by one."""
     gone = _gone(row)
     total = sum(life.lives for life in row.members())
@@ -88,7 +88,7 @@ def _braked(row: Fleet) -> list[Body] | None:
     return []
 
 
-def _brake(row: Fleet, gone: list[str], total: int) -> Iterator[Body]:
+def _brake(row: TierFleet, gone: list[str], total: int) -> Iterator[Body]:
     told = {"gone": gone[:GONE_MOST], "news": row.heeded}
     said = f"{len(gone)} of {total} containers look dead at once, so none of them is failed over"
     plan_id = next_plan(row)
@@ -118,7 +118,7 @@ def _brake(row: Fleet, gone: list[str], total: int) -> Iterator[Body]:
 # --- who does not do what is asked
 
 
-def escalate(row: Fleet, now_ms: int) -> Iterator[Body]:
+def escalate(row: TierFleet, now_ms: int) -> Iterator[Body]:
     """A drop that takes too long becomes a kill; whatever else takes too long, a fail-over."""
     late: dict[str, str] = {}
     for shard in sorted(row.open):

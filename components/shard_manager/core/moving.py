@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from components.shard_manager.core.planning import begins
 from events.generated.records import Body, ShardAddRequested, ShardDropRequested
-from projections.fleet import ADD, Fleet, Grant
-from projections.plans import Course, Planned
+from projections.fleet import ADD, ShardGrant, TierFleet
+from projections.plans import PlanCourse, Planned
 
 WHYS = {
     "illegal": "{origin} is in a region where it may not be",
@@ -20,7 +20,7 @@ WHYS = {
 }
 
 
-def hand_over(row: Fleet, now_ms: int) -> Iterator[Body]:
+def hand_over(row: TierFleet, now_ms: int) -> Iterator[Body]:
     """Shards that were given up, to those who were to get them."""
     for shard in sorted(row.open):
         grant = row.grants.get(shard)
@@ -32,7 +32,7 @@ def hand_over(row: Fleet, now_ms: int) -> Iterator[Body]:
         yield _add(row, now_ms, shard, heir, reason=said)
 
 
-def carry_out(row: Fleet, now_ms: int) -> Iterator[Body]:
+def carry_out(row: TierFleet, now_ms: int) -> Iterator[Body]:
     """The moves of the plan that may begin now, the urgent ones first."""
     course = row.course
     if course is None:
@@ -53,7 +53,7 @@ def carry_out(row: Fleet, now_ms: int) -> Iterator[Body]:
                 yield _drop(row, course, move, grant, now_ms)
 
 
-def _flights(row: Fleet) -> Counter[str]:
+def _flights(row: TierFleet) -> Counter[str]:
     """Moves under way, by the container that gives or gets."""
     found: Counter[str] = Counter()
     for shard in row.open:
@@ -66,7 +66,7 @@ def _flights(row: Fleet) -> Counter[str]:
 
 
 def _add(
-    row: Fleet, now_ms: int, shard: int, to: str, *, reason: str, plan_id: str = ""
+    row: TierFleet, now_ms: int, shard: int, to: str, *, reason: str, plan_id: str = ""
 ) -> ShardAddRequested:
     grant = row.grants.get(shard)
     return ShardAddRequested(
@@ -82,7 +82,9 @@ def _add(
     )
 
 
-def _drop(row: Fleet, course: Course, move: Planned, grant: Grant, now_ms: int) -> Body:
+def _drop(
+    row: TierFleet, course: PlanCourse, move: Planned, grant: ShardGrant, now_ms: int
+) -> Body:
     return ShardDropRequested(
         tier=row.tier,
         shard=move.shard,

@@ -26,7 +26,7 @@ class Reason(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class ShardMove:
     """One shard, from where to where, and why there."""
 
     shard: int
@@ -42,8 +42,8 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Moves:
-    """All moves, the urgent ones first, a column for each field of `Move`.
+class ShardMoves:
+    """All moves, the urgent ones first, a column for each field of `ShardMove`.
 
     A million moves are a few arrays; a million objects would take longer than the plan.
     """
@@ -62,9 +62,9 @@ class Moves:
     def __len__(self) -> int:
         return len(self.shard)
 
-    def __getitem__(self, at: int) -> Move:
+    def __getitem__(self, at: int) -> ShardMove:
         reason, step = Reason(int(self.reason[at])), int(self.step[at])
-        return Move(
+        return ShardMove(
             shard=int(self.shard[at]),
             origin=int(self.origin[at]),
             target=int(self.target[at]),
@@ -77,7 +77,7 @@ class Moves:
             runner_up=int(self.runner_up[at]),
         )
 
-    def __iter__(self) -> Iterator[Move]:
+    def __iter__(self) -> Iterator[ShardMove]:
         return (self[at] for at in range(len(self)))
 
 
@@ -118,7 +118,7 @@ class GivenUp:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class PlacementPlan:
     """Where every shard should be, and the way there.
 
     Whoever carries out the first steps only has a map that is no worse than without them: first
@@ -126,31 +126,31 @@ class Plan:
     """
 
     target: Indices  # [shards]; -1 for one that fits nowhere
-    moves: Moves
+    moves: ShardMoves
     unplaced: tuple[Unplaced, ...]
     given_up: tuple[GivenUp, ...]
     postponed: int  # moves off containers that a shard should not be on, left out by the budget
 
 
-def moves_of(records: list[Move]) -> Moves:
-    """Columns of some records."""
-    return Moves(
+def moves_of(records: list[ShardMove]) -> ShardMoves:
+    """The moves as columns, an array for each field."""
+    return ShardMoves(
         **{
             one.name: np.array([getattr(move, one.name) for move in records], _TYPES[one.name])
-            for one in fields(Moves)
+            for one in fields(ShardMoves)
         }
     )
 
 
-def joined(some: Moves, others: Moves) -> Moves:
+def joined(some: ShardMoves, others: ShardMoves) -> ShardMoves:
     """One after the other; steps are counted on."""
     shift = int(some.step[-1]) + 1 if len(some) else 0
     columns = {
         one.name: np.concatenate((getattr(some, one.name), getattr(others, one.name)))
-        for one in fields(Moves)
+        for one in fields(ShardMoves)
     }
     columns["step"][len(some) :] += np.int32(shift)
-    return Moves(**columns)
+    return ShardMoves(**columns)
 
 
 _TYPES: dict[str, type[np.generic]] = {

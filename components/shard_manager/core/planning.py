@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from immutables import Map
 
-from components.shard_manager.core.plan import Move, Obstacle, Plan, Reason, Unplaced
+from components.shard_manager.core.plan import Obstacle, PlacementPlan, Reason, ShardMove, Unplaced
 from components.shard_manager.core.solver.solve import Mode, solve
 from components.shard_manager.core.solver.static import hashed_plan
-from components.shard_manager.core.world import World, world_of
+from components.shard_manager.core.world import PlacementWorld, world_of
 from events.generated.records import PlacementPlanned
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.plans import Planned, in_parts, write_moves
 from projections.settings import HASHED
 
@@ -33,7 +33,7 @@ WHYS = {
 # --- when
 
 
-def orphans(row: Fleet, now_ms: int) -> frozenset[int]:
+def orphans(row: TierFleet, now_ms: int) -> frozenset[int]:
     """Shards that nobody holds or will hold, and that no plan under way has a place for."""
     lost = [shard for shard in row.open if row.orphaned(shard)]
     if not lost:
@@ -47,13 +47,13 @@ def orphans(row: Fleet, now_ms: int) -> frozenset[int]:
     return frozenset(shard for shard in lost if shard not in planned and shard not in stuck)
 
 
-def again_ms(row: Fleet) -> int:
+def again_ms(row: TierFleet) -> int:
     """When places are looked for again for what fits nowhere, although there is no news: one that
     was silent may be heard again, which is none."""
     return row.tried_ms + row.timing.silence_ms
 
 
-def begins(row: Fleet) -> Iterator[Planned]:
+def begins(row: TierFleet) -> Iterator[Planned]:
     """The moves of the plan under way that may still be begun: the shard has not moved since."""
     for move in row.course.left() if row.course is not None else ():
         grant = row.grants.get(move.shard)
@@ -61,7 +61,7 @@ def begins(row: Fleet) -> Iterator[Planned]:
             yield move
 
 
-def balance_due(row: Fleet, now_ms: int) -> str:
+def balance_due(row: TierFleet, now_ms: int) -> str:
     """What calls for a look at all shards; "" for nothing. Not while anything is under way."""
     if not row.more_unplaced and any(shard not in row.unplaced for shard in row.open):
         return ""
@@ -70,14 +70,14 @@ def balance_due(row: Fleet, now_ms: int) -> str:
     return "loads" if now_ms >= _look_ms(row) else ""
 
 
-def balance_ms(row: Fleet) -> int:
+def balance_ms(row: TierFleet) -> int:
     """When a look at all shards is due, if nothing is under way then."""
     if row.balanced < row.news:
         return row.news_ms + row.timing.calm_ms
     return _look_ms(row)
 
 
-def _look_ms(row: Fleet) -> int:
+def _look_ms(row: TierFleet) -> int:
     """When to look although there is no news. What the budget cut short goes on with the next
     plan's; what is out of band for other reasons is tried again once shards that moved have
     rested."""
@@ -89,14 +89,14 @@ def _look_ms(row: Fleet) -> int:
 # --- what
 
 
-def plan_orphans(row: Fleet, now_ms: int, lost: int) -> Iterator[PlacementPlanned]:
+def plan_orphans(row: TierFleet, now_ms: int, lost: int) -> Iterator[PlacementPlanned]:
     """Places for the shards that nobody holds, and no other move: they must not wait."""
     world = world_of(row, now_ms, urgent=True)
     plan = _solved(row, world, "urgent")
     yield from _told(row, world, plan, "orphans", f"{lost} shards have no container")
 
 
-def plan_all(row: Fleet, now_ms: int, trigger: str) -> Iterator[PlacementPlanned]:
+def plan_all(row: TierFleet, now_ms: int, trigger: str) -> Iterator[PlacementPlanned]:
     """Every container into band, by as few moves as that takes."""
     world = world_of(row, now_ms)
     plan = _solved(row, world, "repair")
@@ -109,30 +109,30 @@ def plan_all(row: Fleet, now_ms: int, trigger: str) -> Iterator[PlacementPlanned
     yield from _told(row, world, plan, trigger, said, whole=True)
 
 
-def _solved(row: Fleet, world: World, mode: Mode) -> Plan:
+def _solved(row: TierFleet, world: PlacementWorld, mode: Mode) -> PlacementPlan:
     if row.placing.mode == HASHED:
         return hashed_plan(world.problem, row.tier, urgent=mode == "urgent")
     return solve(world.problem, seed_of(row), mode=mode)
 
 
-def seed_of(row: Fleet) -> int:
+def seed_of(row: TierFleet) -> int:
     """Another one for every plan of a tier, and the same for whoever makes it again."""
     text = f"{row.tier}/{row.plans}".encode()
     return int.from_bytes(hashlib.md5(text, usedforsecurity=False).digest()[:4], "big")
 
 
-def next_plan(row: Fleet) -> str:
+def next_plan(row: TierFleet) -> str:
     """The name of the tier's next plan."""
     return f"{row.tier}#{row.plans + 1}"
 
 
-def planned_of(row: Fleet, world: World, plan: Plan) -> list[Planned]:
+def planned_of(row: TierFleet, world: PlacementWorld, plan: PlacementPlan) -> list[Planned]:
     """The moves as the log has them. The plan may name shards that are still held by a life that
     ends: they are begun when it is over."""
     return [_planned(row, world, move) for move in plan.moves]
 
 
-def _planned(row: Fleet, world: World, move: Move) -> Planned:
+def _planned(row: TierFleet, world: PlacementWorld, move: ShardMove) -> Planned:
     grant, names = row.grants.get(move.shard), world.containers
     one = Planned(move.shard, grant.generation if grant is not None else 0, names[move.target])
     if move.reason in (Reason.ORPHAN, Reason.AFRESH):
@@ -146,7 +146,13 @@ def _planned(row: Fleet, world: World, move: Move) -> Planned:
 
 
 def _told(
-    row: Fleet, world: World, plan: Plan, trigger: str, said: str, *, whole: bool = False
+    row: TierFleet,
+    world: PlacementWorld,
+    plan: PlacementPlan,
+    trigger: str,
+    said: str,
+    *,
+    whole: bool = False,
 ) -> Iterator[PlacementPlanned]:
     moves = planned_of(row, world, plan)
     if not whole:  # what was planned before goes on afterwards
@@ -171,13 +177,13 @@ def _told(
         )
 
 
-def digest_of(containers: Sequence[str], plan: Plan) -> str:
+def digest_of(containers: Sequence[str], plan: PlacementPlan) -> str:
     """The hash of where every shard is to be."""
     names = "\n".join(containers).encode()
     return hashlib.sha256(names + b"\0" + plan.target.astype("<i4").tobytes()).hexdigest()[:16]
 
 
-def _measures(row: Fleet, world: World, plan: Plan, *, whole: bool) -> str:
+def _measures(row: TierFleet, world: PlacementWorld, plan: PlacementPlan, *, whole: bool) -> str:
     measures: dict[str, object] = {"news": row.news, "solved": True}
     if not whole and next(begins(row), None) is not None:
         assert row.course is not None
@@ -208,17 +214,17 @@ def _measures(row: Fleet, world: World, plan: Plan, *, whole: bool) -> str:
     return json.dumps(measures, sort_keys=True, separators=(",", ":"))
 
 
-def _homeless(world: World, plan: Plan) -> list[Unplaced]:
+def _homeless(world: PlacementWorld, plan: PlacementPlan) -> list[Unplaced]:
     return [one for one in plan.unplaced if world.problem.home[one.shard] < 0]
 
 
-def why_not(world: World, obstacle: Obstacle, resource: int) -> str:
+def why_not(world: PlacementWorld, obstacle: Obstacle, resource: int) -> str:
     """Why a shard can be nowhere."""
     name = world.resources[resource] if 0 <= resource < len(world.resources) else ""
     return WHYS[obstacle].format(resource=name)
 
 
-def _spread(world: World, plan: Plan) -> dict[str, list[int]]:
+def _spread(world: PlacementWorld, plan: PlacementPlan) -> dict[str, list[int]]:
     """By resource: the fullest and the emptiest container, before and after, in thousandths of the
     mean share of capacity in use."""
     problem = world.problem

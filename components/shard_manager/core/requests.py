@@ -13,7 +13,7 @@ from events.generated.records import (
     PlacementRejected,
 )
 from events.job_config.strict_json import Malformed
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.ingress import Ask
 from projections.plans import NAME_MOST, Planned, in_parts, read_request, write_moves
 
@@ -21,7 +21,7 @@ TEXT_MOST = 2_000
 """Characters of an operator's reason that a plan repeats."""
 
 
-def answer_requests(row: Fleet, _: int) -> Iterator[Body]:
+def answer_requests(row: TierFleet, _: int) -> Iterator[Body]:
     """One at a time: what is said of one changes the world of the next."""
     for _key, one in sorted(row.ingress.items()):
         for ask in one.waiting:
@@ -29,7 +29,7 @@ def answer_requests(row: Fleet, _: int) -> Iterator[Body]:
             return
 
 
-def _answered(row: Fleet, ask: Ask) -> Iterator[Body]:
+def _answered(row: TierFleet, ask: Ask) -> Iterator[Body]:
     body, limit = ask.body, NAME_MOST
     if not isinstance(body, PlacementApplyRequested):
         said = "more was asked for at once than can be kept; ask again later"
@@ -60,7 +60,7 @@ def _answered(row: Fleet, ask: Ask) -> Iterator[Body]:
         yield from _planned(row, body, moves, asked)
 
 
-def trouble_with(row: Fleet, moves: tuple[Planned, ...]) -> str:
+def trouble_with(row: TierFleet, moves: tuple[Planned, ...]) -> str:
     """The first move that cannot be made as it was planned; "" where all can."""
     named: set[int] = set()
     for move in moves:
@@ -82,7 +82,7 @@ def trouble_with(row: Fleet, moves: tuple[Planned, ...]) -> str:
 
 
 def _planned(
-    row: Fleet, body: PlacementApplyRequested, moves: tuple[Planned, ...], said: str
+    row: TierFleet, body: PlacementApplyRequested, moves: tuple[Planned, ...], said: str
 ) -> Iterator[PlacementPlanned]:
     told: dict[str, object] = {"change_id": body.change_id, "news": row.heeded}
     if not moves:

@@ -7,15 +7,23 @@ from typing import Any
 
 from immutables import Map
 
-from projections.fleet import Brake, Drain, Fleet, Grant, Load, Request, Told
+from projections.fleet import (
+    Brake,
+    DrainWish,
+    FailOverRequest,
+    ShardGenerations,
+    ShardGrant,
+    ShardUsage,
+    TierFleet,
+)
 from projections.ingress import dump_ingress, load_ingress
-from projections.lives import Life, Ticks
-from projections.plans import Course, Planned
+from projections.liveness import Life, Ticks
+from projections.plans import PlanCourse, Planned
 from projections.settings import Placing
 from projections.timing import Timing
 
 
-def dump(row: Fleet) -> object:
+def dump(row: TierFleet) -> object:
     """Plain JSON of the row."""
     plain = {name: _plain(value) for name, value in row._asdict().items()}
     plain["ingress"] = {key: dump_ingress(one) for key, one in row.ingress.items()}
@@ -24,10 +32,10 @@ def dump(row: Fleet) -> object:
     return plain
 
 
-def load(plain: Any) -> Fleet:
-    """What `dump` wrote."""
+def load(plain: Any) -> TierFleet:
+    """The row that `dump` made plain."""
     some = {name: _LOADS.get(name, _same)(value) for name, value in plain.items()}
-    return Fleet(**some)
+    return TierFleet(**some)
 
 
 def _plain(value: object) -> object:
@@ -44,17 +52,17 @@ def _first(pair: tuple[Any, Any]) -> Any:
     return pair[0]
 
 
-def _plain_course(course: Course) -> object:
+def _plain_course(course: PlanCourse) -> object:
     started = sorted(course.started)
     return [*course[:2], [list(move) for move in course.moves], course.read, started, course.first]
 
 
-def _course(plain: Any) -> Course | None:
+def _course(plain: Any) -> PlanCourse | None:
     if plain is None:
         return None
     plan_id, parts, moves, read, started, first = plain
     moved = tuple(Planned(*move) for move in moves)
-    return Course(plan_id, parts, moved, read, Map(dict.fromkeys(started)), first)
+    return PlanCourse(plan_id, parts, moved, read, Map(dict.fromkeys(started)), first)
 
 
 def _life(plain: Any) -> Life:
@@ -66,9 +74,9 @@ def _brake(plain: Any) -> Brake | None:
     return None if plain is None else Brake(plain[0], tuple(plain[1]), plain[2])
 
 
-def _weight(plain: Any) -> Load:
+def _weight(plain: Any) -> ShardUsage:
     generation, number, tasks, job, amounts = plain
-    return Load(generation, number, tasks, job, tuple(amounts))
+    return ShardUsage(generation, number, tasks, job, tuple(amounts))
 
 
 def _each(one: Callable[[Any], object]) -> Callable[[Any], object]:
@@ -89,12 +97,12 @@ _LOADS: dict[str, Callable[[Any], Any]] = {
     "placing": _of(Placing),
     "ticks": _each(_of(Ticks)),
     "lives": _each(_life),
-    "grants": _each(_of(Grant)),
-    "told": _each(_of(Told)),
+    "grants": _each(_of(ShardGrant)),
+    "told": _each(_of(ShardGenerations)),
     "holdings": _each(_each(_same)),
     "loads": _each(_weight),
-    "requests": _each(_of(Request)),
-    "drains": _each(_of(Drain)),
+    "requests": _each(_of(FailOverRequest)),
+    "drains": _each(_of(DrainWish)),
     "ingress": lambda plain: Map({key: load_ingress(one) for key, one in plain.items()}),
     "course": _course,
     "brake": _brake,

@@ -7,9 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components.shard_manager.core.solver.problem import Flags, Indices, Ints, Problem, Settings
-from projections.fleet import Fleet
-from projections.lives import Life
+from components.shard_manager.core.solver.problem import (
+    Flags,
+    Indices,
+    Ints,
+    PlacementProblem,
+    PlacementSettings,
+)
+from projections.fleet import TierFleet
+from projections.liveness import Life
 from projections.loads import HARD, RESOURCES, capacity_of
 from projections.settings import MEASURED
 from projections.shards import mask_of_shard
@@ -23,15 +29,15 @@ those that do nothing are shared out too, and do not weigh against those that do
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class PlacementWorld:
     """A problem, and what its indices mean."""
 
-    problem: Problem
+    problem: PlacementProblem
     containers: tuple[str, ...]
     resources: tuple[str, ...]
 
 
-def world_of(row: Fleet, now_ms: int, *, urgent: bool = False) -> World:
+def world_of(row: TierFleet, now_ms: int, *, urgent: bool = False) -> PlacementWorld:
     """Everything that lives, and every shard. Where it is urgent, a container that is silent for a
     while gets nothing; else it keeps what it has, and whoever carries out the plan waits for it."""
     lives = [life for life in row.members() if life.lives]
@@ -43,7 +49,7 @@ def world_of(row: Fleet, now_ms: int, *, urgent: bool = False) -> World:
         row.closed(life) or not row.region_bit(life) or (urgent and row.quiet(life))
         for life in lives
     ]
-    problem = Problem(
+    problem = PlacementProblem(
         loads=loads,
         allowed=_allowed(row),
         home=home,
@@ -57,12 +63,12 @@ def world_of(row: Fleet, now_ms: int, *, urgent: bool = False) -> World:
         job=job,
         settings=_settings(row, named),
     )
-    return World(problem, tuple(at), tuple(RESOURCES[one] for one in named))
+    return PlacementWorld(problem, tuple(at), tuple(RESOURCES[one] for one in named))
 
 
-def _settings(row: Fleet, named: Sequence[int]) -> Settings:
+def _settings(row: TierFleet, named: Sequence[int]) -> PlacementSettings:
     placing = row.placing
-    return Settings(
+    return PlacementSettings(
         band=placing.band,
         moves_max=max(1, row.shards * placing.moves_max // 1000),
         load_max=placing.load_max,
@@ -87,7 +93,7 @@ def _capacity(lives: Sequence[Life]) -> tuple[Ints, list[int]]:
     return np.minimum(found, TOTAL_MOST // max(1, len(lives))), named
 
 
-def _loads(row: Fleet, capacity: Ints, named: Sequence[int]) -> tuple[Ints, Indices]:
+def _loads(row: TierFleet, capacity: Ints, named: Sequence[int]) -> tuple[Ints, Indices]:
     """What each shard uses; one that nobody has weighed yet, as the others do on average."""
     found = np.full((row.shards, len(named)), -1, np.int64)
     job = np.full(row.shards, -1, np.int32)
@@ -107,7 +113,7 @@ def _loads(row: Fleet, capacity: Ints, named: Sequence[int]) -> tuple[Ints, Indi
     return np.where(known, found, mean) + idle, job
 
 
-def _homes(row: Fleet, at: dict[str, int], now_ms: int) -> tuple[Indices, Flags]:
+def _homes(row: TierFleet, at: dict[str, int], now_ms: int) -> tuple[Indices, Flags]:
     """Where each shard is, or goes; and whether it may be sent elsewhere now."""
     home = np.full(row.shards, -1, np.int32)
     movable = np.zeros(row.shards, np.bool_)
@@ -124,12 +130,12 @@ def _homes(row: Fleet, at: dict[str, int], now_ms: int) -> tuple[Indices, Flags]
     return home, movable
 
 
-def _allowed(row: Fleet) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
+def _allowed(row: TierFleet) -> np.ndarray[tuple[int], np.dtype[np.uint64]]:
     masks = [mask_of_shard(one, row.each) for one in range(0, row.shards, max(1, row.each))]
     return np.repeat(np.array(masks, np.uint64), row.each)
 
 
-def _ramp(row: Fleet, life: Life) -> int:
+def _ramp(row: TierFleet, life: Life) -> int:
     """How far the container is from new to one among many, in thousandths."""
     lived_ms = row.clock_of(life).sum_ms - life.since_ms
     return int(min(1000, max(0, lived_ms) * 1000 // row.timing.ramp_ms))

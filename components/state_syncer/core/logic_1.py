@@ -11,22 +11,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from components.state_syncer.decide import Rules
+from components.state_syncer.decide import SyncRules
 from components.state_syncer.decide import component as newest
 from components.state_syncer.decide import decide as decide_now
 from events.generated.records import Body, SyncCommitted
 from events.wire.codec import Read
 from projections.ingress import CROWDED, FIRST_ROOM
-from projections.keeping import DELETED, PAUSED, Kept, Stay, stays_behind, wish_of
+from projections.kept_state import DELETED, PAUSED, StatefulJob, Stay, stays_behind, wish_of
 from projections.syncs import Sync
 from projections.syncs import fold as fold_now
 
 
-def _stays(kept: Kept, config_json: str) -> Stay | None:
+def _stays(kept: StatefulJob, config_json: str) -> Stay | None:
     return None if kept.wish != kept.reset else stays_behind(kept, config_json)
 
 
-RULES = Rules(no_room=CROWDED, unheard=False, first=True, stays=_stays)
+RULES = SyncRules(no_room=CROWDED, unheard=False, first=True, stays=_stays)
 
 
 def fold(row: Sync | None, read: Read) -> Sync:

@@ -45,7 +45,7 @@ def wanted_state(row: Sync) -> str:
     return PAUSED if row.held or _pauses(row.expected_json) else RUNNING
 
 
-def way_of(row: Sync, *, first: bool = False) -> Way | None:
+def plan_for(row: Sync, *, first: bool = False) -> Way | None:
     """How the job gets to where it should be; None when it is there. It runs what its commit says
     for as long as its tasks are told the same. `first` is as the first logic judged."""
     state, running = wanted_state(row), row.running
@@ -119,7 +119,7 @@ def _differences(old: Plain, new: Plain, reasons: Mapping[str, str]) -> Iterator
 
 def _same(name: str, old: Plain, new: Plain) -> bool:
     """Is it said in other words, such as a default that is spelled out?"""
-    before, after = validate_config(old), validate_config(new)
+    before, after = validate_config(old, stood=True), validate_config(new, stood=True)
     if isinstance(before, Invalid) or isinstance(after, Invalid):
         return False  # no build would run it; whoever accepted it had other rules
     return bool(getattr(before, name) == getattr(after, name))

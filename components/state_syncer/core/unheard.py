@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 
 from events.job_config.config import JobConfig
-from projections.syncs import RUNNING, START, STOP, Plan, Sync
+from projections.syncs import RUNNING, START, STOP, Sync, SyncPlan
 from projections.waits import missing, never_begun
 
 QUIET_MS = 30_000
@@ -26,7 +26,7 @@ GONE_MS = 120_000
 _TIER = JobConfig.model_fields["tier"].default
 
 
-def passed_over(row: Sync, plan: Plan, now_ms: int) -> frozenset[int]:
+def passed_over(row: Sync, plan: SyncPlan, now_ms: int) -> frozenset[int]:
     """Tasks whose stop is not waited for."""
     if plan.step != STOP or now_ms < row.told_ms + QUIET_MS:
         return frozenset()
@@ -45,7 +45,7 @@ def quiet_ms(row: Sync, now_ms: int) -> int | None:
     return row.told_ms + GONE_MS if _moves_away(row, plan) else None
 
 
-def _moves_away(row: Sync, plan: Plan) -> bool:
+def _moves_away(row: Sync, plan: SyncPlan) -> bool:
     """Have its tasks been told to stop where they ran, to run elsewhere?"""
     running, listed = row.running, row.listed
     if running is None or running.state != RUNNING or START not in plan.steps:
@@ -54,7 +54,7 @@ def _moves_away(row: Sync, plan: Plan) -> bool:
     return told and _place(plan.config_json) != _place(running.config_json)
 
 
-def moves_on(row: Sync, plan: Plan) -> bool:
+def moves_on(row: Sync, plan: SyncPlan) -> bool:
     """Is a start that nobody has heard of to happen elsewhere by now?"""
     if plan.step != START or any(one.specs >= plan.generation for one in row.tasks.values()):
         return False

@@ -12,7 +12,7 @@ from events.generated.records import (
 )
 from events.job_config.strict_json import canonical_json
 from projections.ingress import Ask
-from projections.syncs import QUARANTINED, RUNNING, Plan, Quarantine, Sync, Trouble
+from projections.syncs import QUARANTINED, RUNNING, FailureStreak, Quarantine, Sync, SyncPlan
 
 ROUND_MS = 30_000
 """Until a plan that failed is tried again: the paper's round of the syncer."""
@@ -54,7 +54,7 @@ def commit(
     )
 
 
-def failed(row: Sync, plan: Plan, cause: str, explanation: str, now_ms: int) -> SyncFailed:
+def failed(row: Sync, plan: SyncPlan, cause: str, explanation: str, now_ms: int) -> SyncFailed:
     counts = cause != "overtaken"
     known = row.trouble
     before = known.failures if known is not None and known.signature == plan.signature else 0
@@ -72,7 +72,7 @@ def failed(row: Sync, plan: Plan, cause: str, explanation: str, now_ms: int) -> 
     )
 
 
-def quarantined(row: Sync, trouble: Trouble) -> JobQuarantined:
+def quarantined(row: Sync, trouble: FailureStreak) -> JobQuarantined:
     return JobQuarantined(
         job=row.name,
         plan_id=trouble.plan_id,

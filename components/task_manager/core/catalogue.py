@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from events.generated.records import Generation, LayerVersions, TaskSpec
-from projections.lists import Former, Head, Lists
+from projections.lists import ListHead, PreviousList, TaskLists
 from projections.shards import mask_of, shard_of
 
 
-class Shape(NamedTuple):
+class ShardCounts(NamedTuple):
     """How a tier numbers its shards."""
 
     tier: str
@@ -28,10 +28,10 @@ class Program(NamedTuple):
     """What a task executes: a run of another one has to be started anew."""
 
     spec: TaskSpec
-    head: Head
+    head: ListHead
 
 
-class Entry(NamedTuple):
+class ListedTask(NamedTuple):
     """One task of the list that stands."""
 
     name: str  # job/index
@@ -50,12 +50,12 @@ class Entry(NamedTuple):
 class Target(NamedTuple):
     """A task that is to run here."""
 
-    entry: Entry
+    entry: ListedTask
     shard: int
     generation: Generation
 
 
-class Ghost(NamedTuple):
+class RetiredTask(NamedTuple):
     """A task of the list before: whoever holds its shard answers for it that it is over."""
 
     name: str
@@ -64,21 +64,21 @@ class Ghost(NamedTuple):
     specs: int
 
 
-_NO_ENTRIES: Mapping[str, Entry] = MappingProxyType({})
-_NO_GHOSTS: Mapping[str, Ghost] = MappingProxyType({})
+_NO_ENTRIES: Mapping[str, ListedTask] = MappingProxyType({})
+_NO_GHOSTS: Mapping[str, RetiredTask] = MappingProxyType({})
 
 
 class Catalogue:
     """All jobs of one tier, by shard. A list costs as much as it is long, when it changes."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: ShardCounts) -> None:
         self.shape = shape
-        self.rows: dict[str, Lists] = {}
-        self._entries: dict[int, dict[str, Entry]] = {}
-        self._ghosts: dict[int, dict[str, Ghost]] = {}
+        self.rows: dict[str, TaskLists] = {}
+        self._entries: dict[int, dict[str, ListedTask]] = {}
+        self._ghosts: dict[int, dict[str, RetiredTask]] = {}
         self._homes: dict[str, tuple[dict[str, int], dict[str, int]]] = {}  # names to their shards
 
-    def put(self, row: Lists) -> None:
+    def put(self, row: TaskLists) -> None:
         """The job as it stands now, in place of what was known of it."""
         self._remove(row.job)
         self.rows[row.job] = row
@@ -92,11 +92,11 @@ class Catalogue:
             haunts[ghost.name] = home
         self._homes[row.job] = (homes, haunts)
 
-    def entries(self, shard: int) -> Mapping[str, Entry]:
+    def entries(self, shard: int) -> Mapping[str, ListedTask]:
         """The tasks that are to run in the shard, by name."""
         return self._entries.get(shard, _NO_ENTRIES)
 
-    def ghosts(self, shard: int) -> Mapping[str, Ghost]:
+    def ghosts(self, shard: int) -> Mapping[str, RetiredTask]:
         """The tasks of earlier lists that were in the shard, by name."""
         return self._ghosts.get(shard, _NO_GHOSTS)
 
@@ -114,7 +114,7 @@ class Catalogue:
         for name, home in ghosts.items():
             del self._ghosts[home][name]
 
-    def _entries_of(self, row: Lists) -> Iterator[tuple[int, Entry]]:
+    def _entries_of(self, row: TaskLists) -> Iterator[tuple[int, ListedTask]]:
         listed = row.listed
         if listed is None or listed.tier != self.shape.tier:
             return
@@ -126,7 +126,7 @@ class Catalogue:
             program = Program(spec, listed.head)
             yield (
                 shard_of_task(name),
-                Entry(
+                ListedTask(
                     name=name,
                     job=row.job,
                     task=spec.task,
@@ -137,8 +137,8 @@ class Catalogue:
                 ),
             )
 
-    def _ghosts_of(self, row: Lists) -> Iterator[tuple[int, Ghost]]:
-        former: Former | None = row.former
+    def _ghosts_of(self, row: TaskLists) -> Iterator[tuple[int, RetiredTask]]:
+        former: PreviousList | None = row.former
         if former is None or former.tier != self.shape.tier:
             return
         shard_of_task = self.shape.shards(former.regions)
@@ -146,4 +146,4 @@ class Catalogue:
             return
         for task in range(former.tasks):
             name = f"{row.job}/{task}"
-            yield shard_of_task(name), Ghost(name, row.job, task, former.generation)
+            yield shard_of_task(name), RetiredTask(name, row.job, task, former.generation)

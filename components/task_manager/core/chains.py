@@ -14,7 +14,7 @@ from components.runtime.core.component import onlooker
 from components.runtime.core.ground import Ground, misfit
 from components.runtime.core.progress import Possible
 from components.runtime.core.standing import Row, places_of
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.core.store import Restored
 from events.generated.records import Body, TierDefined
 from events.topics import JOURNAL, TIERS, place
@@ -34,14 +34,14 @@ _VIEW = onlooker(
 )
 
 
-class Standing(NamedTuple):
+class StandingDecision(NamedTuple):
     """A decision that stands, and all that was known of its key with it."""
 
     read: Read
     vector: Mapping[str, int]
 
 
-class Kept(NamedTuple):
+class KeptChain(NamedTuple):
     """What stood of a key where reading began."""
 
     key: str
@@ -55,8 +55,8 @@ class Chains:
     def __init__(self, partitions: int, tier: str, possible: Possible) -> None:
         self._tier = f"{tier}/placement"
         self._possible = possible
-        self.owners: dict[str, Owner[None]] = {}
-        self.standing: deque[Standing | Kept] = deque()
+        self.owners: dict[str, Stepper[None]] = {}
+        self.standing: deque[StandingDecision | KeptChain] = deque()
         self._first = [place(JOURNAL, p) for p in range(partitions)]  # one of each owner's
         for partition in range(partitions):
             self._own(partition, Restored())
@@ -66,16 +66,16 @@ class Chains:
         self._own(partition, kept)
         for key, held in sorted(kept.held.items()):
             if not isinstance(held.row, TierDefined) or key == self._tier:
-                self.standing.append(Kept(key, held.row, dict(held.vector)))
+                self.standing.append(KeptChain(key, held.row, dict(held.vector)))
 
     def _own(self, partition: int, kept: Restored[Row]) -> None:
         places = places_of(partition)
-        held: dict[str, Held[None]] = {
-            key: Held(None, dict(one.vector), dict(one.last), tick_ms=one.tick_ms)
+        held: dict[str, KeyState[None]] = {
+            key: KeyState(None, dict(one.vector), dict(one.last), tick_ms=one.tick_ms)
             for key, one in kept.held.items()
         }
-        owner: Owner[None] = Owner(
-            _VIEW, places, self._possible, seen=kept.seen, held=held, heed=self._heed
+        owner: Stepper[None] = Stepper(
+            _VIEW, places, self._possible, seen=kept.seen, held=held, observer=self._observe
         )
         self.owners |= dict.fromkeys(places, owner)
 
@@ -86,7 +86,7 @@ class Chains:
         owner.read(read)
 
     def pass_by(self, at: str, offset: int, at_ms: int) -> None:
-        """One that is nobody's."""
+        """Moves past a message of the place that is no record."""
         owner = self.owners[at]
         owner.now_ms = max(owner.now_ms, at_ms)
         owner.pass_by(at, offset, at_ms)
@@ -102,14 +102,14 @@ class Chains:
         """How far the place was read."""
         return self.owners[at].seen.get(at, 0)
 
-    def _heed(self, read: Read, stands: bool) -> None:
+    def _observe(self, read: Read, stands: bool) -> None:
         record = read.record
         if not stands or not isinstance(record.body, Body) or record.kind not in KINDS:
             return
         if read.place == CHAIN and record.key != self._tier:
             return
         vector = dict(self.owners[read.place].held[record.key].vector)
-        self.standing.append(Standing(read, vector))
+        self.standing.append(StandingDecision(read, vector))
 
 
 def unfit(kept: Restored[Row], ground: Ground) -> str:

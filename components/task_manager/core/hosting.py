@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from components.task_manager.core.catalogue import Catalogue, Target
 from components.task_manager.core.periods import Periods
-from components.task_manager.core.runs import Act, Begin, Kill, Run, Stage, Stop
+from components.task_manager.core.runs import Act, Begin, Kill, RunStage, StopRun, TaskRun
 from events.generated.records import (
     Body,
     Generation,
@@ -22,48 +22,48 @@ from events.generated.records import (
     TaskStarted,
     TaskStopped,
 )
-from projections.hold import Hold, Wish
-from tasks.core.protocol import REFUSED, STOPPED, Ended, Spot, Started
+from projections.hold import ContainerHold, DesiredShard
+from tasks.core.protocol import REFUSED, STOPPED, Ended, InputSpot, Started
 
 PLAN, DROPPED, ENGINE_DIED = "plan", "dropped", "engine-died"
 
 
-class Host:
+class TaskSupervisor:
     """One life of one container. It has no clock: `now_ms` comes from the holder's own."""
 
     def __init__(self, container: str, epoch: int, periods: Periods) -> None:
         self.container, self.epoch, self.periods = container, epoch, periods
-        self.runs: dict[str, Run] = {}
+        self.runs: dict[str, TaskRun] = {}
         self.added: dict[int, int] = {}  # shard to the greatest generation that was told
         self.dropped: dict[int, int] = {}
         self._over: dict[str, tuple[int, int]] = {}  # task to the generation that was told over
         self._names: dict[int, str] = {}  # run to task
         self._last = 0
-        self._hold = Hold(container, epoch)
+        self._hold = ContainerHold(container, epoch)
         self._catalogue: Catalogue | None = None
 
     # --- what is to be done now
 
     def settle(
-        self, hold: Hold, catalogue: Catalogue, now_ms: int, *, ready: bool
+        self, hold: ContainerHold, catalogue: Catalogue, now_ms: int, *, ready: bool
     ) -> Iterator[Act | Body]:
         """All that is to be done and said. `ready`: there is an engine that takes orders."""
         self._hold, self._catalogue = hold, catalogue
         targets = self._targets(hold, catalogue)
         for name, run in sorted(self.runs.items()):
-            yield from self._steer(name, run, targets.get(name), now_ms)
+            yield from self._reconcile(name, run, targets.get(name), now_ms)
         if ready:
             for name, target in sorted(targets.items()):
                 yield from self._start(name, target, now_ms)
         for shard, wish in sorted(hold.wishes.items()):
             if wish.wanted:
-                yield from self._lay_ghosts(shard, wish, catalogue)
+                yield from self._end_retired(shard, wish, catalogue)
                 yield from self._tell_added(shard, wish, catalogue)
             else:
                 yield from self._tell_dropped(shard, wish)
         self._forget(hold, catalogue)
 
-    def _targets(self, hold: Hold, catalogue: Catalogue) -> dict[str, Target]:
+    def _targets(self, hold: ContainerHold, catalogue: Catalogue) -> dict[str, Target]:
         return {
             name: entry.at(shard, wish.generation)
             for shard, wish in hold.wishes.items()
@@ -71,40 +71,40 @@ class Host:
             for name, entry in catalogue.entries(shard).items()
         }
 
-    def _steer(
-        self, name: str, run: Run, target: Target | None, now_ms: int
+    def _reconcile(
+        self, name: str, run: TaskRun, target: Target | None, now_ms: int
     ) -> Iterator[Act | Body]:
         same = target is not None and target.generation == run.target.generation
         if not run.alive:
             if not same:
                 self._drop(name, run)
             elif target is not None and target.entry.program != run.target.entry.program:
-                run.target, run.stage, run.next_ms = target, Stage.RESTING, now_ms
+                run.target, run.stage, run.next_ms = target, RunStage.RESTING, now_ms
             return
-        if run.stage is Stage.STOPPING:
-            yield from self._press(run, now_ms)
+        if run.stage is RunStage.STOPPING:
+            yield from self._kill_late(run, now_ms)
             return
         if same and target is not None and target.entry.program == run.target.entry.program:
             if target.entry.versions != run.target.entry.versions:
                 run.target = target  # nothing that it executes has changed: it goes on
-                if run.stage is Stage.RUNNING:
+                if run.stage is RunStage.RUNNING:
                     yield self._started(run)
-            if run.stage is Stage.STARTING and not run.killed:
-                yield from self._hurry(run, now_ms)
+            if run.stage is RunStage.STARTING and not run.killed:
+                yield from self._kill_slow(run, now_ms)
             return
-        run.stage, run.kill_ms = Stage.STOPPING, now_ms + self.periods.stop_ms
+        run.stage, run.kill_ms = RunStage.STOPPING, now_ms + self.periods.stop_ms
         if not self._at_once(run):
-            yield Stop(run.number)
-        yield from self._press(run, now_ms)
+            yield StopRun(run.number)
+        yield from self._kill_late(run, now_ms)
 
-    def _press(self, run: Run, now_ms: int) -> Iterator[Act]:
+    def _kill_late(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
         """Who does not stop in time, or has none, is killed."""
         late = run.kill_ms is not None and now_ms >= run.kill_ms
         if not run.killed and (late or self._at_once(run)):
             run.killed, run.kill_ms = True, now_ms + self.periods.stop_ms
             yield Kill(run.number)
 
-    def _hurry(self, run: Run, now_ms: int) -> Iterator[Act]:
+    def _kill_slow(self, run: TaskRun, now_ms: int) -> Iterator[Act]:
         """Who does not start in time is killed, and started again like one who failed."""
         if now_ms >= run.since_ms + self.periods.start_ms:
             run.killed, run.kill_ms = True, now_ms + self.periods.stop_ms
@@ -113,25 +113,25 @@ class Host:
     def _start(self, name: str, target: Target, now_ms: int) -> Iterator[Act]:
         run = self.runs.get(name)
         if run is None:
-            run = self.runs[name] = Run(0, target)
-        elif run.stage is not Stage.RESTING or now_ms < run.next_ms:
+            run = self.runs[name] = TaskRun(0, target)
+        elif run.stage is not RunStage.RESTING or now_ms < run.next_ms:
             return
         else:
             run.attempt += 1
         self._last += 1
         self._names.pop(run.number, None)
-        run.number, run.target, run.stage = self._last, target, Stage.STARTING
+        run.number, run.target, run.stage = self._last, target, RunStage.STARTING
         run.kill_ms, run.killed, run.since_ms = None, False, now_ms
         self._names[run.number] = name
         yield Begin(run.number, target)
 
-    def _at_once(self, run: Run) -> bool:
+    def _at_once(self, run: TaskRun) -> bool:
         wish = self._hold.wishes.get(run.target.shard)
         return wish is not None and not wish.wanted and wish.at_once
 
     # --- what is owed to the log
 
-    def _lay_ghosts(self, shard: int, wish: Wish, catalogue: Catalogue) -> Iterator[Body]:
+    def _end_retired(self, shard: int, wish: DesiredShard, catalogue: Catalogue) -> Iterator[Body]:
         """Tasks of the list before are over once nothing of them lives, also where nobody had
         started them: nobody else will ever answer for them."""
         for name, ghost in sorted(catalogue.ghosts(shard).items()):
@@ -145,7 +145,7 @@ class Host:
                     ghost.job, ghost.task, generation, self.container, self.epoch, PLAN
                 )
 
-    def _tell_added(self, shard: int, wish: Wish, catalogue: Catalogue) -> Iterator[Body]:
+    def _tell_added(self, shard: int, wish: DesiredShard, catalogue: Catalogue) -> Iterator[Body]:
         """Once all of its tasks were handed to the engine."""
         if self.added.get(shard, 0) >= wish.generation:
             return
@@ -158,7 +158,7 @@ class Host:
         tier = catalogue.shape.tier
         yield ShardAdded(self.container, self.epoch, tier, shard, wish.generation, len(entries))
 
-    def _tell_dropped(self, shard: int, wish: Wish) -> Iterator[Body]:
+    def _tell_dropped(self, shard: int, wish: DesiredShard) -> Iterator[Body]:
         """Once nothing of it lives, and where nothing ever did, as well."""
         if self.dropped.get(shard, 0) >= wish.generation:
             return
@@ -167,7 +167,7 @@ class Host:
         self.dropped[shard] = wish.generation
         yield self._dropped(shard, wish)
 
-    def _dropped(self, shard: int, wish: Wish) -> ShardDropped:
+    def _dropped(self, shard: int, wish: DesiredShard) -> ShardDropped:
         assert self._catalogue is not None
         tier = self._catalogue.shape.tier
         return ShardDropped(self.container, self.epoch, tier, shard, wish.generation)
@@ -188,11 +188,11 @@ class Host:
         if run is None or not run.alive:
             return
         if isinstance(event, Started):
-            if run.stage is Stage.STARTING:
-                run.stage, run.since_ms = Stage.RUNNING, now_ms
+            if run.stage is RunStage.STARTING:
+                run.stage, run.since_ms = RunStage.RUNNING, now_ms
                 run.keeps_state = event.keeps_state
                 yield self._started(run, event.offsets)
-        elif run.stage is Stage.STOPPING:
+        elif run.stage is RunStage.STOPPING:
             yield from self._stopped(name, run, event.offsets, now_ms)
         else:
             yield from self._failed(run, event, now_ms)
@@ -205,13 +205,13 @@ class Host:
         for name, run in sorted(self.runs.items()):
             if run.number in spared:
                 continue
-            if run.stage is Stage.STOPPING:
+            if run.stage is RunStage.STOPPING:
                 yield from self._stopped(name, run, (), now_ms)
             elif run.alive:
-                run.stage, run.next_ms = Stage.RESTING, now_ms + pause_ms
+                run.stage, run.next_ms = RunStage.RESTING, now_ms + pause_ms
                 yield self._failure(run, ENGINE_DIED, "its engine ended", "", pause_ms)
 
-    def _started(self, run: Run, offsets: tuple[Spot, ...] = ()) -> TaskStarted:
+    def _started(self, run: TaskRun, offsets: tuple[InputSpot, ...] = ()) -> TaskStarted:
         entry = run.target.entry
         return TaskStarted(
             job=entry.job,
@@ -226,7 +226,7 @@ class Host:
         )
 
     def _stopped(
-        self, name: str, run: Run, offsets: tuple[Spot, ...], now_ms: int
+        self, name: str, run: TaskRun, offsets: tuple[InputSpot, ...], now_ms: int
     ) -> Iterator[Body]:
         """It was asked to: because its list or its shard is gone, or to run another program."""
         entry, generation = run.target.entry, run.target.generation
@@ -235,7 +235,7 @@ class Host:
         ours = wish is not None and wish.wanted and wish.generation == generation.shard
         listed = catalogue.lists(entry.job, entry.task, generation.specs)
         if ours and listed and name in catalogue.entries(run.target.shard):
-            run.stage, run.next_ms = Stage.RESTING, now_ms
+            run.stage, run.next_ms = RunStage.RESTING, now_ms
             return
         self._drop(name, run)
         over = ours and not listed  # else another owner may start it any moment
@@ -251,25 +251,25 @@ class Host:
             offsets=tuple(InputOffset(*one) for one in offsets),
         )
 
-    def _failed(self, run: Run, event: Ended, now_ms: int) -> Iterator[Body]:
-        steady = run.stage is Stage.RUNNING and now_ms - run.since_ms >= self.periods.steady_ms
+    def _failed(self, run: TaskRun, event: Ended, now_ms: int) -> Iterator[Body]:
+        steady = run.stage is RunStage.RUNNING and now_ms - run.since_ms >= self.periods.steady_ms
         run.failures = 1 if steady else run.failures + 1
         cause, said = event.cause, event.explanation
-        if run.stage is Stage.STARTING and run.killed:
+        if run.stage is RunStage.STARTING and run.killed:
             cause = "start-timeout"
             said = f"it did not start within {self.periods.start_ms / 1000:g} s"
         elif event.how == STOPPED:
             cause, said = "ended", "it was told to stop by somebody else"
         if event.how == REFUSED:
-            run.stage, pause_ms = Stage.LOST, None
+            run.stage, pause_ms = RunStage.LOST, None
         else:
             pause_ms = self.periods.pause_after(run.failures)
-            run.stage, run.next_ms = Stage.RESTING, now_ms + pause_ms
+            run.stage, run.next_ms = RunStage.RESTING, now_ms + pause_ms
         told = self._failure(run, cause, said, event.error_class, pause_ms)
         yield replace(told, traceback=event.traceback)
 
     def _failure(
-        self, run: Run, cause: str, said: str, error_class: str, pause_ms: int | None
+        self, run: TaskRun, cause: str, said: str, error_class: str, pause_ms: int | None
     ) -> TaskFailed:
         entry = run.target.entry
         return TaskFailed(
@@ -295,25 +295,25 @@ class Host:
     def thawed(self, now_ms: int) -> None:
         """Who stood still could not stop meanwhile, and gets its time anew."""
         for run in self.runs.values():
-            if run.stage is Stage.STOPPING:
+            if run.stage is RunStage.STOPPING:
                 run.kill_ms = now_ms + self.periods.stop_ms
-            elif run.stage is Stage.STARTING:
+            elif run.stage is RunStage.STARTING:
                 run.since_ms = now_ms
 
     # --- what it knows
 
     def wake_ms(self) -> int | None:
         """The next instant at which something is due although nothing happens."""
-        due = [run.next_ms for run in self.runs.values() if run.stage is Stage.RESTING]
+        due = [run.next_ms for run in self.runs.values() if run.stage is RunStage.RESTING]
         due += [
             run.kill_ms
             for run in self.runs.values()
-            if run.stage is Stage.STOPPING and run.kill_ms is not None and not run.killed
+            if run.stage is RunStage.STOPPING and run.kill_ms is not None and not run.killed
         ]
         due += [
             run.since_ms + self.periods.start_ms
             for run in self.runs.values()
-            if run.stage is Stage.STARTING and not run.killed
+            if run.stage is RunStage.STARTING and not run.killed
         ]
         return min(due, default=None)
 
@@ -326,18 +326,18 @@ class Host:
         ]
 
     def running(self) -> int:
-        """How many tasks run."""
-        return sum(run.stage is Stage.RUNNING for run in self.runs.values())
+        """The number of tasks that run now."""
+        return sum(run.stage is RunStage.RUNNING for run in self.runs.values())
 
-    def run_of(self, number: int) -> Run | None:
+    def run_of(self, number: int) -> TaskRun | None:
         """The run of that number, if it is the one of the moment."""
         return self.runs.get(self._names.get(number, ""))
 
-    def _drop(self, name: str, run: Run) -> None:
+    def _drop(self, name: str, run: TaskRun) -> None:
         del self.runs[name]
         del self._names[run.number]
 
-    def _forget(self, hold: Hold, catalogue: Catalogue) -> None:
+    def _forget(self, hold: ContainerHold, catalogue: Catalogue) -> None:
         """What was told about tasks that are not ours any more: others tell it anew."""
         ours = {
             name

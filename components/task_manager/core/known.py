@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from components.runtime.core.standing import Row
-from components.task_manager.core.catalogue import Catalogue, Shape
+from components.task_manager.core.catalogue import Catalogue, ShardCounts
 from components.task_manager.core.periods import UNIT, Periods, periods_of, scale_of
 from events.generated.records import TierDefined
 from events.wire.codec import Read
 from projections import hold, lists
-from projections.hold import Hold
-from projections.lists import Lists
+from projections.hold import ContainerHold
+from projections.lists import TaskLists
 
 
-class Known:
+class ContainerKnowledge:
     """Folded from what is read. Whether it was all read yet is for the reader to say."""
 
     def __init__(self, container: str, epoch: int, tier: str) -> None:
-        self.hold = Hold(container, epoch)
+        self.hold = ContainerHold(container, epoch)
         self.tier = tier
         self.scale = UNIT
         self.periods = Periods()
         self.catalogue: Catalogue | None = None  # None: the tier is not defined yet
-        self.lists: dict[str, Lists] = {}
+        self.lists: dict[str, TaskLists] = {}
         self._vectors: dict[str, Mapping[str, int]] = {}
 
     def live(self, read: Read) -> None:
@@ -52,7 +52,7 @@ class Known:
         self._vectors[key] = vector
         self._list(key, lists.fold(self.lists.get(key), read))
 
-    def _list(self, job: str, row: Lists) -> None:
+    def _list(self, job: str, row: TaskLists) -> None:
         before, self.lists[job] = self.lists.get(job), row
         if self.catalogue is not None and _moved(before, row):
             self.catalogue.put(row)
@@ -66,12 +66,12 @@ class Known:
         self.hold = self.hold._replace(lease_ms=None)
         self.scale = scale_of(body.settings_json)
         self.periods = periods_of(body.settings_json)
-        self.catalogue = Catalogue(Shape(body.tier, body.shards, body.regions))
+        self.catalogue = Catalogue(ShardCounts(body.tier, body.shards, body.regions))
         for row in self.lists.values():
             self.catalogue.put(row)
 
 
-def _moved(before: Lists | None, row: Lists) -> bool:
+def _moved(before: TaskLists | None, row: TaskLists) -> bool:
     """Is another task to run, or over? The parts of a long list change nothing before the last."""
     if before is None:
         return True

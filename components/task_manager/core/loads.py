@@ -38,7 +38,7 @@ class Sampled(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Run:
+class _CountedRun:
     """What was known of a run at its last report."""
 
     at_ms: int
@@ -67,26 +67,26 @@ class _Use:
 
 
 @dataclass(slots=True)
-class Loads:
+class ContainerLoads:
     """One life of one container."""
 
     container: str
     epoch: int
     since_ms: int  # of the shards' window
     number: int = 0
-    _runs: dict[int, _Run] = field(default_factory=dict)
+    _runs: dict[int, _CountedRun] = field(default_factory=dict)
     _uses: dict[tuple[int, int], dict[str, _Use]] = field(default_factory=dict)
     _counts: dict[tuple[str, int, int], int] = field(default_factory=dict)
 
     def begin(self, run: int, now_ms: int) -> None:
         """A run has started: its first window begins."""
-        self._runs[run] = _Run(now_ms, {}, {})
+        self._runs[run] = _CountedRun(now_ms, {}, {})
 
     def take(self, sampled: Iterable[Sampled], now_ms: int) -> Iterator[TaskLoadReported]:
         """A report for each run that is sampled; those that are not are forgotten."""
-        kept: dict[int, _Run] = {}
+        kept: dict[int, _CountedRun] = {}
         for one in sampled:
-            kept[one.run] = now = _Run(now_ms, one.counts, _read(one.left))
+            kept[one.run] = now = _CountedRun(now_ms, one.counts, _read(one.left))
             known = self._runs.get(one.run, now)
             window_ms = now_ms - known.at_ms
             if window_ms > 0:
@@ -96,7 +96,7 @@ class Loads:
         newest = max(kept, default=-1)
         self._runs = kept | {run: one for run, one in self._runs.items() if run > newest}
 
-    def _report(self, one: Sampled, known: _Run, window_ms: int) -> TaskLoadReported:
+    def _report(self, one: Sampled, known: _CountedRun, window_ms: int) -> TaskLoadReported:
         target, counts = one.target, one.counts
         where = (target.entry.name, target.generation.specs, target.generation.shard)
         self._counts = {at: n for at, n in self._counts.items() if at[0] != where[0] or at == where}
@@ -133,7 +133,7 @@ class Loads:
             threads=target.entry.program.spec.threads,
         )
 
-    def _use(self, one: Sampled, known: _Run) -> None:
+    def _use(self, one: Sampled, known: _CountedRun) -> None:
         target = one.target
         at = (target.shard, target.generation.shard)
         use = self._uses.setdefault(at, {}).setdefault(target.entry.name, _Use())
@@ -198,7 +198,7 @@ class Loads:
         )
 
 
-def _grown(name: str, counts: Counts, known: _Run) -> int | None:
+def _grown(name: str, counts: Counts, known: _CountedRun) -> int | None:
     now = counts.get(name)
     return None if now is None else max(0, now - (known.counts.get(name) or 0))
 
@@ -207,7 +207,7 @@ def _read(left: Iterable[Left]) -> dict[At, int | None]:
     return {(one.topic, one.partition): one.read for one in left}
 
 
-def _partitions(one: Sampled, known: _Run, window_ms: int) -> tuple[PartitionLag, ...]:
+def _partitions(one: Sampled, known: _CountedRun, window_ms: int) -> tuple[PartitionLag, ...]:
     """What is left and was read of each partition, the worst first; beyond the bound nothing is
     said of one."""
 
@@ -227,7 +227,7 @@ def _partitions(one: Sampled, known: _Run, window_ms: int) -> tuple[PartitionLag
     )
 
 
-def _per_s(left: Left, known: _Run, window_ms: int) -> float | None:
+def _per_s(left: Left, known: _CountedRun, window_ms: int) -> float | None:
     if left.read is None:
         return None
     before = known.read.get((left.topic, left.partition)) or 0

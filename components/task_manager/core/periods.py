@@ -13,7 +13,7 @@ UNIT = 1_000
 
 
 class Periods(NamedTuple):
-    """In milliseconds."""
+    """The periods and the patience of a container, in milliseconds."""
 
     reconcile_ms: int = 60_000  # all of it, although nothing seems to have changed (Turbine IV-A)
     load_ms: int = 60_000  # between two reports of a task's load

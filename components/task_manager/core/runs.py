@@ -16,7 +16,7 @@ class Begin(NamedTuple):
     target: Target
 
 
-class Stop(NamedTuple):
+class StopRun(NamedTuple):
     """A run is to end in order."""
 
     run: int
@@ -28,10 +28,10 @@ class Kill(NamedTuple):
     run: int
 
 
-Act = Begin | Stop | Kill
+Act = Begin | StopRun | Kill
 
 
-class Stage(Enum):
+class RunStage(Enum):
     """Where a run is in its life. Of the first three, processes live."""
 
     STARTING = "starting"
@@ -41,17 +41,17 @@ class Stage(Enum):
     LOST = "lost"  # it can never run as it is wanted
 
 
-ALIVE = frozenset({Stage.STARTING, Stage.RUNNING, Stage.STOPPING})
+ALIVE = frozenset({RunStage.STARTING, RunStage.RUNNING, RunStage.STOPPING})
 
 
 @dataclass(slots=True)
-class Run:
+class TaskRun:
     """A task that is held here, with its start of the moment."""
 
     number: int
     target: Target
     attempt: int = 1
-    stage: Stage = Stage.STARTING
+    stage: RunStage = RunStage.STARTING
     failures: int = 0  # in a row
     since_ms: int = 0  # it starts, or runs
     next_ms: int = 0  # it is not started before that

@@ -36,7 +36,7 @@ _MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Trouble:
+class SpecsProblem:
     """Why there can be no specs: the path in the config, and a sentence with the remedy."""
 
     path: str
@@ -46,7 +46,7 @@ class Trouble:
         return self.sentence
 
 
-def specs_of(head: TaskSpecsPublished, config: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+def specs_of(head: TaskSpecsPublished, config: JobConfig) -> tuple[TaskSpec, ...] | SpecsProblem:
     """The spec of every task, by index.
 
     The sizes are looked at as the specs are made, so that a list that no record can hold costs no
@@ -56,7 +56,7 @@ def specs_of(head: TaskSpecsPublished, config: JobConfig) -> tuple[TaskSpec, ...
     specs: list[TaskSpec] = []
     part, used = 1, 0
     for spec in _specs(head, config):
-        if isinstance(spec, Trouble):
+        if isinstance(spec, SpecsProblem):
             return spec
         size = bytes_of(spec)
         if size > room:
@@ -88,10 +88,10 @@ def parts_of(head: TaskSpecsPublished, specs: Sequence[TaskSpec]) -> Iterator[Ta
 # --- one task
 
 
-def _specs(head: TaskSpecsPublished, config: JobConfig) -> Iterator[TaskSpec | Trouble]:
+def _specs(head: TaskSpecsPublished, config: JobConfig) -> Iterator[TaskSpec | SpecsProblem]:
     explicit = config.assignment_in_force
     counts = _counts(config, explicit)
-    if isinstance(counts, Trouble):
+    if isinstance(counts, SpecsProblem):
         yield counts
         return
     known = known_of(head.job, config, head.versions, head.generation)
@@ -101,7 +101,7 @@ def _specs(head: TaskSpecsPublished, config: JobConfig) -> Iterator[TaskSpec | T
         known |= {"task": str(task), "checkpoint": checkpoint}
         argv = substitute(config.arguments, known)
         if isinstance(argv, Unfit):
-            yield Trouble(f"arguments.{argv.argument}", str(argv))
+            yield SpecsProblem(f"arguments.{argv.argument}", str(argv))
             return
         yield TaskSpec(
             task=task,
@@ -140,7 +140,7 @@ def known_of(
 
 def _counts(
     config: JobConfig, explicit: Sequence[Sequence[str]] | None
-) -> list[tuple[str, int]] | Trouble:
+) -> list[tuple[str, int]] | SpecsProblem:
     """Each topic with the number of its partitions."""
     # Kafka numbers partitions from 0 without a gap: one that is named stands for those below it.
     named: defaultdict[str, int] = defaultdict(int)
@@ -153,12 +153,12 @@ def _counts(
         count = one.partitions or named.get(one.topic)
         if count is None:
             path = f"inputs.{at}.partitions"
-            return Trouble(path, f"{path} is not set; say how many partitions {one.topic} has")
+            return SpecsProblem(path, f"{path} is not set; say how many partitions {one.topic} has")
         counts.append((one.topic, count))
     total = sum(count for _, count in counts)
     if total > PARTITIONS_MAX:
         said = f"inputs have {total} partitions in all, and a job may read {PARTITIONS_MAX}"
-        return Trouble("inputs", f"{said}; make it several jobs")
+        return SpecsProblem("inputs", f"{said}; make it several jobs")
     return counts
 
 
@@ -266,7 +266,7 @@ def _texts_bytes(texts: Collection[str]) -> int:
     return _LENGTH_BYTES * len(texts) + len("".join(texts).encode())
 
 
-def _too_large(spec: TaskSpec, size: int, room: int) -> Trouble:
+def _too_large(spec: TaskSpec, size: int, room: int) -> SpecsProblem:
     """One spec that no record holds, and what makes it so large."""
     shares = (
         (_texts_bytes(spec.argv), "arguments", "shorten the arguments"),
@@ -279,9 +279,9 @@ def _too_large(spec: TaskSpec, size: int, room: int) -> Trouble:
     )
     _, path, remedy = max(shares)
     said = f"the specs of task {spec.task} take {size} bytes, and a record has {max(0, room)} left"
-    return Trouble(path, f"{path}: {said}; {remedy}")
+    return SpecsProblem(path, f"{path}: {said}; {remedy}")
 
 
-def _too_many(config: JobConfig) -> Trouble:
+def _too_many(config: JobConfig) -> SpecsProblem:
     said = f"the specs of {config.tasks} tasks do not fit in {PARTS_MAX} records"
-    return Trouble("tasks", f"tasks: {said}; ask for fewer tasks or shorten the arguments")
+    return SpecsProblem("tasks", f"tasks: {said}; ask for fewer tasks or shorten the arguments")

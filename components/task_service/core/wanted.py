@@ -10,7 +10,7 @@ from projections.waits import standing
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedList:
     """A list that should stand and does not yet."""
 
     plan_id: str
@@ -19,13 +19,13 @@ class Wanted:
     versions: LayerVersions
 
 
-def wanted_list(row: Sync) -> Wanted | None:
+def wanted_list(row: Sync) -> WantedList | None:
     """The next list to publish; None while the one that stands is the right one."""
     plan, listed, running = row.plan, row.listed, row.running
     if plan is not None and plan.step == START:
         if listed is not None and (listed.plan_id, listed.generation) == (plan.id, plan.generation):
             return None
-        return Wanted(plan.id, plan.generation, plan.config_json, plan.versions)
+        return WantedList(plan.id, plan.generation, plan.config_json, plan.versions)
     if plan is not None and not plan.step:
         return None  # the word that begins its first step is still to come
     if plan is not None:
@@ -47,13 +47,13 @@ def wanted_list(row: Sync) -> Wanted | None:
     # plan that failed they are told to run again, under a new one: those that stopped are over.
     same = listed is not None and listed.tasks and listed.generation == running.generation
     generation = running.generation if same else row.generation + 1
-    return Wanted(running.plan_id, generation, running.config_json, running.versions)
+    return WantedList(running.plan_id, generation, running.config_json, running.versions)
 
 
 def _emptied(
     row: Sync, plan_id: str, generation: int | None, versions: LayerVersions
-) -> Wanted | None:
+) -> WantedList | None:
     if row.listed is None or row.listed.tasks == 0:
         return None
     at = row.generation + 1 if generation is None else generation
-    return Wanted(plan_id, at, None, versions)
+    return WantedList(plan_id, at, None, versions)

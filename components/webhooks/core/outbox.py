@@ -31,7 +31,7 @@ _LATER = frozenset({408, 425, 429})
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RetryLimits:
     """How patient we are with one receiver."""
 
     attempts: int = 8
@@ -58,7 +58,7 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class DeliveryAnswer:
     """What a receiver said to one attempt, or why nothing was heard (status 0)."""
 
     status: int
@@ -78,7 +78,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class AbandonedMessage:
     """A message that is given up, and why."""
 
     delivery: Delivery
@@ -106,7 +106,7 @@ class _Lane:
 class Outbox:
     """What is on its way to one receiver. `positions` is how far all is done, place by place."""
 
-    def __init__(self, limits: Limits, start: Mapping[str, int]) -> None:
+    def __init__(self, limits: RetryLimits, start: Mapping[str, int]) -> None:
         self.limits = limits
         self._read = dict(start)
         self._undone: dict[str, dict[int, None]] = {place: {} for place in start}
@@ -131,7 +131,7 @@ class Outbox:
 
     @property
     def down(self) -> bool:
-        """The receiver takes nothing."""
+        """Whether the receiver has refused so much in a row that it counts as down."""
         return self._streak >= TROUBLE
 
     def pass_by(self, place: str, offset: int) -> None:
@@ -175,7 +175,9 @@ class Outbox:
             self.busy += 1
             yield lane.queue[0]
 
-    def answered(self, delivery: Delivery, answer: Answer, now_ms: int) -> Refusal | None:
+    def answered(
+        self, delivery: Delivery, answer: DeliveryAnswer, now_ms: int
+    ) -> AbandonedMessage | None:
         """What the answer to an attempt means; a refusal where the message is given up."""
         lane = self._lanes[delivery.lane]
         assert lane.busy, "an answer to what was not sent"
@@ -199,7 +201,7 @@ class Outbox:
         if verdict == "gone" or self._is_over(lane, now_ms):
             failures = lane.failures
             self._end(delivery)
-            return Refusal(delivery, failures, answer.words)
+            return AbandonedMessage(delivery, failures, answer.words)
         lane.next_ms = now_ms + self.limits.pause(lane.failures)
         return None
 
@@ -224,7 +226,7 @@ class Outbox:
         self._taken += 1
         self._streak, self._knock_ms = 0, 0
 
-    def _slow_down(self, answer: Answer, now_ms: int) -> None:
+    def _slow_down(self, answer: DeliveryAnswer, now_ms: int) -> None:
         self._streak += 1
         wait_ms = min(answer.retry_after_ms, HOLD_MS_MAX)
         if self.down:

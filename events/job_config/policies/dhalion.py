@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from events.job_config.policies.settings import RECORDS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import RECORDS_MAX, WEEK_S, PolicySettings
 
 
-class DhalionSettings(Settings):
-    """Thresholds of its detectors."""
+class DhalionSettings(PolicySettings):
+    """The thresholds of Dhalion's detectors of symptoms."""
 
     noise_ms: float = Field(
         default=20,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from events.job_config.policies.settings import Settings
+from events.job_config.policies.settings import PolicySettings
 
 
-class Ds2Settings(Settings):
+class Ds2Settings(PolicySettings):
     """Of its manager, and how long an epoch is."""
 
     scaling_factor: float = Field(

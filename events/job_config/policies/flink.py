@@ -15,7 +15,7 @@ from pydantic import Field, model_validator
 
 from events.job_config.invalid import conflict, show
 from events.job_config.policies.flink_periods import period
-from events.job_config.policies.settings import LEAST, LIST, TASKS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import LEAST, LIST, TASKS_MAX, WEEK_S, PolicySettings
 
 WINDOW_S_MAX = 6 * 3600
 """A window is read whole at every minute, so it is bounded."""
@@ -25,8 +25,8 @@ Mode = Literal[
 """How a target is moved towards the number of partitions."""
 
 
-class FlinkSettings(Settings):
-    """Of the policy."""
+class FlinkSettings(PolicySettings):
+    """The settings of the policy `flink`, by the names of Flink's own."""
 
     scaling_enabled: bool = Field(True, description="act; otherwise only recommend")
     metrics_window_s: int = Field(
@@ -135,14 +135,14 @@ class FlinkSettings(Settings):
 
     @property
     def most(self) -> float:
-        """The band's upper utilization."""
+        """The utilization at which the band ends."""
         if self.utilization_max is not None:
             return self.utilization_max
         return self.utilization_target + self.target_utilization_boundary
 
     @property
     def least(self) -> float:
-        """The band's lower utilization."""
+        """The utilization at which the band begins."""
         if self.utilization_min is not None:
             return self.utilization_min
         return self.utilization_target - self.target_utilization_boundary

@@ -8,13 +8,13 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from events.job_config.invalid import conflict, show
-from events.job_config.policies.settings import LEAST, Settings
+from events.job_config.policies.settings import LEAST, PolicySettings
 
 KEPT_MINUTES = 30
 """Minutes of input that are kept: what V-C holds against the days before."""
 
 
-class Basics(Settings):
+class Basics(PolicySettings):
     """What Algorithm 2 leaves open, and every generation needs."""
 
     rate_minutes: int = Field(
@@ -85,7 +85,7 @@ class ReactiveSettings(Basics):
 
 
 class ProactiveSettings(Basics):
-    """What V-B leaves open."""
+    """The numbers that section V-B of the paper leaves open."""
 
     recover_minutes: float = Field(
         default=10.0,

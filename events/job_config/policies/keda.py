@@ -7,7 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from events.job_config.invalid import conflict, show
-from events.job_config.policies.settings import LIST, RECORDS_MAX, TASKS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import LIST, RECORDS_MAX, TASKS_MAX, WEEK_S, PolicySettings
 
 PERIOD_S_MAX = 1800
 """The longest period of a rate that Kubernetes takes."""
@@ -18,7 +18,7 @@ Select = Literal["max", "min", "disabled"]
 """Which of several rates counts."""
 
 
-class Fallback(Settings):
+class Fallback(PolicySettings):
     """How many replicas there are while the lag cannot be read."""
 
     failure_threshold: int = Field(
@@ -30,7 +30,7 @@ class Fallback(Settings):
     ] = Field(default="static", description="whether the tasks that run are kept instead")
 
 
-class ScalingRate(Settings):
+class ScalingRate(PolicySettings):
     """One of the HPA's policies."""
 
     kind: Literal["pods", "percent"] = Field(description="what the value counts")
@@ -46,8 +46,8 @@ _UP_RATES = (
 _DOWN_RATES = (ScalingRate(kind="percent", value=100, period_s=15),)
 
 
-class KedaSettings(Settings):
-    """Of KEDA with HPA."""
+class KedaSettings(PolicySettings):
+    """The settings of KEDA and of the HPA beneath it."""
 
     lag_threshold: int = Field(
         default=10, ge=1, le=RECORDS_MAX, description="records of lag that one task holds"

@@ -23,7 +23,7 @@ LEAST = 0.001
 LIST = Field(strict=False, max_length=100)
 
 
-class Settings(BaseModel):
+class PolicySettings(BaseModel):
     """Of a policy, or a part of them; frozen, and with nothing that it does not know."""
 
     # Most processes never see a job with settings: what checks them is built when one comes.

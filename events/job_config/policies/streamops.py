@@ -7,10 +7,10 @@ from typing import Self
 from pydantic import Field, model_validator
 
 from events.job_config.invalid import conflict, show
-from events.job_config.policies.settings import LEAST, RECORDS_MAX, WEEK_S, Settings
+from events.job_config.policies.settings import LEAST, RECORDS_MAX, WEEK_S, PolicySettings
 
 
-class StreamOpsSettings(Settings):
+class StreamOpsSettings(PolicySettings):
     """The thresholds, which the paper leaves to each job."""
 
     lag_high: float = Field(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from events.job_config.policies.settings import LEAST, Settings
+from events.job_config.policies.settings import LEAST, PolicySettings
 
 LOOK_BACK_MOST = 150
 """Minutes of a job that the scaler keeps."""
 
 
-class OurSettings(Settings):
+class TurbineSettings(PolicySettings):
     """Rates are shares of what the job reads at its size, unless said otherwise."""
 
     margin: float = Field(

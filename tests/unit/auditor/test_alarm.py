@@ -10,9 +10,9 @@ import pytest
 from components.auditor.decide import ALERT, CAUSE_MOST, Alarm, alert_of, component_of, key_of_logic
 from components.job_service.decide import component as job_service
 from components.publisher.decide import publish
-from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.judging import AuditFinding
 from components.runtime.core.component import Component, places_of
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from events.generated.records import Body, ConfigChangeProposed
 from events.topics import ALERTS, JOURNAL, partition_of
 from events.wire.codec import Read, Record, encode, headers_of, read_message
@@ -23,22 +23,24 @@ KEY = key_of_logic(job_service.logic)
 MINUTE_MS = 60_000
 
 
-def finding(sentence: str = "byte 7 of it differs: author is 'a', again it is 'b'") -> Finding:
+def finding(sentence: str = "byte 7 of it differs: author is 'a', again it is 'b'") -> AuditFinding:
     body = ConfigChangeProposed("1.x", "orders", "a", set_json="{}")
     record = Record(
         "orders", "an-id", "JobConfigChanged", encode(body), body, logic="job-service/1"
     )
-    return Finding("differs", Read("journal.v1/0", JOURNAL, 5, 0, record), "job-service", sentence)
+    return AuditFinding(
+        "differs", Read("journal.v1/0", JOURNAL, 5, 0, record), "job-service", sentence
+    )
 
 
-def owner_of(found: dict[str, Finding]) -> Owner[Alarm]:
+def owner_of(found: dict[str, AuditFinding]) -> Stepper[Alarm]:
     component = component_of(found)
-    held = {KEY: Held(Alarm(KEY))}
-    return Owner(component, [f"{JOURNAL}/0"], lambda *_: True, held=held)
+    held = {KEY: KeyState(Alarm(KEY))}
+    return Stepper(component, [f"{JOURNAL}/0"], lambda *_: True, held=held)
 
 
 def said() -> Record:
-    [(topic, record)] = owner_of({KEY: finding()}).would_say(KEY, 1_000)
+    [(topic, record)] = owner_of({KEY: finding()}).would_emit(KEY, 1_000)
     assert topic == JOURNAL
     return record
 
@@ -64,8 +66,8 @@ def test_it_is_said_once_and_two_auditors_say_it_under_one_id() -> None:
     assert first.id == said().id
     owner = owner_of({KEY: finding("another difference")})
     owner.read(through_the_log(first))
-    assert owner.would_say(KEY, 3_000) == []
-    assert owner_of({}).would_say(KEY, 1_000) == []
+    assert owner.would_emit(KEY, 3_000) == []
+    assert owner_of({}).would_emit(KEY, 1_000) == []
 
 
 def test_no_job_is_called_so_and_the_world_is_told() -> None:
@@ -81,7 +83,7 @@ def test_nobody_decides_anything_because_of_it(family: tuple[Component[Any], ...
     component = family[0]
     if JOURNAL not in component.inputs:
         return
-    owner: Owner[Any] = Owner(component, places_of(component, [0]), lambda *_: True)
+    owner: Stepper[Any] = Stepper(component, places_of(component, [0]), lambda *_: True)
     owner.read(through_the_log(said()))
     spoken: list[tuple[str, Record]] = []
     for minute in range(1, 60):

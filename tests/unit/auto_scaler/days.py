@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, UNKNOWN, Job, Minute, Part, Profile
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.seen import DAY_MS, MINUTE_MS, UNKNOWN, JobFacts, Minute, Part, Profile
 
 HOUR = 60
 DAY = 24 * HOUR
 START_MS = 20_000 * DAY_MS
 
 
-def job(tasks: int = 10, **more: Any) -> Job:
+def job(tasks: int = 10, **more: Any) -> JobFacts:
     """One of ten tasks over a hundred partitions."""
     given = {"partitions": 100, "tasks_max": 64, **more}
-    return Job("clicks", tasks, **given)
+    return JobFacts("clicks", tasks, **given)
 
 
 def minute(at: int, rate: float | None = 100.0, lag: float | None = 0.0, **more: Any) -> Minute:
@@ -32,7 +32,9 @@ def parts(*rates: float, lags: Iterable[float] = ()) -> tuple[Part, ...]:
     return tuple(Part(at, rate, lag_s=late[at]) for at, rate in enumerate(rates))
 
 
-def after(policy: Policy[Any], of: Job, minutes: Iterable[Minute], memory: Any = None) -> Any:
+def after(
+    policy: ScalingPolicy[Any], of: JobFacts, minutes: Iterable[Minute], memory: Any = None
+) -> Any:
     """What the policy knows after these minutes."""
     known = policy.begin(of) if memory is None else memory
     for one in minutes:
@@ -53,15 +55,15 @@ def lagging(
 
 
 def asked(
-    policy: Policy[Any], known: Any, of: Job, at: int, profile: Profile = UNKNOWN
-) -> tuple[Any, Verdict]:
+    policy: ScalingPolicy[Any], known: Any, of: JobFacts, at: int, profile: Profile = UNKNOWN
+) -> tuple[Any, ScalingVerdict]:
     """The verdict at the end of that minute."""
     return policy.decide(known, of, profile, START_MS + at * MINUTE_MS)
 
 
 def verdict_after(
-    policy: Policy[Any], of: Job, minutes: list[Minute], profile: Profile = UNKNOWN
-) -> Verdict:
+    policy: ScalingPolicy[Any], of: JobFacts, minutes: list[Minute], profile: Profile = UNKNOWN
+) -> ScalingVerdict:
     """The verdict after these minutes."""
     return asked(policy, after(policy, of, minutes), of, len(minutes), profile)[1]
 

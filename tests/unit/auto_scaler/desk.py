@@ -10,8 +10,6 @@ import json
 from itertools import count
 from typing import Any, TypeVar
 
-from components.auto_scaler.core.fold import fold
-from components.auto_scaler.core.row import Scale
 from components.auto_scaler.decide import ASKS, decide, effects
 from components.runtime.core.component import Effect
 from events.generated.records import (
@@ -34,6 +32,8 @@ from events.job_config.merge import change_layer, merge_layers
 from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LAYERS, LOADS
 from events.wire.codec import Read, Record, encode
+from projections.scaling.fold import fold
+from projections.scaling.row import ScalingRow
 
 NOW_MS = 1_600_000_020_000
 MINUTE_MS = 60_000
@@ -70,8 +70,8 @@ def load_of(task: int, *, tasks: int, count: int, specs: int = 2, **more: Any) -
 class Desk:
     """What is told and asked, in the log's order; `said` is all that was decided."""
 
-    def __init__(self, row: Scale | None = None) -> None:
-        self.row = row or Scale("orders")
+    def __init__(self, row: ScalingRow | None = None) -> None:
+        self.row = row or ScalingRow("orders")
         self.now_ms = NOW_MS
         self.said: list[Body] = []
         self.layers: list[dict[str, Any]] = [{}, {}, {}, {}]

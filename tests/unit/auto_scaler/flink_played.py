@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from components.auto_scaler.core.policies.flink import Flink, Memory
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.policies.flink.policy import Flink, FlinkMemory
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute
 
 START_MS = 1_700_000_000_000 // MINUTE_MS * MINUTE_MS
 FULL = 21
@@ -18,8 +18,8 @@ class Played:
 
     def __init__(self, tasks: int = 10, settings: dict[str, Any] | None = None, **job: Any) -> None:
         self.policy = Flink.made(settings or {})
-        self.job = Job("job", tasks, **{"tasks_max": 200, **job})
-        self.memory: Memory = self.policy.begin(self.job)
+        self.job = JobFacts("job", tasks, **{"tasks_max": 200, **job})
+        self.memory: FlinkMemory = self.policy.begin(self.job)
         self.at_ms = START_MS
 
     def see(
@@ -31,11 +31,11 @@ class Played:
             minute = Minute(self.at_ms, arrived=None, rate=rate, lag_s=None, **given)
             self.memory = self.policy.learn(self.memory, self.job, minute)
 
-    def decide(self) -> Verdict:
+    def decide(self) -> ScalingVerdict:
         self.memory, verdict = self.policy.decide(self.memory, self.job, UNKNOWN, self.at_ms)
         return verdict
 
-    def rescale(self, verdict: Verdict, down_s: float = 30.0, **seen: Any) -> None:
+    def rescale(self, verdict: ScalingVerdict, down_s: float = 30.0, **seen: Any) -> None:
         assert verdict.size
         size = verdict.size
         self.job = self.job._replace(tasks=size.tasks, memory_mb=size.memory_mb)
@@ -44,7 +44,7 @@ class Played:
 
 def full(tasks: int = 10, settings: dict[str, Any] | None = None, **seen: Any) -> Played:
     """With a full window of such minutes."""
-    job = {one: seen.pop(one) for one in Job._fields if one in seen and one != "tasks"}
+    job = {one: seen.pop(one) for one in JobFacts._fields if one in seen and one != "tasks"}
     played = Played(tasks, settings, **job)
     played.see(FULL, **seen)
     return played

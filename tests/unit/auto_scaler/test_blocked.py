@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.row import OWN_ALERTS
 from events.generated.records import (
     AlertCleared,
     AlertRaised,
@@ -16,6 +15,7 @@ from events.generated.records import (
     ScalingDeclined,
     ScalingVerified,
 )
+from projections.scaling.row import OWN_ALERTS
 from tests.contracts.test_form import ROOT
 from tests.unit.auto_scaler.desk import Desk, split
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies.capacity import POWER_LEAST, SPREAD_BEGIN, Curve
+from projections.scaling.capacity import POWER_LEAST, SPREAD_BEGIN, Curve
 
 
 def taught(*minutes: tuple[int, float], times: int = 1) -> Curve:

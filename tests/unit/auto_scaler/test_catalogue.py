@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import BASELINES, POLICIES, BadPolicy, policy_of
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute
+from components.auto_scaler.core.policy import ScalingPolicy
 from events.job_config.policies.table import SETTINGS
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute
 
 
 @pytest.mark.parametrize("name", POLICIES)
 def test_each_is_made_with_its_defaults_and_answers(name: str) -> None:
-    policy: Policy[Any] = policy_of(name, {})
+    policy: ScalingPolicy[Any] = policy_of(name, {})
     assert policy.name == name
-    job = Job("clicks", 4, partitions=16)
+    job = JobFacts("clicks", 4, partitions=16)
     memory = policy.begin(job)
     for at in range(1, 91):
         minute = Minute(at * MINUTE_MS, 4, 400.0, 400.0, 0.0, 0.0, 0.5, 0.5, 200.0)

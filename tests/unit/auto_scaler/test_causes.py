@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.causes import (
+from components.auto_scaler.core.policies.turbine.causes import (
     DEPENDENCY,
     FROZEN,
     MEMORY,
@@ -15,15 +15,17 @@ from components.auto_scaler.core.policies.causes import (
     STRAGGLER,
     STUCK,
     UNDER,
-    Bounds,
-    Seen,
     blind,
-    seen,
     why_late,
 )
-from components.auto_scaler.core.seen import MINUTE_MS, Minute, Part
+from projections.scaling.newest import (
+    CauseBounds,
+    CauseSigns,
+    seen,
+)
+from projections.scaling.seen import MINUTE_MS, Minute, Part
 
-BOUNDS = Bounds()
+BOUNDS = CauseBounds()
 
 
 def minute(at: int = 1, **more: Any) -> Minute:
@@ -40,8 +42,8 @@ def minute(at: int = 1, **more: Any) -> Minute:
     return Minute(at_ms=at * MINUTE_MS, **(given | more))
 
 
-def told(*minutes: Minute, could: float | None = 1.0) -> Seen:
-    known = Seen()
+def told(*minutes: Minute, could: float | None = 1.0) -> CauseSigns:
+    known = CauseSigns()
     for one in minutes:
         known = seen(known, one, could, BOUNDS)
     return known
@@ -93,7 +95,7 @@ def test_where_many_are_late_it_is_none_of_single_ones() -> None:
 
 
 def test_who_heard_nothing_lately_is_blind() -> None:
-    assert blind(Seen(), MINUTE_MS, BOUNDS) == NO_METRICS
+    assert blind(CauseSigns(), MINUTE_MS, BOUNDS) == NO_METRICS
     known = told(minute(5))
     assert blind(known, 7 * MINUTE_MS, BOUNDS) == ""
     assert blind(known, 8 * MINUTE_MS, BOUNDS) == NO_METRICS

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.demand import Usual, carries, trend, usual
-from components.auto_scaler.core.seen import DAY_MS, MINUTE_MS, UNKNOWN, Profile
+from components.auto_scaler.core.policies.turbine.demand import Usual, carries, trend, usual
+from projections.scaling.seen import DAY_MS, MINUTE_MS, UNKNOWN, Profile
 
 
 def longest_wait_s(arrived: list[float], rate: float) -> float:

@@ -9,14 +9,22 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import dhalion_rules as rules
-from components.auto_scaler.core.policies.dhalion import Dhalion
-from components.auto_scaler.core.policies.dhalion_rules import Component, Instance, Limits
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.dhalion import rules
+from components.auto_scaler.core.policies.dhalion.policy import Dhalion
+from components.auto_scaler.core.policies.dhalion.rules import (
+    DetectorLimits,
+    HeronComponent,
+    HeronInstance,
+)
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Part
 
-LIMITS = Limits()
-JOB = Job("bolt", 2, partitions=64, tasks_max=64)
+LIMITS = DetectorLimits()
+JOB = JobFacts("bolt", 2, partitions=64, tasks_max=64)
 
 
 @pytest.mark.parametrize(("blocked", "instances", "expected"), [(500, 2, 4), (750, 2, 8)])
@@ -71,10 +79,14 @@ def test_slope_is_that_of_a_plain_regression(seed: int) -> None:
     assert rules.slope(points) == pytest.approx(expected)
 
 
-def component(*queues: float | None, rates: tuple[float, ...] = (), ms: float = 50) -> Component:
+def component(
+    *queues: float | None, rates: tuple[float, ...] = (), ms: float = 50
+) -> HeronComponent:
     rates = rates or (10.0,) * len(queues)
     told = zip(rates, queues, strict=True)
-    return Component("c", ms, tuple(Instance(str(at), *one) for at, one in enumerate(told)))
+    return HeronComponent(
+        "c", ms, tuple(HeronInstance(str(at), *one) for at, one in enumerate(told))
+    )
 
 
 def test_detectors_on_both_sides() -> None:
@@ -101,7 +113,7 @@ def test_detectors_on_both_sides() -> None:
         (component(99, 2000, 1900, rates=(10, 16, 14.6)), rules.DATA_SKEW, ("1", "2")),
     ],
 )
-def test_diagnoses(found: Component, cause: str, instances: tuple[str, ...]) -> None:
+def test_diagnoses(found: HeronComponent, cause: str, instances: tuple[str, ...]) -> None:
     assert rules.diagnosed([found], LIMITS) == rules.Diagnosis(cause, "c", instances)
 
 
@@ -114,7 +126,7 @@ def test_diagnoses(found: Component, cause: str, instances: tuple[str, ...]) -> 
         component(99, 2000, rates=(10, 16))._replace(blocked=frozenset("0")),
     ],
 )
-def test_what_no_diagnoser_knows(found: Component) -> None:
+def test_what_no_diagnoser_knows(found: HeronComponent) -> None:
     assert rules.diagnosed([found], LIMITS) is None
 
 
@@ -129,7 +141,7 @@ def minute(at: int, ms: float, *told: tuple[float, float | None]) -> Minute:
     return Minute(at * MINUTE_MS, 2, 1.0, 1.0, 1.0, None, blocked_ms=ms, parts=parts)
 
 
-def run(minutes: list[Minute], job: Job = JOB, **settings: Any) -> list[Verdict]:
+def run(minutes: list[Minute], job: JobFacts = JOB, **settings: Any) -> list[ScalingVerdict]:
     policy, verdicts = Dhalion.made(settings), []
     memory = policy.begin(job)
     for one in minutes:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.done import Deed, Done, Open, deed_of, done_after
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.policies.turbine.look import decided
 from components.auto_scaler.core.verdict import (
+    Expectation,
+    ScalingVerdict,
+    deed_of,
+    stay,
+)
+from projections.scaling.actions import (
     ALERT,
     MOVE,
     REBALANCE,
@@ -15,14 +19,19 @@ from components.auto_scaler.core.verdict import (
     SCALE_DOWN,
     SCALE_UP,
     VERIFIED,
-    Expectation,
-    Size,
-    Verdict,
-    stay,
+    JobSize,
 )
+from projections.scaling.decision_memory import (
+    Done,
+    Open,
+    PastDecision,
+    done_after,
+)
+from projections.scaling.model import JobModel
+from projections.scaling.seen import JobFacts
 
-SIZE = Size(4, 1, 0.25, 256)
-UP = Deed(SCALE_UP, "under-capacity", True, None, 99, 400.0, 800.0)
+SIZE = JobSize(4, 1, 0.25, 256)
+UP = PastDecision(SCALE_UP, "under-capacity", True, None, 99, 400.0, 800.0)
 OPENED = Done(acted_ms=5, open=Open(99, SIZE, 400.0, 800.0))
 
 
@@ -40,11 +49,11 @@ def test_more_is_held_against_what_it_was_to_bring_and_less_is_not() -> None:
 
 def test_what_is_verified_is_over_and_counts_anew() -> None:
     failed = OPENED._replace(fails=3)
-    assert done_after(failed, Deed(VERIFIED, "", sized=False), SIZE, 9) == Done(acted_ms=5)
+    assert done_after(failed, PastDecision(VERIFIED, "", sized=False), SIZE, 9) == Done(acted_ms=5)
 
 
 def test_what_is_taken_back_is_not_tried_again_for_a_while() -> None:
-    back = Deed(REVERT, "no-gain", sized=True, until_ms=1_000)
+    back = PastDecision(REVERT, "no-gain", sized=True, until_ms=1_000)
     once = done_after(OPENED, back, SIZE, 9)
     assert once == Done(acted_ms=9, held_ms=1_000, fails=1)
     assert done_after(once, back._replace(until_ms=500), SIZE, 10).held_ms == 1_000
@@ -52,28 +61,28 @@ def test_what_is_taken_back_is_not_tried_again_for_a_while() -> None:
 
 
 def test_what_is_only_closed_holds_nobody_up() -> None:
-    assert done_after(OPENED, Deed(REVERT, "", sized=False), SIZE, 9) == Done(acted_ms=5)
-    assert done_after(OPENED, Deed(REVERT, "", sized=True), SIZE, 9) == Done(acted_ms=9)
+    assert done_after(OPENED, PastDecision(REVERT, "", sized=False), SIZE, 9) == Done(acted_ms=5)
+    assert done_after(OPENED, PastDecision(REVERT, "", sized=True), SIZE, 9) == Done(acted_ms=9)
 
 
 @pytest.mark.parametrize("action", [MOVE, REBALANCE])
 def test_what_is_done_about_one_task_is_no_size(action: str) -> None:
-    done = done_after(Done(), Deed(action, "skew", sized=False), SIZE, 9)
+    done = done_after(Done(), PastDecision(action, "skew", sized=False), SIZE, 9)
     assert done == Done(acted_ms=9, other_ms=9, mended_ms=9)
 
 
 def test_a_cause_that_tasks_do_not_mend_is_remembered_until_the_job_was_well() -> None:
-    done = done_after(Done(), Deed(ALERT, "dependency", sized=False), SIZE, 100)
+    done = done_after(Done(), PastDecision(ALERT, "dependency", sized=False), SIZE, 100)
     assert done == Done(other_ms=100)
-    assert done_after(Done(), Deed(ALERT, "memory", sized=False), SIZE, 100) == Done()
-    known = Known(done=done, lows=((90, 0.0), (100, 1.0), (160, 80.0)))
+    assert done_after(Done(), PastDecision(ALERT, "memory", sized=False), SIZE, 100) == Done()
+    known = JobModel(done=done, lows=((90, 0.0), (100, 1.0), (160, 80.0)))
     assert known.other(slo_s=90.0)
     assert not known._replace(lows=((160, 45.0),)).other(slo_s=90.0)
-    assert not Known().other(slo_s=90.0)
+    assert not JobModel().other(slo_s=90.0)
 
 
 def test_a_verdict_counts_by_what_it_says() -> None:
-    verdict = Verdict(
+    verdict = ScalingVerdict(
         SCALE_UP,
         "lag",
         "under-capacity",
@@ -83,5 +92,5 @@ def test_a_verdict_counts_by_what_it_says() -> None:
         reads=400.0,
     )
     assert deed_of(verdict) == UP
-    known = Known().decided(verdict, Job("orders", 4, memory_mb=256), 5)
+    known = decided(JobModel(), verdict, JobFacts("orders", 4, memory_mb=256), 5)
     assert known.done == OPENED

@@ -8,22 +8,29 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import ds2_model as model
-from components.auto_scaler.core.policies.ds2 import GROWS, Ds2
-from components.auto_scaler.core.policies.ds2_model import Flow, Operator, Rates
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.ds2 import model
+from components.auto_scaler.core.policies.ds2.model import Dataflow, DataflowOperator, Rates
+from components.auto_scaler.core.policies.ds2.policy import GROWS, Ds2
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Part
 
-JOB = Job("j", 4, partitions=64)
+JOB = JobFacts("j", 4, partitions=64)
 
 
-def flow(source: float, one: tuple[float, float], two: tuple[float, float], sources: int) -> Flow:
+def flow(
+    source: float, one: tuple[float, float], two: tuple[float, float], sources: int
+) -> Dataflow:
     names = [f"s{at}" for at in range(sources)]
-    return Flow(
+    return Dataflow(
         (
-            *(Operator(name, 1, Rates(0.0, source, 90.0)) for name in names),
-            Operator("op1", 1, Rates(*one)),
-            Operator("op2", 1, Rates(*two)),
+            *(DataflowOperator(name, 1, Rates(0.0, source, 90.0)) for name in names),
+            DataflowOperator("op1", 1, Rates(*one)),
+            DataflowOperator("op2", 1, Rates(*two)),
         ),
         (*((name, "op1") for name in names), ("op1", "op2")),
     )
@@ -110,7 +117,9 @@ def test_the_offline_adjustment() -> None:
 
 def test_a_cycle_is_refused() -> None:
     rates = Rates(1.0, 1.0)
-    round_trip = Flow((Operator("a", 1, rates), Operator("b", 1, rates)), (("a", "b"), ("b", "a")))
+    round_trip = Dataflow(
+        (DataflowOperator("a", 1, rates), DataflowOperator("b", 1, rates)), (("a", "b"), ("b", "a"))
+    )
     with pytest.raises(ValueError, match=r"the dataflow has a cycle, .*: DS2 needs one without"):
         model.configuration(round_trip)
 
@@ -119,7 +128,7 @@ def minute(at: int, arrived: float | None, rate: float, busy: float | None, **mo
     return Minute(at * MINUTE_MS, 4, arrived, rate, 0.0, 0.0, busy, **more)
 
 
-def run(minutes: list[Minute], job: Job = JOB, **settings: Any) -> list[Verdict]:
+def run(minutes: list[Minute], job: JobFacts = JOB, **settings: Any) -> list[ScalingVerdict]:
     policy, verdicts = Ds2.made(settings), []
     memory = policy.begin(job)
     for one in minutes:
@@ -129,7 +138,7 @@ def run(minutes: list[Minute], job: Job = JOB, **settings: Any) -> list[Verdict]
     return verdicts
 
 
-def tasks(verdict: Verdict) -> int | None:
+def tasks(verdict: ScalingVerdict) -> int | None:
     return verdict.size.tasks if verdict.size else None
 
 

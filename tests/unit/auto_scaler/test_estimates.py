@@ -4,7 +4,7 @@ from math import inf, sqrt
 
 import pytest
 
-from components.auto_scaler.core.policies.estimates import (
+from components.auto_scaler.core.policies.common.estimates import (
     cpu_units,
     cpu_units_to_recover,
     deviates,
@@ -23,7 +23,7 @@ from components.auto_scaler.core.policies.estimates import (
     whole,
     whole_below,
 )
-from components.auto_scaler.core.seen import UNKNOWN, Profile
+from projections.scaling.seen import UNKNOWN, Profile
 
 
 @pytest.mark.parametrize(

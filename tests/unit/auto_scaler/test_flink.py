@@ -8,12 +8,16 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink import BLIND, OFF, OVER, UNDER, Flink
-from components.auto_scaler.core.policies.flink_look import Sample, Window, looked, target
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.look import Sample, Window, looked, target
+from components.auto_scaler.core.policies.flink.policy import BLIND, OFF, OVER, UNDER, Flink
 from events.job_config.policies.flink import FlinkSettings
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, JobFacts, Part
 from tests.unit.auto_scaler.flink_played import FULL, START_MS, Played, full
 
 
@@ -41,9 +45,9 @@ def test_the_sources_own_story_of_a_backlog(
     given = {"utilization_target": 0.8, "utilization_max": 0.9, "utilization_min": 0.7}
     given |= {"scale_down_max_factor": 1, "backlog_processing_lag_threshold_s": 1}
     settings = FlinkSettings.model_validate(given)
-    look = looked(window(*rows, load=load), tasks, f.Pace(2, 1), (), settings)
+    look = looked(window(*rows, load=load), tasks, f.VertexPace(2, 1), (), settings)
     assert look
-    found = target(look, Job("job", tasks, tasks_max=200), settings).value
+    found = target(look, JobFacts("job", tasks, tasks_max=200), settings).value
     assert (found, look.outside) == (then, outside)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink_alignment import Mode, Room, aligned
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.alignment import Mode, VertexRoom, aligned
 
 EVENLY: Mode = "legacy_evenly_spread"
 MOST: Mode = "legacy_maximize_utilisation"
@@ -24,7 +24,7 @@ def scaled(
     target = f.clamped(f.subtasks(grown, tasks), lower, upper, groups)
     if target == tasks:
         return target
-    return aligned(Room(tasks, target, partitions, groups, lower, upper, keyed=True), mode)
+    return aligned(VertexRoom(tasks, target, partitions, groups, lower, upper, keyed=True), mode)
 
 
 @pytest.mark.parametrize(
@@ -84,26 +84,26 @@ def test_the_older_mode_that_fills_tasks() -> None:
 
 @pytest.mark.parametrize(("mode", "then"), [("balanced", 26), ("evenly_spread", 32), ("off", 24)])
 def test_modes(mode: Mode, then: int) -> None:
-    assert aligned(Room(16, 24, None, 128, keyed=True), mode) == then
+    assert aligned(VertexRoom(16, 24, None, 128, keyed=True), mode) == then
 
 
 @pytest.mark.parametrize(
     ("mode", "then"), [("balanced", 25), ("evenly_spread", 25), (EVENLY, 22), (MOST, 22)]
 )
 def test_only_the_older_modes_stand_in_the_way(mode: Mode, then: int) -> None:
-    assert aligned(Room(22, 25, 35, 128, 20, 30), mode) == then
+    assert aligned(VertexRoom(22, 25, 35, 128, 20, 30), mode) == then
 
 
 def test_only_the_older_modes_search_below_the_target() -> None:
-    room = Room(5, 7, 12, 8)
+    room = VertexRoom(5, 7, 12, 8)
     assert aligned(room, "evenly_spread") == 7
     assert aligned(room, EVENLY) == 6
 
 
 @pytest.mark.parametrize("mode", ["balanced", "evenly_spread", EVENLY, MOST])
 def test_what_is_not_dealt_out_is_not_aligned(mode: Mode) -> None:
-    assert aligned(Room(16, 24, None, 128), mode) == 24
-    assert aligned(Room(16, 24, 0, 128), mode) == 24
+    assert aligned(VertexRoom(16, 24, None, 128), mode) == 24
+    assert aligned(VertexRoom(16, 24, 0, 128), mode) == 24
 
 
 @pytest.mark.parametrize(
@@ -118,19 +118,19 @@ def test_what_is_not_dealt_out_is_not_aligned(mode: Mode) -> None:
     ],
 )
 def test_balanced(tasks: int, target: int, partitions: int, then: int) -> None:
-    assert aligned(Room(tasks, target, partitions, 720), "balanced") == then
+    assert aligned(VertexRoom(tasks, target, partitions, 720), "balanced") == then
 
 
 def test_beyond_the_partitions_balanced_keeps_a_target_that_cannot_be_filled() -> None:
-    assert aligned(Room(10, 20, 15, 128), "balanced") == 20
-    assert aligned(Room(10, 20, 15, 128), EVENLY) == 15
+    assert aligned(VertexRoom(10, 20, 15, 128), "balanced") == 20
+    assert aligned(VertexRoom(10, 20, 15, 128), EVENLY) == 15
 
 
 def test_every_target_stays_within_its_region() -> None:
     for partitions in range(1, 30):
         for tasks in range(1, 25):
             for target in set(range(1, 25)) - {tasks}:
-                room = Room(tasks, target, partitions, 128)
+                room = VertexRoom(tasks, target, partitions, 128)
                 for mode in ("balanced", "evenly_spread"):
                     size = aligned(room, mode)
                     most = max(target, partitions) if target > tasks else tasks

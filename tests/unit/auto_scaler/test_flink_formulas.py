@@ -7,11 +7,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_formulas as f
-from components.auto_scaler.core.policies.flink_formulas import Band, Demand, Flow, Pace
+from components.auto_scaler.core.policies.flink import formulas as f
+from components.auto_scaler.core.policies.flink.formulas import (
+    Band,
+    VertexDemand,
+    VertexFlow,
+    VertexPace,
+)
 
 INF = math.inf
-NO_CATCH_UP = Pace(0, 300)
+NO_CATCH_UP = VertexPace(0, 300)
 
 
 @pytest.mark.parametrize(
@@ -47,25 +52,25 @@ def test_mean(values: list[float | None], least: int, middle: float | None) -> N
     assert f.mean([(0, value) for value in values], 1, least) == middle
 
 
-def flows(**rates: tuple[float | None, float | None]) -> dict[str, Flow]:
-    return {vertex: Flow(*pair) for vertex, pair in rates.items()}
+def flows(**rates: tuple[float | None, float | None]) -> dict[str, VertexFlow]:
+    return {vertex: VertexFlow(*pair) for vertex, pair in rates.items()}
 
 
 @pytest.mark.parametrize(("catch_up_s", "extra"), [(2, 500), (1, 1000), (0, 0)])
 def test_what_a_source_and_its_sink_are_asked_for(catch_up_s: int, extra: float) -> None:
     # Lag 950 -> 1000 and 100 records read in a second; the sink reads two for each.
-    pace = Pace(catch_up_s, 0)
+    pace = VertexPace(catch_up_s, 0)
     asked = f.demand(100, 50, 1000, pace)
-    assert asked == Demand(150, extra)
+    assert asked == VertexDemand(150, extra)
     inputs: dict[str, list[str]] = {"source": [], "sink": ["source"]}
     found = f.demands(inputs, {"source": asked}, flows(source=(100, 200), sink=(200, None)))
-    assert found["sink"] == Demand(300, 2 * extra)
+    assert found["sink"] == VertexDemand(300, 2 * extra)
 
 
 def test_demand_is_never_negative_and_wants_both_rates() -> None:
-    assert f.demand(100, -150, 0, Pace(1, 0)) == Demand(0, 0)
-    assert f.demand(None, 0, 0, Pace(1, 0)) is None
-    assert f.demand(0, None, 0, Pace(1, 0)) is None
+    assert f.demand(100, -150, 0, VertexPace(1, 0)) == VertexDemand(0, 0)
+    assert f.demand(None, 0, 0, VertexPace(1, 0)) is None
+    assert f.demand(0, None, 0, VertexPace(1, 0)) is None
 
 
 def test_ratios_of_edges_that_can_be_computed() -> None:
@@ -173,26 +178,26 @@ def test_nothing_is_rounded_to_nothing() -> None:
 @pytest.mark.parametrize(
     ("pace", "catch_up", "behind", "edges"),
     [
-        (Pace(0, 1), 0, False, Band(778, 1000)),
-        (Pace(2, 1), 350, False, Band(1128, 1700)),
-        (Pace(2, 1), 0, False, Band(778, 1350)),
-        (Pace(2, 1), 350, True, Band(1050, INF)),
-        (Pace(2, 1), 0, True, Band(700, INF)),
-        (Pace(0, 300), 0, False, Band(778, 1000)),
-        (Pace(60, 300), 350, False, Band(1128, 4850)),
-        (Pace(60, 300), 0, False, Band(778, 4500)),
+        (VertexPace(0, 1), 0, False, Band(778, 1000)),
+        (VertexPace(2, 1), 350, False, Band(1128, 1700)),
+        (VertexPace(2, 1), 0, False, Band(778, 1350)),
+        (VertexPace(2, 1), 350, True, Band(1050, INF)),
+        (VertexPace(2, 1), 0, True, Band(700, INF)),
+        (VertexPace(0, 300), 0, False, Band(778, 1000)),
+        (VertexPace(60, 300), 350, False, Band(1128, 4850)),
+        (VertexPace(60, 300), 0, False, Band(778, 4500)),
     ],
 )
-def test_bands(pace: Pace, catch_up: float, behind: bool, edges: Band) -> None:
-    assert f.band(Demand(700, catch_up), 0.7, 0.9, pace, behind) == edges
+def test_bands(pace: VertexPace, catch_up: float, behind: bool, edges: Band) -> None:
+    assert f.band(VertexDemand(700, catch_up), 0.7, 0.9, pace, behind) == edges
 
 
 def test_capacity_rounds_halves_up_and_clamps_the_utilization() -> None:
-    assert f.capacity(Demand(0.5, 0), 1, NO_CATCH_UP, True) == 1
-    assert f.capacity(Demand(2.5, 0), 1, NO_CATCH_UP, True) == 3
-    assert f.capacity(Demand(100, 0), 1.3, NO_CATCH_UP, True) == 100
-    assert f.capacity(Demand(100, 0), -0.1, NO_CATCH_UP, True) == INF
-    assert f.capacity(Demand(0, 0), 0.7, NO_CATCH_UP, True) == 0
+    assert f.capacity(VertexDemand(0.5, 0), 1, NO_CATCH_UP, True) == 1
+    assert f.capacity(VertexDemand(2.5, 0), 1, NO_CATCH_UP, True) == 3
+    assert f.capacity(VertexDemand(100, 0), 1.3, NO_CATCH_UP, True) == 100
+    assert f.capacity(VertexDemand(100, 0), -0.1, NO_CATCH_UP, True) == INF
+    assert f.capacity(VertexDemand(0, 0), 0.7, NO_CATCH_UP, True) == 0
 
 
 @pytest.mark.parametrize(
@@ -240,7 +245,7 @@ def target(
     least: int = 1,
     most: int = 200,
 ) -> int:
-    needed = f.capacity(Demand(asked, 0), utilization, NO_CATCH_UP, True)
+    needed = f.capacity(VertexDemand(asked, 0), utilization, NO_CATCH_UP, True)
     raw = f.subtasks(f.limited(f.factor(needed, rate, alpha), down, up), tasks)
     return f.clamped(raw, *f.limits(tasks, least, most), 720)
 

@@ -6,17 +6,21 @@ from datetime import UTC, datetime
 
 import pytest
 
-from components.auto_scaler.core.policies import flink_past as past
-from components.auto_scaler.core.policies import flink_resources as resources
-from components.auto_scaler.core.policies.flink_past import Advised, Change, Pending, Restart
-from components.auto_scaler.core.policies.flink_resources import Pools, Quota, Ship, Tuning
+from components.auto_scaler.core.policies.flink import past, resources
+from components.auto_scaler.core.policies.flink.past import (
+    Advised,
+    PendingShrink,
+    Restart,
+    VertexChange,
+)
+from components.auto_scaler.core.policies.flink.resources import Pools, Quota, Ship, Tuning
 from events.job_config.policies.flink_periods import period
 
 GIB, MIB = 1 << 30, 1 << 20
 
 
-def advised(*targets: int) -> Pending:
-    pending: Pending | None = None
+def advised(*targets: int) -> PendingShrink:
+    pending: PendingShrink | None = None
     for at_s, target in enumerate(targets):
         pending = past.recorded(pending, Advised(1000 * at_s, target, target != 9))
     assert pending is not None
@@ -47,13 +51,13 @@ def test_it_is_never_asked_without_one() -> None:
 
 
 def test_ripe() -> None:
-    pending = Pending(5_000)
+    pending = PendingShrink(5_000)
     assert not past.ripe(pending, 64_999, 60_000)
     assert past.ripe(pending, 65_000, 60_000)
 
 
-def change(at_ms: int) -> Change:
-    return Change(at_ms, 1, 2, 10.0, 20.0)
+def change(at_ms: int) -> VertexChange:
+    return VertexChange(at_ms, 1, 2, 10.0, 20.0)
 
 
 def test_changes_are_kept_by_age_and_count() -> None:

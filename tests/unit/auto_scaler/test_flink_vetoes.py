@@ -7,8 +7,12 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.flink import OVER
-from components.auto_scaler.core.verdict import SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.flink.policy import OVER
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    STAY,
+)
 from tests.unit.auto_scaler.flink_played import FULL, Played, full
 
 
@@ -55,7 +59,7 @@ def test_a_full_memory_stops_everything() -> None:
     assert "above 0.5 nothing is done" in verdict.explanation
 
 
-def grown(settings: dict[str, Any], then: float) -> tuple[Played, Verdict]:
+def grown(settings: dict[str, Any], then: float) -> tuple[Played, ScalingVerdict]:
     """After a growth that was to double the rate, and has made it this many times as large."""
     played = full(busy=1.0, rate=1000, lag=850_000.0, settings=settings)
     played.rescale(played.decide(), rate=1000 * then, busy=1.0, lag=2_000_000.0)

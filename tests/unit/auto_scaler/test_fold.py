@@ -8,20 +8,11 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.apply import RESTARTS_MOST, apply
-from components.auto_scaler.core.done import Done, deed_of, done_after
 from components.auto_scaler.core.evaluation import looked, profile_of
-from components.auto_scaler.core.facts import change_to, differing, facts_of, keys_of, without
-from components.auto_scaler.core.fold import SLOTS_MOST, TEXT_CHARS
-from components.auto_scaler.core.keeping import dump, load
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.policies.ours_memory import Known
-from components.auto_scaler.core.rounds import TASKS_MOST
-from components.auto_scaler.core.row import Change, Scale
-from components.auto_scaler.core.seen import DAY_MS, UNKNOWN, Job
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.policy import Turbine
+from components.auto_scaler.core.verdict import deed_of
 from components.auto_scaler.decide import component
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from components.runtime.core.store import dump_held
 from events.generated.records import (
     AlertRaised,
@@ -34,6 +25,19 @@ from events.generated.records import (
 )
 from events.job_config.strict_json import canonical_json
 from events.topics import GRANTS, JOURNAL, LOADS, MIB, PROFILES
+from projections.scaling.actions import JobSize
+from projections.scaling.apply import RESTARTS_MOST, apply
+from projections.scaling.decision_memory import (
+    Done,
+    done_after,
+)
+from projections.scaling.facts import change_to, differing, facts_of, keys_of, without
+from projections.scaling.fold import SLOTS_MOST, TEXT_CHARS
+from projections.scaling.model import JobModel
+from projections.scaling.rounds import TASKS_MOST
+from projections.scaling.row import OpenProposal, ScalingRow
+from projections.scaling.row_json import dump, load
+from projections.scaling.seen import DAY_MS, UNKNOWN, JobFacts
 from tests.unit.auto_scaler.desk import SMALLEST, Desk, load_of
 
 ROW_BYTES = 4 * MIB
@@ -49,7 +53,7 @@ def facts(**config: Any) -> Any:
 
 def test_a_config_tells_size_limits_and_policy() -> None:
     found = facts(policy={"mode": "observe", "settings": {"margin": 1.5}, "interval_ms": 5_000})
-    assert found.size == Size(4, 1, 0.25, 256)
+    assert found.size == JobSize(4, 1, 0.25, 256)
     assert (found.slo_s, found.tasks_max, found.memory_least) == (90.0, 32, 1)
     assert (found.policy, found.mode, found.interval_ms) == ("turbine", "observe", 5_000)
     assert json.loads(found.settings_json) == {"margin": 1.5}
@@ -81,10 +85,10 @@ def test_which_keys_a_layer_sets(layer: dict[str, Any], keys: set[str]) -> None:
 
 
 def test_a_change_says_only_what_differs() -> None:
-    have, wanted = Size(4, 1, 0.25, 256), Size(4, 2, 0.5, 256)
+    have, wanted = JobSize(4, 1, 0.25, 256), JobSize(4, 2, 0.5, 256)
     assert change_to(wanted, have) == {"threads_per_task": 2, "resources": {"cpu_cores": 0.5}}
     assert differing(wanted, have) == {"threads_per_task", "resources.cpu_cores"}
-    assert without(wanted, have, frozenset({"threads_per_task"})) == Size(4, 1, 0.5, 256)
+    assert without(wanted, have, frozenset({"threads_per_task"})) == JobSize(4, 1, 0.5, 256)
     assert change_to(have, have) == {}
 
 
@@ -110,7 +114,7 @@ def test_the_newest_profile_counts_and_what_it_does_not_say_is_unknown() -> None
 def test_a_profile_that_no_row_can_hold_is_none(slot_ms: int) -> None:
     desk = Desk()
     desk.tell(PROFILES, profiled(20, slot_ms=slot_ms))
-    assert desk.row == Scale("orders")
+    assert desk.row == ScalingRow("orders")
 
 
 def test_slots_that_there_are_not_are_passed_over() -> None:
@@ -175,9 +179,9 @@ def test_a_record_is_remembered_as_the_verdict_that_it_was() -> None:
     desk.decide()
     assert desk.row.done == wanted
     assert wanted.open is not None
-    job = Job("orders", 4, partitions=16)
+    job = JobFacts("orders", 4, partitions=16)
     known = row.learnt.known._replace(done=Done())
-    after, again = Ours.made({}).decide(known, job, UNKNOWN, desk.now_ms)
+    after, again = Turbine.made({}).decide(known, job, UNKNOWN, desk.now_ms)
     assert (after.done, again) == (wanted, verdict)
 
 
@@ -193,16 +197,16 @@ def full() -> Desk:
     return desk
 
 
-@pytest.mark.parametrize("row", [Scale("orders"), full().row], ids=["empty", "full"])
-def test_a_row_is_kept_as_it_is(row: Scale) -> None:
+@pytest.mark.parametrize("row", [ScalingRow("orders"), full().row], ids=["empty", "full"])
+def test_a_row_is_kept_as_it_is(row: ScalingRow) -> None:
     kept = json.loads(json.dumps(dump(row)))
     assert load(kept) == row
     assert dump(load(kept)) == dump(row)
 
 
 def test_a_lag_without_end_is_kept() -> None:
-    row = Scale("orders")
-    known = Known(lags_s=(1.0, float("inf")), lows=((5, float("inf")),))
+    row = ScalingRow("orders")
+    known = JobModel(lags_s=(1.0, float("inf")), lows=((5, float("inf")),))
     row = row._replace(learnt=row.learnt._replace(known=known))
     assert load(json.loads(json.dumps(dump(row)))) == row
 
@@ -214,8 +218,8 @@ def test_the_row_of_a_usual_job_is_small() -> None:
     assert len(kept(desk.row)) < 24_000
 
 
-def kept(row: Scale) -> bytes:
-    return dump_held(component, Held(row=row))
+def kept(row: ScalingRow) -> bytes:
+    return dump_held(component, KeyState(row=row))
 
 
 def test_the_largest_row_is_bounded() -> None:
@@ -247,7 +251,7 @@ def test_the_largest_row_is_bounded() -> None:
 
 
 def test_packed_numbers_are_exact() -> None:
-    row = Scale("orders")
+    row = ScalingRow("orders")
     numbers = tuple(1 / (at + 3) for at in range(50))
     known = row.learnt.known._replace(arrived=numbers)
     row = row._replace(learnt=row.learnt._replace(known=known))
@@ -262,5 +266,5 @@ def test_looking_ahead_is_what_folding_comes_to() -> None:
     ahead = apply(before, decision(desk), desk.now_ms)
     desk.tell(JOURNAL, decision(desk))
     assert desk.row == ahead
-    assert isinstance(ahead.change, Change)
+    assert isinstance(ahead.change, OpenProposal)
     assert ahead.change.decided_ms == desk.now_ms

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies.hpa import (
+from components.auto_scaler.core.policies.keda.hpa import (
     DOWN,
     UP,
     Behavior,

@@ -8,12 +8,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import hpa, keda
-from components.auto_scaler.core.policies.keda import Keda, Memory
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.keda import hpa
+from components.auto_scaler.core.policies.keda import policy as keda
+from components.auto_scaler.core.policies.keda.policy import Keda, KedaMemory
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Part
 
-JOB = Job("j", 4, partitions=32)
+JOB = JobFacts("j", 4, partitions=32)
 
 
 def minute(at: int, lag: float | None, **more: Any) -> Minute:
@@ -21,8 +27,8 @@ def minute(at: int, lag: float | None, **more: Any) -> Minute:
 
 
 def run(
-    policy: Keda, lags: list[float | None], job: Job = JOB, *, follow: bool = False
-) -> list[Verdict]:
+    policy: Keda, lags: list[float | None], job: JobFacts = JOB, *, follow: bool = False
+) -> list[ScalingVerdict]:
     memory, verdicts = policy.begin(job), []
     for at, lag in enumerate(lags, 1):
         memory = policy.learn(memory, job, minute(at, lag))
@@ -33,11 +39,11 @@ def run(
     return verdicts
 
 
-def tasks(verdict: Verdict) -> int | None:
+def tasks(verdict: ScalingVerdict) -> int | None:
     return verdict.size.tasks if verdict.size else None
 
 
-def names(verdict: Verdict) -> list[str]:
+def names(verdict: ScalingVerdict) -> list[str]:
     return [one.name for one in verdict.constraints]
 
 
@@ -50,15 +56,15 @@ def test_lag_asks_for_tasks() -> None:
 
 def test_a_minute_has_four_looks() -> None:
     """From 1 task: 5, 10, 20, 40 are the limits, and the third look reaches 20."""
-    (verdict,) = run(Keda.made({}), [200.0], Job("j", 1, partitions=32))
+    (verdict,) = run(Keda.made({}), [200.0], JobFacts("j", 1, partitions=32))
     assert tasks(verdict) == 20
-    (verdict,) = run(Keda.made({"sync_s": 60}), [200.0], Job("j", 1, partitions=32))
+    (verdict,) = run(Keda.made({"sync_s": 60}), [200.0], JobFacts("j", 1, partitions=32))
     assert tasks(verdict) == 5
     assert [(one.name, one.before, one.after) for one in verdict.constraints] == [
         ("scale-up-rate", 20, 5)
     ]
     plain = Keda.made({"sync_s": 60, "plain_hpa": True})
-    assert tasks(run(plain, [200.0], Job("j", 1, partitions=32))[0]) == 4
+    assert tasks(run(plain, [200.0], JobFacts("j", 1, partitions=32))[0]) == 4
 
 
 def test_lag_beyond_the_partitions_is_cut() -> None:
@@ -208,7 +214,7 @@ def test_persistent_lag_counts_at_the_first_poll_alone() -> None:
 
 def test_only_partitions_with_lag_get_a_task() -> None:
     policy = Keda.made({"limit_to_partitions_with_lag": True})
-    job = Job("j", 4, partitions=10)
+    job = JobFacts("j", 4, partitions=10)
     told = parts((5.0, 900.0), (5.0, 0.0), (5.0, 0.0), (5.0, 0.0))
     memory = policy.learn(policy.begin(job), job, minute(1, 900.0, parts=told))
     assert memory.lagging == 3  # 10 partitions on 4 tasks are 3, 3, 2, 2
@@ -237,7 +243,7 @@ def test_the_short_cut_is_none(seed: int) -> None:
     }
     lags: list[float | None] = [chance.choice((None, 0.0, 35.0, 90.0, 200.0)) for _ in range(60)]
     short, long = (
-        run(one.made(settings), lags, Job("j", 4, partitions=32), follow=True)
+        run(one.made(settings), lags, JobFacts("j", 4, partitions=32), follow=True)
         for one in (Keda, EveryLook)
     )
     assert short == long
@@ -245,14 +251,14 @@ def test_the_short_cut_is_none(seed: int) -> None:
 
 
 def test_without_partitions_nothing_bounds() -> None:
-    (verdict,) = run(Keda.made({}), [500.0], Job("j", 30, tasks_max=64))
+    (verdict,) = run(Keda.made({}), [500.0], JobFacts("j", 30, tasks_max=64))
     assert tasks(verdict) == 50
 
 
 def test_before_the_first_minute_nothing_is_wrong() -> None:
     policy = Keda.made({})
     assert policy.decide(policy.begin(JOB), JOB, UNKNOWN, 0)[1].symptom == ""
-    assert policy.begin(JOB) == Memory(tasks=4)
+    assert policy.begin(JOB) == KedaMemory(tasks=4)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core.policies.keda_lag import (
+from components.auto_scaler.core.policies.keda.lag import (
+    KedaLagRules,
     Lag,
     Partition,
-    Rules,
     divisors,
     even_consumers,
     metric,
@@ -15,7 +15,7 @@ from components.auto_scaler.core.policies.keda_lag import (
     summed,
 )
 
-PLAIN = Rules()
+PLAIN = KedaLagRules()
 
 
 @pytest.mark.parametrize(
@@ -25,22 +25,22 @@ PLAIN = Rules()
         (Partition(100, 100), PLAIN, Lag(0, 0)),
         (Partition(100, None), PLAIN, Lag(1, 1)),
         (Partition(None, None), PLAIN, Lag(1, 1)),  # latest does not need the end
-        (Partition(100, None), Rules(scale_to_zero_on_invalid_offset=True), Lag(0, 0)),
-        (Partition(100, None), Rules(earliest=True), Lag(100, 100)),
-        (Partition(None, None), Rules(earliest=True), Lag(0, 0)),
+        (Partition(100, None), KedaLagRules(scale_to_zero_on_invalid_offset=True), Lag(0, 0)),
+        (Partition(100, None), KedaLagRules(earliest=True), Lag(100, 100)),
+        (Partition(None, None), KedaLagRules(earliest=True), Lag(0, 0)),
         (
             Partition(100, None),
-            Rules(earliest=True, scale_to_zero_on_invalid_offset=True),
+            KedaLagRules(earliest=True, scale_to_zero_on_invalid_offset=True),
             Lag(0, 0),
         ),
         (Partition(None, 60), PLAIN, Lag(0, 0)),
         (Partition(100, 60, 60), PLAIN, Lag(40, 40)),
-        (Partition(100, 60, 60), Rules(exclude_persistent_lag=True), Lag(0, 40)),
-        (Partition(100, 60, 59), Rules(exclude_persistent_lag=True), Lag(40, 40)),
-        (Partition(100, 60, None), Rules(exclude_persistent_lag=True), Lag(40, 40)),
+        (Partition(100, 60, 60), KedaLagRules(exclude_persistent_lag=True), Lag(0, 40)),
+        (Partition(100, 60, 59), KedaLagRules(exclude_persistent_lag=True), Lag(40, 40)),
+        (Partition(100, 60, None), KedaLagRules(exclude_persistent_lag=True), Lag(40, 40)),
     ],
 )
-def test_lag_of_a_partition(partition: Partition, rules: Rules, expected: Lag) -> None:
+def test_lag_of_a_partition(partition: Partition, rules: KedaLagRules, expected: Lag) -> None:
     assert partition_lag(partition, rules) == expected
 
 
@@ -72,24 +72,24 @@ def test_the_least_divisor_that_carries_the_lag(total: int, consumers: int) -> N
         (95, 10, PLAIN, 95, []),
         (109, 10, PLAIN, 109, []),  # 109 // 10 is not above 10: the remainder passes
         (110, 10, PLAIN, 100, ["consumers-max"]),
-        (110, 10, Rules(allow_idle_consumers=True), 110, []),
-        (110, 3, Rules(limit_to_partitions_with_lag=True), 30, ["lagging-partitions"]),
-        (31, 3, Rules(limit_to_partitions_with_lag=True), 31, []),
-        (21, 3, Rules(ensure_even_distribution=True), 50, ["even-distribution"]),
-        (20, 3, Rules(ensure_even_distribution=True), 20, []),
-        (999, 3, Rules(ensure_even_distribution=True), 100, ["even-distribution"]),
+        (110, 10, KedaLagRules(allow_idle_consumers=True), 110, []),
+        (110, 3, KedaLagRules(limit_to_partitions_with_lag=True), 30, ["lagging-partitions"]),
+        (31, 3, KedaLagRules(limit_to_partitions_with_lag=True), 31, []),
+        (21, 3, KedaLagRules(ensure_even_distribution=True), 50, ["even-distribution"]),
+        (20, 3, KedaLagRules(ensure_even_distribution=True), 20, []),
+        (999, 3, KedaLagRules(ensure_even_distribution=True), 100, ["even-distribution"]),
         # Idle consumers are allowed, and yet the bound stands where tasks are made even.
         (
             999,
             3,
-            Rules(ensure_even_distribution=True, allow_idle_consumers=True),
+            KedaLagRules(ensure_even_distribution=True, allow_idle_consumers=True),
             100,
             ["even-distribution"],
         ),
     ],
 )
 def test_the_metric(
-    total: int, lagging: int, rules: Rules, reported: int, names: list[str]
+    total: int, lagging: int, rules: KedaLagRules, reported: int, names: list[str]
 ) -> None:
     found = metric(total, 10, lagging, rules)
     assert found.value == reported

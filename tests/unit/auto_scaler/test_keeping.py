@@ -8,10 +8,10 @@ from base64 import b64encode
 
 import pytest
 
-from components.auto_scaler.core.keeping import dump, form_of, load
-from components.auto_scaler.core.ring import MINUTES, Ring, kept
-from components.auto_scaler.core.row import Learnt, Scale
-from components.auto_scaler.core.seen import Minute
+from projections.scaling.ring import MINUTES, Ring, kept
+from projections.scaling.row import LearntLoads, ScalingRow
+from projections.scaling.row_json import dump, form_of, load
+from projections.scaling.seen import Minute
 
 START_MS = 1_800_000_000_000
 
@@ -26,7 +26,7 @@ def _ring(minutes: int) -> Ring:
 
 @pytest.mark.parametrize("minutes", [0, 1, 2, MINUTES, MINUTES + 5])
 def test_minutes_come_back_as_they_were(minutes: int) -> None:
-    row = Scale("clicks", learnt=Learnt(ring=_ring(minutes)))
+    row = ScalingRow("clicks", learnt=LearntLoads(ring=_ring(minutes)))
     assert load(json.loads(json.dumps(dump(row)))) == row
 
 

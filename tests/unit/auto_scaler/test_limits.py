@@ -6,13 +6,13 @@ import json
 from typing import Any
 
 from components.auto_scaler.core.acting import BUDGET, BUDGET_LATE, TURNS, turn
-from components.auto_scaler.core.verdict import Size
 from components.auto_scaler.decide import wake_ms
 from events.generated.records import (
     ScalingDecided,
     ScalingDeclined,
     ScalingVerified,
 )
+from projections.scaling.actions import JobSize
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk
 
 
@@ -20,7 +20,7 @@ def declines(desk: Desk) -> list[ScalingDeclined]:
     return [one for one in desk.said if isinstance(one, ScalingDeclined)]
 
 
-def threads(size: Size) -> int:
+def threads(size: JobSize) -> int:
     return size.tasks * size.threads
 
 

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core import ring
 from components.auto_scaler.core.catalogue import BASELINES, policy_of
 from components.auto_scaler.core.evaluation import evidence_of, finite, looked, replayed
-from components.auto_scaler.core.row import Days
-from components.auto_scaler.core.seen import UNKNOWN, Job, Minute
-from components.auto_scaler.core.verdict import Verdict
+from components.auto_scaler.core.verdict import ScalingVerdict
 from events.generated.records import ScalingDecided
+from projections.scaling import ring
+from projections.scaling.row import Days
+from projections.scaling.seen import UNKNOWN, JobFacts, Minute
 from tests.unit.auto_scaler.desk import NOW_MS, Desk
 
-JOB = Job("orders", 4, partitions=16, tasks_max=32)
+JOB = JobFacts("orders", 4, partitions=16, tasks_max=32)
 
 
 def packed(interval_ms: int, number: int = 60) -> bytes:
@@ -40,7 +40,7 @@ def packed(interval_ms: int, number: int = 60) -> bytes:
     return found
 
 
-def lived(name: str, minutes: bytes) -> Verdict:
+def lived(name: str, minutes: bytes) -> ScalingVerdict:
     """What the policy says last, asked as a back-test asks."""
     policy = policy_of(name, {})
     memory, verdict = policy.begin(JOB), None

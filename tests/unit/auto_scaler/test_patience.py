@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.patience import LEAST_S, Backlog, patience_s
+from components.auto_scaler.core.policies.turbine.patience import LEAST_S, Backlog, patience_s
 
 
 def played_s(backlog: Backlog, seconds: int, soon: float, can: float) -> float:

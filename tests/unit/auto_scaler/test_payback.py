@@ -6,16 +6,21 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.capacity import Curve
-from components.auto_scaler.core.policies.demand import carries
-from components.auto_scaler.core.policies.payback import STRETCHES, Terms, offer
-from components.auto_scaler.core.policies.shapes import Room, price_of, price_of_size, shaped
-from components.auto_scaler.core.seen import Job
+from components.auto_scaler.core.policies.turbine.demand import carries
+from components.auto_scaler.core.policies.turbine.payback import STRETCHES, ShrinkTerms, offer
+from components.auto_scaler.core.policies.turbine.shapes import (
+    SizeRoom,
+    price_of,
+    price_of_size,
+    shaped,
+)
+from projections.scaling.capacity import Curve
+from projections.scaling.seen import JobFacts
 
-JOB = Job("clicks", 2, 5, 1.25, 384, partitions=120, tasks_max=32)
+JOB = JobFacts("clicks", 2, 5, 1.25, 384, partitions=120, tasks_max=32)
 CURVE = Curve().taught(10, 10_000.0)
-ROOM = Room(0.2, 384)
-TERMS = Terms(least=0.0, factor=1.0, wait_s=30.0, minutes=3.0, share=0.03, look_back=120)
+ROOM = SizeRoom(0.2, 384)
+TERMS = ShrinkTerms(least=0.0, factor=1.0, wait_s=30.0, minutes=3.0, share=0.03, look_back=120)
 
 
 def waited(rate: float) -> int:

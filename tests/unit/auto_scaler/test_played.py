@@ -10,11 +10,14 @@ from typing import NamedTuple
 
 import pytest
 
-from components.auto_scaler.core.policies.ours import Ours
-from components.auto_scaler.core.seen import Minute, Part
-from components.auto_scaler.core.verdict import SCALE_UP, Size
+from components.auto_scaler.core.policies.turbine.policy import Turbine
 from events.generated.records import Body, ScalingDecided, ScalingReverted, ScalingVerified
 from events.topics import LOADS
+from projections.scaling.actions import (
+    SCALE_UP,
+    JobSize,
+)
+from projections.scaling.seen import Minute, Part
 from tests.unit.auto_scaler.desk import MINUTE_MS, Desk, load_of
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import Case, back_test
@@ -51,7 +54,7 @@ def play(case: Case) -> Played:
     }
     desk.runs(**config)
     desk.now_ms = 0
-    size = Size(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
+    size = JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
     plant = Plant(case.nature, size, Streams(case.seed).fork("plant"))
     played, numbers = Played([], [], []), count(1)
     for minute, rate in enumerate(case.rates):
@@ -69,7 +72,7 @@ def play(case: Case) -> Played:
     return played
 
 
-def _reports(told: Minute | None, size: Size, specs: int, number: int) -> Iterator[Body]:
+def _reports(told: Minute | None, size: JobSize, specs: int, number: int) -> Iterator[Body]:
     """Tasks that do not run say nothing; their windows begin when they do."""
     if told is None or told.down_s >= 60:
         return
@@ -97,7 +100,7 @@ def _reports(told: Minute | None, size: Size, specs: int, number: int) -> Iterat
 def test_it_grows_when_and_as_its_policy_does_in_back_tests(name: str) -> None:
     """Of the first growth, minute and size: what follows depends on how a restart is measured."""
     case = replace(SCENARIOS[name](), history=())
-    run, played = back_test(case, Ours.made({})), play(case)
+    run, played = back_test(case, Turbine.made({})), play(case)
     first = next(one for one in run.actions if one.verdict.action == SCALE_UP)
     minute, body = played.of(ScalingDecided, SCALE_UP)[0]
     assert isinstance(body, ScalingDecided)

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies.proactive import Known, Proactive
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.policies.paper.proactive import Proactive, ProactiveMemory
+from components.auto_scaler.core.verdict import Expectation
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,
@@ -16,9 +16,9 @@ from components.auto_scaler.core.verdict import (
     SCALE_DOWN,
     SCALE_UP,
     STAY,
-    Expectation,
-    Size,
+    JobSize,
 )
+from projections.scaling.seen import MINUTE_MS
 from tests.unit.auto_scaler.days import (
     DAY,
     START_MS,
@@ -37,8 +37,8 @@ STAGED = job(staging_rate=1000.0)  # bytes a second of a thread: 10 records of 1
 BYTES = {"bytes_per_record": 100.0}
 
 
-def learnt(minutes: list[Any], of: Any = STAGED) -> Known:
-    known: Known = after(POLICY, of, minutes)
+def learnt(minutes: list[Any], of: Any = STAGED) -> ProactiveMemory:
+    known: ProactiveMemory = after(POLICY, of, minutes)
     return known
 
 
@@ -85,7 +85,7 @@ def test_equation_3_sizes_the_job() -> None:
     minutes = lagging(rate=100.0, lag=60_000.0, arrived=200.0, **BYTES)
     verdict = verdict_after(POLICY, STAGED, minutes)
     assert (verdict.action, verdict.diagnosis) == (SCALE_UP, "load")
-    assert (verdict.raw, verdict.size) == (30, Size(30, 1, 0.25, 256))
+    assert (verdict.raw, verdict.size) == (30, JobSize(30, 1, 0.25, 256))
     due = START_MS + (5 + 5 + 10) * MINUTE_MS
     assert verdict.expects == Expectation(due, 300.0, 90.0)
     assert "30 threads of P carry the input and read the backlog in 10 min" in verdict.explanation
@@ -95,7 +95,7 @@ def test_equation_3_sizes_the_job() -> None:
 def test_limits_put_off_what_is_expected() -> None:
     minutes = lagging(rate=100.0, lag=60_000.0, arrived=200.0, **BYTES)
     clipped = verdict_after(POLICY, STAGED._replace(granted=24), minutes)
-    assert (clipped.raw, clipped.size) == (30, Size(24, 1, 0.25, 256))
+    assert (clipped.raw, clipped.size) == (30, JobSize(24, 1, 0.25, 256))
     assert [one.name for one in clipped.constraints] == ["granted"]
     assert clipped.expects == Expectation(START_MS + (5 + 5 + 25) * MINUTE_MS, 240.0, 90.0)
     short = verdict_after(POLICY, STAGED._replace(granted=20), minutes)
@@ -107,7 +107,7 @@ def test_limits_put_off_what_is_expected() -> None:
 def test_algorithm_2_is_left_where_nothing_is_known_of_p() -> None:
     verdict = verdict_after(POLICY, job(), lagging(rate=0.0, lag=1.0))
     assert (verdict.action, verdict.diagnosis) == (SCALE_UP, "load-unestimated")
-    assert verdict.size == Size(15, 1, 0.25, 256)
+    assert verdict.size == JobSize(15, 1, 0.25, 256)
 
 
 def test_imbalance_comes_first() -> None:
@@ -120,7 +120,7 @@ def test_the_first_rule_no_size_below_the_estimate() -> None:
     # 55/s at 10/s a thread: 6 tasks, whatever a tenth less would be.
     verdict = verdict_after(POLICY, STAGED, quiet(rate=55.0, **BYTES))
     assert (verdict.action, verdict.symptom) == (SCALE_DOWN, "quiet")
-    assert (verdict.raw, verdict.size) == (6, Size(6, 1, 0.25, 256))
+    assert (verdict.raw, verdict.size) == (6, JobSize(6, 1, 0.25, 256))
     assert verdict.expects == Expectation(START_MS + (DAY + 5) * MINUTE_MS, None, 90.0)
     at_most = verdict_after(POLICY, STAGED, quiet(rate=100.0, **BYTES))
     assert (at_most.action, at_most.symptom, at_most.raw) == (STAY, "quiet", 10)
@@ -142,7 +142,7 @@ def test_without_p_a_quiet_day_gives_one_and_no_action() -> None:
     known, verdict = asked(POLICY, learnt(quiet(), job()), job(), DAY)
     assert (verdict.action, known.p) == (STAY, 10.0)
     known = after(POLICY, job(), [minute(DAY + at, rate=40.0) for at in range(1, 4)], known)
-    assert asked(POLICY, known, job(), DAY + 3)[1].size == Size(4, 1, 0.25, 256)
+    assert asked(POLICY, known, job(), DAY + 3)[1].size == JobSize(4, 1, 0.25, 256)
 
 
 @pytest.mark.parametrize(("arrived", "why"), [(None, "nobody knows"), (0.0, "nothing came in")])
@@ -181,7 +181,7 @@ def outage(rate: float) -> list[Any]:
 
 
 def test_a_backlog_counts_where_the_job_reads_all_that_it_can() -> None:
-    assert verdict_after(POLICY, STAGED, outage(80.0)).size == Size(15, 1, 0.25, 256)
+    assert verdict_after(POLICY, STAGED, outage(80.0)).size == JobSize(15, 1, 0.25, 256)
     verdict = verdict_after(POLICY, STAGED, outage(79.0))
     assert (verdict.action, verdict.diagnosis) == (ALERT, "untriaged")
     assert "reads less than its threads can" in verdict.explanation
@@ -202,17 +202,17 @@ def test_the_third_rule_memory_follows_the_tasks() -> None:
     of = STAGED._replace(stateful=True, memory_mb=1500)
     minutes = lagging(rate=100.0, lag=60_000.0, arrived=100.0, memory_mb=1128.0, **BYTES)
     # 1128 are 128 and 1000 of state: 500 with twice the tasks, and a fifth above 628.
-    assert verdict_after(POLICY, of, minutes).size == Size(20, 1, 0.25, 754)
+    assert verdict_after(POLICY, of, minutes).size == JobSize(20, 1, 0.25, 754)
     small = of._replace(memory_mb=1300)
     verdict = verdict_after(POLICY, small, quiet(rate=50.0, memory_mb=1128.0, **BYTES))
-    assert verdict.size == Size(5, 1, 0.25, 2554)  # 1.2 of 2128
+    assert verdict.size == JobSize(5, 1, 0.25, 2554)  # 1.2 of 2128
 
 
 def test_state_keeps_the_tasks_that_it_needs() -> None:
     of = STAGED._replace(stateful=True, memory_mb=1300, container_mb=1500)
     verdict = verdict_after(POLICY, of, quiet(rate=50.0, memory_mb=1128.0, **BYTES))
     # 1500 reserve 1250: 10,000 of state fit into 9 tasks of 1122, 1239 with the base.
-    assert verdict.size == Size(9, 1, 0.25, 1487)
+    assert verdict.size == JobSize(9, 1, 0.25, 1487)
     assert [(one.name, one.before, one.after) for one in verdict.constraints] == [
         ("memory", 5.0, 9.0)
     ]
@@ -220,14 +220,14 @@ def test_state_keeps_the_tasks_that_it_needs() -> None:
 
 def test_state_of_an_unknown_size_goes_along() -> None:
     of = STAGED._replace(stateful=True, memory_mb=1000)
-    assert verdict_after(POLICY, of, quiet(rate=50.0, **BYTES)).size == Size(5, 1, 0.25, 2000)
+    assert verdict_after(POLICY, of, quiet(rate=50.0, **BYTES)).size == JobSize(5, 1, 0.25, 2000)
 
 
 def test_tasks_out_of_memory_get_what_they_use() -> None:
     verdict = verdict_after(POLICY, STAGED, quiet(5, oom=True, memory_mb=256.0, **BYTES))
-    assert (verdict.action, verdict.size) == (MEMORY_UP, Size(10, 1, 0.25, 384))
+    assert (verdict.action, verdict.size) == (MEMORY_UP, JobSize(10, 1, 0.25, 384))
     verdict = verdict_after(POLICY, STAGED, quiet(5, memory_mb=400.0, **BYTES))
-    assert verdict.size == Size(10, 1, 0.25, 480)
+    assert verdict.size == JobSize(10, 1, 0.25, 480)
     full = STAGED._replace(memory_mb=16_384)
     verdict = verdict_after(POLICY, full, quiet(5, oom=True, **BYTES))
     assert (verdict.action, verdict.diagnosis) == (STAY, "memory")
@@ -241,18 +241,18 @@ def test_memory_explains_a_lag_that_the_estimates_do_not() -> None:
 
 def test_load_and_memory_are_one_plan() -> None:
     minutes = lagging(rate=100.0, lag=60_000.0, oom=True, **BYTES)
-    assert verdict_after(POLICY, STAGED, minutes).size == Size(20, 1, 0.25, 384)
+    assert verdict_after(POLICY, STAGED, minutes).size == JobSize(20, 1, 0.25, 384)
 
 
 def test_memory_that_nobody_used_in_a_day_goes_back() -> None:
     of = STAGED._replace(memory_mb=1000)
     verdict = verdict_after(POLICY, of, quiet(memory_mb=500.0, **BYTES))
-    assert (verdict.action, verdict.size) == (MEMORY_DOWN, Size(10, 1, 0.25, 600))
+    assert (verdict.action, verdict.size) == (MEMORY_DOWN, JobSize(10, 1, 0.25, 600))
     # 750 reserve 900, a tenth less than 1000: not worth a restart.
     assert verdict_after(POLICY, of, quiet(memory_mb=750.0, **BYTES)).action == STAY
     # What each of fewer tasks will use is not known: tasks go, memory stays.
     verdict = verdict_after(POLICY, of, quiet(rate=50.0, memory_mb=500.0, **BYTES))
-    assert verdict.size == Size(5, 1, 0.25, 1000)
+    assert verdict.size == JobSize(5, 1, 0.25, 1000)
 
 
 def test_threads_are_left_alone() -> None:

@@ -6,18 +6,18 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies.reactive import Reactive
-from components.auto_scaler.core.policies.watch import late_task, running_rate
-from components.auto_scaler.core.seen import MINUTE_MS, Minute
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.policies.paper.reactive import Reactive
+from components.auto_scaler.core.policies.paper.watch import late_task, running_rate
+from projections.scaling.actions import (
     MEMORY_DOWN,
     MEMORY_UP,
     REBALANCE,
     SCALE_DOWN,
     SCALE_UP,
     STAY,
-    Size,
+    JobSize,
 )
+from projections.scaling.seen import MINUTE_MS, Minute
 from tests.unit.auto_scaler.days import (
     DAY,
     START_MS,
@@ -39,7 +39,7 @@ EVEN = parts(*[10.0] * 10)
 def test_a_lagging_job_is_given_half_as_many_tasks_again() -> None:
     verdict = verdict_after(POLICY, job(), lagging(parts=EVEN))
     assert (verdict.action, verdict.symptom, verdict.diagnosis) == (SCALE_UP, "lag", "load")
-    assert (verdict.raw, verdict.size) == (15, Size(15, 1, 0.25, 256))
+    assert (verdict.raw, verdict.size) == (15, JobSize(15, 1, 0.25, 256))
     assert verdict.constraints == ()
     assert [one.action for one in verdict.alternatives] == [REBALANCE]
     assert "lags 200 s, and 90 s are allowed: 10 tasks become 15" in verdict.explanation
@@ -64,7 +64,7 @@ def test_an_unknown_lag_is_no_symptom(unknown: dict[str, Any]) -> None:
 
 def test_the_tasks_end_at_the_limits() -> None:
     verdict = verdict_after(POLICY, job(tasks_max=12), lagging())
-    assert (verdict.raw, verdict.size) == (15, Size(12, 1, 0.25, 256))
+    assert (verdict.raw, verdict.size) == (15, JobSize(12, 1, 0.25, 256))
     assert [one.name for one in verdict.constraints] == ["limits.tasks"]
     verdict = verdict_after(POLICY, job(tasks_max=10), lagging())
     assert (verdict.action, verdict.raw, verdict.size) == (STAY, 15, None)
@@ -109,7 +109,7 @@ def test_the_spread_is_held_against_its_setting() -> None:
 def test_tasks_out_of_memory_are_given_more(how: dict[str, Any]) -> None:
     verdict = verdict_after(POLICY, job(), quiet(5, **how))
     assert (verdict.action, verdict.symptom, verdict.diagnosis) == (MEMORY_UP, "oom", "memory")
-    assert verdict.size == Size(10, 1, 0.25, 384)
+    assert verdict.size == JobSize(10, 1, 0.25, 384)
     assert ("one uses 231 MiB" in verdict.explanation) is ("memory_mb" in how)
 
 
@@ -124,7 +124,7 @@ def test_lag_comes_before_oom() -> None:
 
 def test_memory_ends_at_the_container() -> None:
     verdict = verdict_after(POLICY, job(memory_mb=12_000), quiet(5, oom=True))
-    assert verdict.size == Size(10, 1, 0.25, 16_384)
+    assert verdict.size == JobSize(10, 1, 0.25, 16_384)
     assert [one.name for one in verdict.constraints] == ["container"]
     verdict = verdict_after(POLICY, job(memory_mb=16_384), quiet(5, oom=True))
     assert (verdict.action, verdict.symptom) == (STAY, "oom")
@@ -134,9 +134,9 @@ def test_a_day_without_either_takes_a_tenth_away() -> None:
     assert verdict_after(POLICY, job(), quiet(DAY - 1)).action == STAY
     verdict = verdict_after(POLICY, job(), quiet(DAY))
     assert (verdict.action, verdict.raw) == (SCALE_DOWN, 9)
-    assert verdict.size == Size(9, 1, 0.25, 256)
+    assert verdict.size == JobSize(9, 1, 0.25, 256)
     # A tenth of three is still a task: otherwise no small job would ever shrink.
-    assert verdict_after(POLICY, job(3), quiet(DAY)).size == Size(2, 1, 0.25, 256)
+    assert verdict_after(POLICY, job(3), quiet(DAY)).size == JobSize(2, 1, 0.25, 256)
 
 
 def test_the_day_starts_anew_with_lag_and_is_not_counted_where_nothing_is_known() -> None:
@@ -160,10 +160,10 @@ def test_a_day_just_at_the_slo_is_a_day_without_lag() -> None:
 def test_of_the_last_task_memory_is_taken() -> None:
     one = job(1, memory_mb=1000)
     verdict = verdict_after(POLICY, one, quiet(memory_mb=300.0))
-    assert (verdict.action, verdict.size) == (MEMORY_DOWN, Size(1, 1, 0.25, 900))
+    assert (verdict.action, verdict.size) == (MEMORY_DOWN, JobSize(1, 1, 0.25, 900))
     # 855 MiB are 0.9 of 950.
     verdict = verdict_after(POLICY, one, quiet(memory_mb=855.0))
-    assert verdict.size == Size(1, 1, 0.25, 950)
+    assert verdict.size == JobSize(1, 1, 0.25, 950)
     assert [(told.name, told.after) for told in verdict.constraints] == [("memory-used", 950.0)]
     verdict = verdict_after(POLICY, one, quiet(memory_mb=900.0))
     assert (verdict.action, verdict.symptom) == (STAY, "quiet")

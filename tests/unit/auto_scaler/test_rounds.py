@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core import ring
-from components.auto_scaler.core.rounds import (
+from events.generated.records import Generation, PartitionLag, TaskLoadReported
+from projections.scaling import ring
+from projections.scaling.rounds import (
     LATE,
     LEAST,
     PARTS_MOST,
@@ -15,9 +16,8 @@ from components.auto_scaler.core.rounds import (
     Rounds,
     rounds_after,
 )
-from components.auto_scaler.core.seen import Minute, Part
-from components.auto_scaler.core.splits import SPLIT_MOST, shares
-from events.generated.records import Generation, PartitionLag, TaskLoadReported
+from projections.scaling.seen import Minute, Part
+from projections.scaling.splits import SPLIT_MOST, shares
 from tests.unit.auto_scaler.desk import MINUTE_MS, load_of
 
 AT_MS = 1_000_000

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from components.auto_scaler.core.policies.capacity import Curve
-from components.auto_scaler.core.policies.shapes import (
+from components.auto_scaler.core.policies.common.sizing import threads_most
+from components.auto_scaler.core.policies.turbine.shapes import (
     ALIKE,
-    Room,
+    SizeRoom,
     even,
     price,
     price_least,
@@ -19,10 +19,10 @@ from components.auto_scaler.core.policies.shapes import (
     shaped,
     tasks_most,
 )
-from components.auto_scaler.core.policies.sizing import threads_most
-from components.auto_scaler.core.seen import Job
+from projections.scaling.capacity import Curve
+from projections.scaling.seen import JobFacts
 
-JOB = Job("clicks", 8, 1, 0.25, 512, partitions=120, tasks_max=32)
+JOB = JobFacts("clicks", 8, 1, 0.25, 512, partitions=120, tasks_max=32)
 CURVE = Curve().taught(8, 8_000.0)
 
 
@@ -30,7 +30,7 @@ CURVE = Curve().taught(8, 8_000.0)
 def test_no_other_size_is_cheaper_by_more_than_fewer_tasks_are_worth(seed: int) -> None:
     rng = Random(seed)
     job = JOB._replace(partitions=rng.choice([None, 7, 16, 120]), tasks_max=rng.choice([4, 16, 32]))
-    need, room = rng.uniform(100, 25_000), Room(0.2, rng.choice([64, 512, 2_048]))
+    need, room = rng.uniform(100, 25_000), SizeRoom(0.2, rng.choice([64, 512, 2_048]))
     size = shaped(CURVE, job, need, room)
 
     def could(tasks: int, threads: int) -> float:
@@ -81,7 +81,7 @@ def test_memory_has_its_price() -> None:
 
 
 def test_state_is_as_much_with_fewer_tasks_and_each_of_them_gets_more() -> None:
-    room = Room(0.2, 512, state_mb=8 * 500.0)
+    room = SizeRoom(0.2, 512, state_mb=8 * 500.0)
     size = shaped(CURVE, JOB, 2_000.0, room)
     assert size.tasks < 8
     assert size.memory_mb >= 8 * 500.0 / size.tasks
@@ -89,8 +89,8 @@ def test_state_is_as_much_with_fewer_tasks_and_each_of_them_gets_more() -> None:
 
 
 def test_fewer_tasks_than_can_hold_the_state_are_no_size() -> None:
-    room = Room(0.2, 512, state_mb=8 * 2_000.0)
-    assert shaped(CURVE, JOB, 500.0, Room(0.2, 512)).tasks == 1
+    room = SizeRoom(0.2, 512, state_mb=8 * 2_000.0)
+    assert shaped(CURVE, JOB, 500.0, SizeRoom(0.2, 512)).tasks == 1
     size = shaped(CURVE, JOB, 500.0, room)
     assert size.tasks * JOB.container_mb * room.share >= 8 * 2_000.0
     assert size.memory_mb * size.tasks >= 8 * 2_000.0

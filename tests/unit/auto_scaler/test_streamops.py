@@ -7,15 +7,22 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from components.auto_scaler.core.policies import streamops as ops
-from components.auto_scaler.core.policies import streamops_rules as rules
-from components.auto_scaler.core.policies.streamops import StreamOps
-from components.auto_scaler.core.policies.streamops_rules import Load, Uneven
-from components.auto_scaler.core.seen import MINUTE_MS, UNKNOWN, Job, Minute, Part
-from components.auto_scaler.core.verdict import ALERT, MOVE, SCALE_DOWN, SCALE_UP, STAY, Verdict
+from components.auto_scaler.core.policies.streamops import policy as ops
+from components.auto_scaler.core.policies.streamops import rules
+from components.auto_scaler.core.policies.streamops.policy import StreamOps
+from components.auto_scaler.core.policies.streamops.rules import TaskLoad, Uneven
+from components.auto_scaler.core.verdict import ScalingVerdict
 from events.job_config.policies.streamops import StreamOpsSettings
+from projections.scaling.actions import (
+    ALERT,
+    MOVE,
+    SCALE_DOWN,
+    SCALE_UP,
+    STAY,
+)
+from projections.scaling.seen import MINUTE_MS, UNKNOWN, JobFacts, Minute, Part
 
-JOB = Job("j", 4, partitions=64)
+JOB = JobFacts("j", 4, partitions=64)
 QUICK = {"lag_high": 1000, "lag_low": 10, "window_s": 60, "schedule_s": 60}
 
 
@@ -46,7 +53,7 @@ def test_balance(values: list[float], expected: bool) -> None:
 
 
 def test_loads_on_both_sides() -> None:
-    loads = [Load(at, useful, 1.0) for at, useful in enumerate((0.3, 0.31, 0.79, 0.8))]
+    loads = [TaskLoad(at, useful, 1.0) for at, useful in enumerate((0.3, 0.31, 0.79, 0.8))]
     assert (rules.overloaded(loads, 0.8), rules.underloaded(loads, 0.3)) == (1, 1)
 
 
@@ -56,8 +63,8 @@ def test_z_scores() -> None:
     assert rules.z_scores([]) == []
 
 
-def loads(*told: tuple[float, float]) -> list[Load]:
-    return [Load(at, *one) for at, one in enumerate(told)]
+def loads(*told: tuple[float, float]) -> list[TaskLoad]:
+    return [TaskLoad(at, *one) for at, one in enumerate(told)]
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ def loads(*told: tuple[float, float]) -> list[Load]:
         ([], None),
     ],
 )
-def test_who_has_more_to_do(told: list[Load], expected: Uneven | None) -> None:
+def test_who_has_more_to_do(told: list[TaskLoad], expected: Uneven | None) -> None:
     assert rules.uneven(told, 1.5) == expected
 
 
@@ -102,7 +109,7 @@ def minute(at: int, lag: float | None, *told: tuple[float, float | None], tasks:
     return Minute(at * MINUTE_MS, tasks, None, rate, lag, None, mean, parts=parts)
 
 
-def run(minutes: list[Minute], job: Job = JOB, **settings: Any) -> list[Verdict]:
+def run(minutes: list[Minute], job: JobFacts = JOB, **settings: Any) -> list[ScalingVerdict]:
     policy, verdicts = StreamOps.made({**QUICK, **settings}), []
     memory = policy.begin(job)
     for one in minutes:
@@ -112,7 +119,7 @@ def run(minutes: list[Minute], job: Job = JOB, **settings: Any) -> list[Verdict]
     return verdicts
 
 
-def tasks(verdict: Verdict) -> int | None:
+def tasks(verdict: ScalingVerdict) -> int | None:
     return verdict.size.tasks if verdict.size else None
 
 

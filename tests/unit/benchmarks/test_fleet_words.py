@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.fleet_containers import headers_for
 from benchmarks.fleet_words import Chains, Crew, digest_of, load_of
-from components.task_manager.pulse import digest_of as digest_of_real
+from components.task_manager.heartbeat import digest_of as digest_of_real
 from events.generated.records import (
     Body,
     Generation,

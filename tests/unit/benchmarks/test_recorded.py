@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from benchmarks.recorded import Line, Recording
 from components.job_service.decide import component
 from components.runtime.core.component import places_of
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from events.topics import CLOCK, JOURNAL, LOADS, partition_of, place
 from events.wire.codec import read_message
+from events.wire.generate_decoders import HOT
 from projections.jobs import Job
 
 START_MS = 1_700_000_000_000
@@ -23,8 +24,10 @@ def recorded(seconds: int = 150) -> list[Line]:
 class Reader:
     """Reads lines from their bytes, as anybody would."""
 
-    owner: Owner[Job] = field(
-        default_factory=lambda: Owner(component, places_of(component, [PARTITION]), lambda *_: True)
+    owner: Stepper[Job] = field(
+        default_factory=lambda: Stepper(
+            component, places_of(component, [PARTITION]), lambda *_: True
+        )
     )
     ends: dict[str, int] = field(default_factory=lambda: defaultdict(int))
 
@@ -47,6 +50,11 @@ class Reader:
                 PARTITIONS,
             )
         )
+
+
+def test_what_is_one_in_a_hundred_records_has_a_decoder_of_its_own() -> None:
+    kinds = Counter(line.headers[2][1].decode().rpartition(".")[2] for line in recorded())
+    assert {kind for kind, n in kinds.items() if 100 * n >= kinds.total()} <= HOT.keys()
 
 
 def test_all_stands_and_nothing_more_is_called_for() -> None:

@@ -7,7 +7,7 @@ from collections import defaultdict
 
 from components.capacity_manager.decide import component
 from components.runtime.core.component import Component
-from components.runtime.core.step import ROOT, Owner
+from components.runtime.core.step import ROOT, Stepper
 from events.generated.records import (
     Body,
     CapacityGranted,
@@ -35,11 +35,11 @@ class Desk:
     def __init__(self) -> None:
         self.lines: dict[str, list[Read]] = defaultdict(list)
         self.now_ms = 1_000_000
-        self.owners: list[Owner[Capacity]] = []
+        self.owners: list[Stepper[Capacity]] = []
         self.last: dict[tuple[str, str], str] = {}
 
-    def instance(self, one: Component[Capacity] = component) -> Owner[Capacity]:
-        owner: Owner[Capacity] = Owner(one, PLACES, self.possible)
+    def instance(self, one: Component[Capacity] = component) -> Stepper[Capacity]:
+        owner: Stepper[Capacity] = Stepper(one, PLACES, self.possible)
         self.owners.append(owner)
         return owner
 
@@ -68,7 +68,7 @@ class Desk:
         self.now_ms += ms
         self.append(CLOCK, Record("", f"t{self.now_ms}", "ClockTicked", b"", ClockTicked(1)))
 
-    def catch_up(self, owner: Owner[Capacity]) -> None:
+    def catch_up(self, owner: Stepper[Capacity]) -> None:
         for at in PLACES:
             for read in self.lines[at][owner.seen.get(at, 0) :]:
                 if at.startswith(CLOCK):
@@ -121,7 +121,7 @@ class Desk:
         ]
 
 
-def row_of(owner: Owner[Capacity], tier: str = "default") -> Capacity:
+def row_of(owner: Stepper[Capacity], tier: str = "default") -> Capacity:
     row = owner.held[f"{tier}/capacity"].row
     assert row is not None
     return row

@@ -7,7 +7,7 @@ from immutables import Map
 
 from components.capacity_manager.decide import component, component_of, effects
 from components.runtime.core.snapshots import restored, take
-from components.runtime.core.step import UNREAD_MS, Owner
+from components.runtime.core.step import UNREAD_MS, Stepper
 from events.generated.records import (
     CapacityGranted,
     CapacityLent,
@@ -18,7 +18,7 @@ from events.generated.records import (
 )
 from events.topics import CLOCK, GRANTS, JOURNAL, TIERS
 from events.wire.codec import Record
-from projections.capacity import GRANT, STOP, TIGHT, Capacity, Owed
+from projections.capacity import GRANT, STOP, TIGHT, Capacity, OwedEffect
 from tests.unit.capacity_manager.desk import MINUTE_MS, PLACES, VERSIONS, Desk, row_of
 from tests.unit.runtime.naive_audit import audit_places
 
@@ -138,7 +138,9 @@ def test_it_goes_on_from_what_was_kept() -> None:
     snapshot = take(owner, "build")
     desk.job("b", 20)
     kept = restored(component, snapshot, "build")
-    again: Owner[Capacity] = Owner(component, PLACES, desk.possible, seen=kept.seen, held=kept.held)
+    again: Stepper[Capacity] = Stepper(
+        component, PLACES, desk.possible, seen=kept.seen, held=kept.held
+    )
     for one in (owner, again):
         desk.catch_up(one)
     assert row_of(again) == row_of(owner)
@@ -244,9 +246,9 @@ def test_a_job_that_was_stopped_and_reads_an_older_grant_is_stopped_again() -> N
 
 def test_stops_are_told_first_then_grants_by_priority() -> None:
     owed = {
-        "a": Owed("1", GRANT, 90, "why", 3),
-        "b": Owed("2", STOP, 10, "why"),
-        "c": Owed("3", GRANT, 95, "why", 3),
+        "a": OwedEffect("1", GRANT, 90, "why", 3),
+        "b": OwedEffect("2", STOP, 10, "why"),
+        "c": OwedEffect("3", GRANT, 95, "why", 3),
     }
     row = Capacity("default", owed=Map(owed))
     assert [one.key for one in effects(row)] == ["b", "c", "a"]

@@ -244,7 +244,7 @@ def test_a_grant_is_told_until_it_is_read_back() -> None:
     tale = tight(a=90)
     tale.job("b", 2)
     tale.now_ms += MINUTE_MS
-    tale.told("default", of(CapacityShared, tale.would_say())[0])
+    tale.told("default", of(CapacityShared, tale.would_emit())[0])
     owed = tale.row.owed["b"]
     tale.read("grants.v1/0", "b", CapacityGranted("b", "x", "other", (), "why"), "another")
     assert tale.row.owed["b"] == owed
@@ -324,7 +324,7 @@ def test_a_report_says_what_there_is() -> None:
     tale.job("a", 4, memory_mb=64)
     tale.job("b", 2, paused=True)
     tale.wish("a", 6, 4)
-    said = of(CapacityReported, tale.would_say())[0]
+    said = of(CapacityReported, tale.would_emit())[0]
     assert (said.containers, said.containers_measured, said.jobs) == (2, 1, 1)
     assert (said.state, said.jobs_waiting, said.jobs_preempted) == (PLENTY, 1, 0)
     assert [(one.resource, one.capacity, one.reserved, one.used) for one in said.resources] == [

@@ -158,7 +158,7 @@ class Tale:
 
     # --- what is decided
 
-    def would_say(self, tier: str = "") -> list[Body]:
+    def would_emit(self, tier: str = "") -> list[Body]:
         row = self.rows[tier or self.tiers[0]]
         return list(decide(row, self.now_ms))
 

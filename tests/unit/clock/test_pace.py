@@ -13,8 +13,8 @@ from components.clock.core.pace import (
     QUIET_S,
     TICKED,
     WATCHED,
-    Pace,
     Spot,
+    TickPace,
 )
 from events.topics import CHANGES_ONCALL, CLOCK, CONTAINERS, DEAD_LETTERS, JOURNAL, LOADS, OUTCOMES
 
@@ -27,7 +27,7 @@ class Fleet:
 
     def __init__(self) -> None:
         self.second = BEGIN
-        self.pace = Pace(PARTITIONS, BEGIN)
+        self.pace = TickPace(PARTITIONS, BEGIN)
         self.ends = {(topic, one): 7 for topic in WATCHED for one in range(PARTITIONS)}
 
     def turn(self, *come: Spot) -> set[Spot]:

@@ -6,8 +6,8 @@ import base64
 import hashlib
 import uuid
 
-from components.task_manager.pulse import digest_of
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
+from components.task_manager.heartbeat import digest_of
 from events.generated.records import AlertCleared, ContainerHeartbeat
 from events.job_config.merge import change_layer, merge_layers
 from events.job_config.strict_json import canonical_json

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.task_manager.voice import fact
+from components.task_manager.fact_writer import fact
 from events.generated.records import (
     Body,
     ClockTicked,

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from events.job_config.config import Invalid, JobConfig, validate_config
 from events.job_config.policies.flink_periods import CHARS_MAX
 from events.job_config.policies.settings import LIST
-from events.job_config.policies.table import SETTINGS, PolicyName
+from events.job_config.policies.table import SETTINGS
 from events.job_config.strict_json import canonical_json, parse_json, printable
 from tests.unit.events.test_config import SMALLEST, json_values
 
@@ -51,10 +51,6 @@ def test_the_defaults_can_be_said(name: str) -> None:
     assert config.policy.settings.keys() <= SETTINGS[name].model_fields.keys()
     assert SETTINGS[name].model_validate(config.policy.settings) == SETTINGS[name]()
     assert validate_config(json.loads(config.model_dump_json())) == config
-
-
-def test_all_names_have_settings() -> None:
-    assert get_args(PolicyName) == tuple(SETTINGS)
 
 
 def test_settings_stay_as_they_were_said() -> None:

@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.done import Open
-from components.auto_scaler.core.policies.ours_words import gain_told
+from components.auto_scaler.core.policies.turbine.words import gain_told
 from events.generated.records import (
     AlertCleared,
     AlertRaised,
@@ -50,6 +49,7 @@ from events.generated.records import (
 from events.job_config.reset import Reset
 from events.sentences import LINE, sentence
 from events.sentences.scaling import gain, outline
+from projections.scaling.decision_memory import Open
 
 VERSIONS = LayerVersions(12, 0, 1, 0)
 NOW = 1_800_000_000_000

@@ -10,7 +10,7 @@ import pytest
 from infra.kafka.archive import class_flags
 from infra.kafka.broker import start_broker
 from infra.kafka.distribution import Distribution, kafka_version, obtain
-from infra.kafka.errors import Unavailable
+from infra.kafka.errors import JavaUnavailable
 
 JAVA = """#!/bin/sh
 if [ "$1" = -version ]; then echo 'openjdk version "{version}" 2025-04-15' >&2; exit 0; fi
@@ -118,7 +118,7 @@ def test_a_failed_look_up_is_asked_again_with_u(machine: Machine) -> None:
 
 def test_maven_that_fails_twice_is_quoted(machine: Machine) -> None:
     machine.install("mvn", MAVEN, failures=2)
-    with pytest.raises(Unavailable) as failed:
+    with pytest.raises(JavaUnavailable) as failed:
         machine.obtain()
     pom = machine.root / "pom.xml"
     assert str(failed.value) == (
@@ -131,13 +131,15 @@ def test_maven_that_fails_twice_is_quoted(machine: Machine) -> None:
 
 def test_maven_that_copies_nothing_is_no_success(machine: Machine) -> None:
     machine.install("mvn", "#!/bin/sh\nexit 0\n")
-    with pytest.raises(Unavailable, match="copied no jar"):
+    with pytest.raises(JavaUnavailable, match="copied no jar"):
         machine.obtain()
 
 
 def test_without_maven_a_sentence_says_what_to_install(machine: Machine) -> None:
     (machine.root / "bin" / "mvn").unlink()
-    with pytest.raises(Unavailable, match=r"^There is no mvn on the PATH .*: install Maven 3\.6"):
+    with pytest.raises(
+        JavaUnavailable, match=r"^There is no mvn on the PATH .*: install Maven 3\.6"
+    ):
         machine.obtain()
 
 
@@ -148,7 +150,7 @@ def test_maven_is_not_needed_when_the_jars_are_there(machine: Machine) -> None:
 
 
 def test_without_java_a_sentence_says_what_to_install(tmp_path: Path) -> None:
-    with pytest.raises(Unavailable) as failed:
+    with pytest.raises(JavaUnavailable) as failed:
         start_broker(tmp_path / "broker", search_path=str(tmp_path))
     assert str(failed.value) == (
         "There is no java on the PATH: install a JDK 17 or newer "
@@ -159,7 +161,9 @@ def test_without_java_a_sentence_says_what_to_install(tmp_path: Path) -> None:
 @pytest.mark.parametrize("version", ["11.0.2", "1.8.0_292", "16"])
 def test_an_old_java_is_named(machine: Machine, version: str) -> None:
     machine.install("java", JAVA, version=version)
-    with pytest.raises(Unavailable, match=f"is Java {version}, Kafka needs 17: install a JDK 17"):
+    with pytest.raises(
+        JavaUnavailable, match=f"is Java {version}, Kafka needs 17: install a JDK 17"
+    ):
         machine.obtain()
 
 
@@ -171,26 +175,26 @@ def test_a_new_java_is_taken(machine: Machine, version: str) -> None:
 
 def test_a_java_that_tells_nothing_is_named(machine: Machine) -> None:
     machine.install("java", "#!/bin/sh\nexit 3\n")
-    with pytest.raises(Unavailable, match="does not tell its version"):
+    with pytest.raises(JavaUnavailable, match="does not tell its version"):
         machine.obtain()
 
 
 def test_a_java_that_is_no_program_is_named(machine: Machine) -> None:
     machine.install("java", "#!/no/such/interpreter\n")
-    with pytest.raises(Unavailable, match="does not run"):
+    with pytest.raises(JavaUnavailable, match="does not run"):
         machine.obtain()
 
 
 def test_a_failing_storage_tool_is_quoted(machine: Machine) -> None:
     tells_its_version = JAVA.partition("data=")[0]
     machine.install("java", tells_its_version + "echo broken >&2; exit 1\n", version="17")
-    with pytest.raises(Unavailable, match=r"storage tool failed \(broken\): delete "):
+    with pytest.raises(JavaUnavailable, match=r"storage tool failed \(broken\): delete "):
         machine.obtain()
 
 
 def test_a_target_that_cannot_be_written_is_named(machine: Machine) -> None:
     (machine.root / "target").write_text("a file stands where the directory should be")
-    with pytest.raises(Unavailable, match=r"cannot be kept in .*: make it writable"):
+    with pytest.raises(JavaUnavailable, match=r"cannot be kept in .*: make it writable"):
         machine.obtain()
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from infra.kafka.errors import BrokerFailed
 from infra.kafka.fencing import fence, is_fenced
-from infra.kafka.readiness import Start
+from infra.kafka.readiness import BrokerStart
 
 ACTIVE = "INFO QuorumController [QuorumController id=1] Becoming the active controller at epoch 2"
 
@@ -47,7 +47,7 @@ def test_a_controller_that_ends_by_itself_is_told_of(tmp_path: Path) -> None:
         return subprocess.Popen(["false"])
 
     with pytest.raises(BrokerFailed, match=r"ended with 1 before it was well again: .* no space"):
-        fence(spawn, tmp_path / "p", Start(tmp_path, 1, "c", 0), 10.0)
+        fence(spawn, tmp_path / "p", BrokerStart(tmp_path, 1, "c", 0), 10.0)
 
 
 def test_one_that_never_says_so_is_ended_at_the_deadline(tmp_path: Path) -> None:
@@ -58,5 +58,5 @@ def test_one_that_never_says_so_is_ended_at_the_deadline(tmp_path: Path) -> None
         return spawned[0]
 
     with pytest.raises(BrokerFailed, match=r"was not well again within 0\.1 s"):
-        fence(spawn, tmp_path / "p", Start(tmp_path, 1, "c", 0), 0.1)
+        fence(spawn, tmp_path / "p", BrokerStart(tmp_path, 1, "c", 0), 0.1)
     assert spawned[0].returncode is not None

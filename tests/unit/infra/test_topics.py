@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from components.runtime.kafka.topics import Step, TopicsError, plan_topics, verify_topics
+from components.runtime.kafka.topics import TopicsError, TopicStep, plan_topics, verify_topics
 from events.topics import Topic
 from infra.kafka.directory import free_port
 from infra.topics import apply_topics
@@ -50,7 +50,7 @@ class FakeAdmin:
         }
 
 
-def plan(admin: FakeAdmin, *topics: Topic, partitions: int = 4) -> list[Step]:
+def plan(admin: FakeAdmin, *topics: Topic, partitions: int = 4) -> list[TopicStep]:
     return plan_topics(admin, topics, partitions)  # type: ignore[arg-type]  # a fake at the edge
 
 
@@ -66,9 +66,9 @@ def test_foreign_topics_are_nobodys_business() -> None:
 def test_steps_come_in_the_tables_order() -> None:
     admin = FakeAdmin({"b": (4, {"retention.ms": "5"})})
     assert plan(admin, named("c"), named("b", retention_ms="-1"), named("a", 1)) == [
-        Step("create", "c", "partitions", "4", "missing"),
-        Step("differs", "b", "retention.ms", "-1", "5"),
-        Step("create", "a", "partitions", "1", "missing"),
+        TopicStep("create", "c", "partitions", "4", "missing"),
+        TopicStep("differs", "b", "retention.ms", "-1", "5"),
+        TopicStep("create", "a", "partitions", "1", "missing"),
     ]
 
 

@@ -27,7 +27,7 @@ from events.generated.records import (
 )
 from events.wire.codec import encode
 from events.wire.traces import TRACE_CHARS_MAX
-from projections.jobs import ONCALL, End, Job, Layer, apply
+from projections.jobs import ONCALL, End, Job, LayerState, apply
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 from turbine_client.identity import CHANGE_ID_LENGTH_MAX
 
@@ -336,7 +336,7 @@ def test_the_first_logic_takes_a_layer_back_as_a_whole() -> None:
     (expired,) = logic_1.decide(row, NOW_MS + 5_000)
     assert isinstance(expired, OverrideExpired)
     assert (expired.change_id, expired.layer_json) == (None, None)
-    assert apply(row, expired).layers[ONCALL] == Layer(3)
+    assert apply(row, expired).layers[ONCALL] == LayerState(3)
 
 
 def test_what_the_first_logic_left_ends_as_a_whole_under_the_next_one() -> None:
@@ -356,4 +356,4 @@ def test_what_the_first_logic_left_ends_as_a_whole_under_the_next_one() -> None:
     "body", [OverrideExpired("orders", "oncall", 2, Job("").versions, "{}", 7)]
 )
 def test_an_expiry_of_a_layer_without_ends_is_total(body: Body) -> None:
-    assert apply(Job("orders"), body).layers[ONCALL] == Layer(2)
+    assert apply(Job("orders"), body).layers[ONCALL] == LayerState(2)

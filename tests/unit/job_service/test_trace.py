@@ -9,7 +9,7 @@ import pytest
 from components.job_service.core import logic_1
 from components.job_service.decide import component
 from components.runtime.core.component import Component
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.core.store import _dump_read, _load_read
 from events.generated.records import Body, ConfigChangeProposed, JobDeleteRequested
 from events.job_config.strict_json import canonical_json
@@ -35,10 +35,10 @@ def asked(trace: str | None, header: str | None) -> Read:
 
 def passed_on(found: Read, by: Component[Job] = component) -> str:
     """The header of the verdict on it."""
-    owner: Owner[Job] = Owner(by, [], lambda *_: True, held={JOB: Held()})
+    owner: Stepper[Job] = Stepper(by, [], lambda *_: True, held={JOB: KeyState()})
     owner.now_ms = found.at_ms
     owner.fold(owner.held[JOB], found)
-    ((topic, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((topic, verdict),) = owner.would_emit(JOB, found.at_ms)
     assert (topic, verdict.kind) == (JOURNAL, "JobConfigChanged")
     return dict(headers_of(verdict, topic)).get("traceparent", b"").decode()
 
@@ -82,11 +82,11 @@ def verdict_on(body: Body, topic: str) -> tuple[str, str]:
     kind = type(body).__name__
     headers = [("ce_type", f"turbine.{kind}".encode()), ("traceparent", TRACE.encode())]
     found = read(topic, encode(body), headers, JOB.encode())
-    owner: Owner[Job] = Owner(component, [], lambda *_: True, held={JOB: Held()})
+    owner: Stepper[Job] = Stepper(component, [], lambda *_: True, held={JOB: KeyState()})
     owner.now_ms = found.at_ms
     owner.held[JOB].row = Job(JOB, alive=topic == OPERATOR)
     owner.fold(owner.held[JOB], found)
-    ((_, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((_, verdict),) = owner.would_emit(JOB, found.at_ms)
     return verdict.kind, dict(headers_of(verdict, JOURNAL)).get("traceparent", b"").decode()
 
 

@@ -26,7 +26,7 @@ from events.generated.records import (
     ShardLoadsReported,
     TierDefined,
 )
-from projections.fleet import ADD, DROP, KILL, Fleet
+from projections.fleet import ADD, DROP, KILL, TierFleet
 from projections.fleet_folds import FOLDED_KINDS, MASS_FAILURE, apply
 from projections.plans import Planned, write_moves
 from tests.unit.shard_manager.fleets import WISHES, Tale, placed
@@ -219,10 +219,10 @@ def test_news_that_was_told_earlier_and_is_read_later_makes_no_news_older() -> N
 def test_news_does_not_depend_on_when_the_tiers_record_is_read() -> None:
     """Heartbeats and the tier's record lie in different places, and neither waits."""
 
-    def told(*, first: bool) -> Fleet:
+    def told(*, first: bool) -> TierFleet:
         tale = Tale(1, settings='{"time_per_mille":100}')
         if not first:
-            tale.row = Fleet("default")
+            tale.row = TierFleet("default")
         tale.start("c0")
         for _ in range(4):
             tale.now_ms += 1_500

@@ -14,7 +14,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import Read, Record, encode
-from projections.hold import Hold, Wish, fold
+from projections.hold import ContainerHold, DesiredShard, fold
 from projections.timing import Timing
 
 LEASE_MS = Timing().lease_ms
@@ -24,7 +24,7 @@ class Life:
     """One container's second life, and what it has read so far."""
 
     def __init__(self) -> None:
-        self.row = Hold("c1", 2)
+        self.row = ContainerHold("c1", 2)
         self.offset = 0
         self.hears(ContainerStarted("c1", 2, "default", "local", ()))
 
@@ -101,23 +101,23 @@ def test_it_runs_what_is_given_to_this_life_of_it() -> None:
     life.asked(8, epoch=1)
     assert dict(life.row.wishes) == {}
     life.asked(9)
-    assert dict(life.row.wishes) == {4: Wish(9, True)}
+    assert dict(life.row.wishes) == {4: DesiredShard(9, True)}
 
 
 def test_it_stops_what_it_is_asked_to_drop_or_to_kill() -> None:
     life = Life()
     life.asked(9)
     life.hears(ShardDropRequested("default", 4, 9, "c1", 2, "p", "r"))
-    assert dict(life.row.wishes) == {4: Wish(9, False)}
+    assert dict(life.row.wishes) == {4: DesiredShard(9, False)}
     life.hears(ShardForceKilled("default", 4, 9, "c1", 2, "late"))
-    assert dict(life.row.wishes) == {4: Wish(9, False, True)}
+    assert dict(life.row.wishes) == {4: DesiredShard(9, False, True)}
 
 
 def test_it_stops_at_once_what_was_given_to_another_and_says_so_of_its_own_generation() -> None:
     life = Life()
     life.asked(9)
     life.asked(10, container="c2", epoch=1)
-    assert dict(life.row.wishes) == {4: Wish(9, False, True, passed=True)}
+    assert dict(life.row.wishes) == {4: DesiredShard(9, False, True, passed=True)}
 
 
 def test_the_tiers_record_says_how_long_a_lease_lasts() -> None:

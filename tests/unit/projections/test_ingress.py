@@ -14,7 +14,7 @@ from projections.ingress import (
     WAITING,
     WHOLE_BYTES,
     Ingress,
-    Live,
+    LiveRequest,
     admit,
     answer,
     dump_ingress,
@@ -84,7 +84,7 @@ def test_a_copy_counts_and_waits_once() -> None:
 def test_an_id_is_known_after_its_answer_until_it_passes() -> None:
     name = name_of(1_000)
     was = answer(asked(name), name)
-    assert (was.waiting, was.live) == ((), (Live(AT_MS + 1_000, name, 100, AT_MS),))
+    assert (was.waiting, was.live) == ((), (LiveRequest(AT_MS + 1_000, name, 100, AT_MS),))
     was, counts = ask(was, name, at_ms=AT_MS + 1_000)
     assert counts
     assert was.waiting == (), "answered once"

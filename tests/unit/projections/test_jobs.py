@@ -8,7 +8,7 @@ import pytest
 
 from components.job_service.core.overrides import ENDS_BYTES, ENDS_MOST
 from components.job_service.decide import EXPECTED_BYTES, LAYER_BYTES, component
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from components.runtime.core.store import dump_held
 from events.generated.records import (
     Body,
@@ -24,8 +24,8 @@ from events.generated.records import (
 from events.topics import CHANGES, JOURNAL, LOADS, OPERATOR, rows_topic
 from events.wire.codec import SKIPPED, VALUE_BYTES_MAX, Read, Record, encode
 from projections.ingress import KNOWN, WHOLE_BYTES
-from projections.jobs import BASE, FOLDED_KINDS, End, Job, Layer, apply, dump, fold, load
-from projections.keeping import Kept
+from projections.jobs import BASE, FOLDED_KINDS, End, Job, LayerState, apply, dump, fold, load
+from projections.kept_state import StatefulJob
 from tests.unit.job_service.desk import NOW_MS, SMALLEST, Desk
 from turbine_client.identity import CHANGE_ID_LENGTH_MAX, valid_until_ms
 
@@ -84,7 +84,7 @@ def test_an_accepted_change_is_its_layer() -> None:
     told = OverrideEnd(7, "2000000.a", "ann", "{}")
     job = apply(Job("orders"), change(reason="why", expires_ms=7, ends=(told,)))
     end = End(7, "2000000.a", "ann", "{}")
-    assert job.layers[BASE] == Layer(1, '{"tasks":2}', "ann", "why", "2000000.a", (end,))
+    assert job.layers[BASE] == LayerState(1, '{"tasks":2}', "ann", "why", "2000000.a", (end,))
     assert job.expected_json == '{"tasks":2}'
     assert job.alive
 
@@ -132,8 +132,8 @@ def test_an_expiry_takes_back_its_change() -> None:
         "orders", "oncall", 3, versions, "{}", NOW_MS + 5, last, '{"priority":7}'
     )
     job = apply(desk.job, body)
-    assert job.layers[3] == Layer(3, '{"priority":7}')
-    assert apply(desk.job._replace(layers=(Layer(),) * 4), body).layers[3] == job.layers[3]
+    assert job.layers[3] == LayerState(3, '{"priority":7}')
+    assert apply(desk.job._replace(layers=(LayerState(),) * 4), body).layers[3] == job.layers[3]
 
 
 def test_an_expiry_without_a_change_empties_the_layer_and_keeps_its_version() -> None:
@@ -141,7 +141,7 @@ def test_an_expiry_without_a_change_empties_the_layer_and_keeps_its_version() ->
     desk.ask("oncall", set_={"tasks": 3}, expires_ms=NOW_MS + 5)
     body = OverrideExpired("orders", "oncall", 2, LayerVersions(1, 0, 0, 2), '{"t":1}', NOW_MS + 5)
     job = apply(desk.job, body)
-    assert job.layers[3] == Layer(2)
+    assert job.layers[3] == LayerState(2)
     assert job.expected_json == '{"t":1}'
     assert job.layers[:3] == desk.job.layers[:3]
 
@@ -151,7 +151,7 @@ def test_a_deleted_job_keeps_its_versions_and_what_it_knows_of_requests() -> Non
     desk.put("scaler")
     body = JobDeleted("orders", "2000000.d", LayerVersions(5, 6, 7, 8), "ann", "done")
     job = apply(desk.job, body)
-    assert job.layers == tuple(Layer(version) for version in (5, 6, 7, 8))
+    assert job.layers == tuple(LayerState(version) for version in (5, 6, 7, 8))
     assert job.ingress == desk.job.ingress
     assert (job.alive, job.expected_json) == (False, "{}")
 
@@ -179,7 +179,7 @@ def test_what_is_kept_comes_back() -> None:
     desk.ask("oncall", set_={"tasks": 3}, expires_ms=NOW_MS + 5_000, reason="ä \U0001f600 \x00")
     desk.put("scaler", set_={"tasks": 4}, clear=["tasks", "a\\.b"], expected_version=7)
     desk.put_deletion()
-    kept = Kept("{}", "a", "b", (7, True))
+    kept = StatefulJob("{}", "a", "b", (7, True))
     for job in (desk.job, Job("orders"), Job("ä"), desk.job._replace(kept=kept)):
         assert load(json.loads(json.dumps(dump(job)))) == job
 
@@ -192,8 +192,8 @@ def test_a_row_fits_into_a_message_however_many_ask() -> None:
     """All layers full, every door flooded, the longest ids there are, and nobody answers."""
     end = End(2**53, "?" * 200, "\U0001f600" * 256, '"' * (ENDS_BYTES // ENDS_MOST))
     said = "\U0001f600" * 256, "\U0001f600" * 4_096, "?" * 200
-    layer = Layer(2**53, '"' * LAYER_BYTES, *said, ends=(end,) * ENDS_MOST)
-    kept = Kept('"' * EXPECTED_BYTES, "?" * 16, "?" * 16, (2**53, True))
+    layer = LayerState(2**53, '"' * LAYER_BYTES, *said, ends=(end,) * ENDS_MOST)
+    kept = StatefulJob('"' * EXPECTED_BYTES, "?" * 16, "?" * 16, (2**53, True))
     job = Job("o" * 128, layers=(layer,) * 4, expected_json='"' * EXPECTED_BYTES, kept=kept)
     for topic in (*CHANGES.values(), OPERATOR):
         for number in range(KNOWN + 1):
@@ -202,7 +202,7 @@ def test_a_row_fits_into_a_message_however_many_ask() -> None:
             record = Record("orders", name, type(body).__name__, encode(body), body)
             job = fold(job, Read(f"{topic}/0", topic, number, NOW_MS, record))
     assert {len(door.live) for door in job.ingress} == {KNOWN}
-    size = len(dump_held(component, Held(row=job)))
+    size = len(dump_held(component, KeyState(row=job)))
     assert size < int(rows_topic("job-service").config["max.message.bytes"])
     assert VALUE_BYTES_MAX <= WHOLE_BYTES, "one request of any size is kept whole"
 

@@ -23,7 +23,7 @@ from events.generated.records import (
 )
 from events.wire.codec import SKIPPED, Read, Record
 from projections import syncs
-from projections.lists import FOLDED_KINDS, Former, Lists, apply, dump, fold, load
+from projections.lists import FOLDED_KINDS, PreviousList, TaskLists, apply, dump, fold, load
 from projections.syncs import DELETED, START, STOP, Sync
 
 JOB = "orders"
@@ -73,8 +73,8 @@ def committed(state: str) -> SyncCommitted:
     )
 
 
-def told(*bodies: Body) -> Lists:
-    row = Lists(JOB)
+def told(*bodies: Body) -> TaskLists:
+    row = TaskLists(JOB)
     for body in bodies:
         row = apply(row, body)
     return row
@@ -100,8 +100,8 @@ def test_a_list_that_breaks_off_is_begun_anew() -> None:
 def test_an_empty_list_and_one_of_another_generation_make_a_former() -> None:
     assert told(published(2, 3)).former is None
     assert told(published(2, 3), published(2, 3, base=2)).former is None
-    assert told(published(2, 3), published(3, 0)).former == Former(2, 3, "default", ())
-    assert told(published(2, 3), published(3, 1)).former == Former(2, 3, "default", ())
+    assert told(published(2, 3), published(3, 0)).former == PreviousList(2, 3, "default", ())
+    assert told(published(2, 3), published(3, 1)).former == PreviousList(2, 3, "default", ())
     assert told(published(2, 3), published(3, 0), published(4, 5)).former == (2, 3, "default", ())
 
 
@@ -151,7 +151,7 @@ def planned() -> SyncPlanned:
 @given(st.lists(BODIES, max_size=12))
 def test_it_agrees_with_who_decides(bodies: list[Body]) -> None:
     """The state syncer waits for the tasks of its `live` list: they are those we answer for."""
-    ours, theirs = Lists(JOB), syncs.apply(Sync(JOB), planned())
+    ours, theirs = TaskLists(JOB), syncs.apply(Sync(JOB), planned())
     ours = apply(ours, planned())
     for body in bodies:
         ours, theirs = apply(ours, body), syncs.apply(theirs, body)
@@ -170,7 +170,7 @@ def test_a_row_is_what_its_records_say_and_no_more(bodies: list[Body]) -> None:
 
 
 def test_what_is_kept_of_a_list_comes_back() -> None:
-    row = Lists(JOB)
+    row = TaskLists(JOB)
     for body in (published(1, 2), published(2, 3), published(3, 2, part=1, parts=2)):
         row = apply(row, body)
         plain = json.loads(json.dumps(dump(row)))
@@ -178,4 +178,4 @@ def test_what_is_kept_of_a_list_comes_back() -> None:
         assert dump(load(plain)) == dump(row)
     assert row.former is not None
     assert row.part is not None
-    assert load(json.loads(json.dumps(dump(Lists(JOB))))) == Lists(JOB)
+    assert load(json.loads(json.dumps(dump(TaskLists(JOB))))) == TaskLists(JOB)

@@ -8,7 +8,7 @@ from events.generated.records import (
     ContainerStarted,
     ResourceAmount,
 )
-from projections.lives import Life, Ticks, beat, fail_over, start
+from projections.liveness import Life, Ticks, beat, fail_over, start
 from projections.timing import Timing, timing_of
 
 GAP_MS = Timing().gap_ms

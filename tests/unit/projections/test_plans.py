@@ -13,7 +13,7 @@ from events.job_config.strict_json import Malformed
 from events.wire.codec import VALUE_BYTES_MAX, encode
 from projections.plans import (
     NAME_MOST,
-    Course,
+    PlanCourse,
     Planned,
     in_parts,
     read_moves,
@@ -122,7 +122,7 @@ def test_a_plan_of_nothing_has_one_part() -> None:
 
 
 def test_moves_that_were_begun_are_not_left_in_whatever_order() -> None:
-    course = Course("p", 1, tuple(Planned(one, 0, "c0") for one in (5, 3, 9)), 1)
+    course = PlanCourse("p", 1, tuple(Planned(one, 0, "c0") for one in (5, 3, 9)), 1)
     assert [move.shard for move in course.left()] == [5, 3, 9]
     course = course.begun(3)
     assert (course.first, [move.shard for move in course.left()]) == (0, [5, 9])
@@ -134,14 +134,14 @@ def test_moves_that_were_begun_are_not_left_in_whatever_order() -> None:
 
 @given(st.permutations(range(8)), st.integers(0, 8))
 def test_what_is_left_is_what_was_not_begun(order: list[int], count: int) -> None:
-    course = Course("p", 1, tuple(Planned(one, 0, "c0") for one in range(8)), 1)
+    course = PlanCourse("p", 1, tuple(Planned(one, 0, "c0") for one in range(8)), 1)
     for shard in order[:count]:
         course = course.begun(shard)
     assert [move.shard for move in course.left()] == sorted(order[count:])
 
 
 def test_a_plan_that_is_not_whole_has_nothing_to_begin() -> None:
-    course = Course("p", 2, (Planned(1, 0, "c0"),), 1)
+    course = PlanCourse("p", 2, (Planned(1, 0, "c0"),), 1)
     assert not course.whole
     assert list(course.left()) == []
     assert len(list(course._replace(read=2).left())) == 1

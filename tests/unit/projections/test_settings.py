@@ -14,7 +14,7 @@ from projections.settings import (
     MEASURED,
     SHARING_BOUNDS,
     Placing,
-    Sharing,
+    SharingSettings,
     placing_of,
     sharing_of,
     trouble_in,
@@ -102,9 +102,11 @@ def test_whatever_stands_there_is_a_placing(text: str) -> None:
 
 
 def test_what_is_shared_has_bounds_too_and_no_word_means_two_things() -> None:
-    assert set(SHARING_BOUNDS) == {name for name in Sharing._fields if not name.endswith("_ms")}
+    assert set(SHARING_BOUNDS) == {
+        name for name in SharingSettings._fields if not name.endswith("_ms")
+    }
     assert not set(SHARING_BOUNDS) & set(BOUNDS)
-    usual = Sharing()
+    usual = SharingSettings()
     for name, (least, most) in SHARING_BOUNDS.items():
         assert least <= getattr(usual, name) <= most
 
@@ -116,7 +118,7 @@ def test_both_ends_of_what_is_shared_count(name: str) -> None:
         assert trouble_in(json.dumps({name: found})) == ""
     for found in (least - 1, most + 1):
         text = json.dumps({name: found})
-        assert sharing_of(text) == Sharing()
+        assert sharing_of(text) == SharingSettings()
         assert trouble_in(text) == f"{name} is {found}; it is from {least} to {most}"
 
 
@@ -130,7 +132,7 @@ def test_there_is_always_room_between_the_bars() -> None:
 def test_times_of_sharing_scale_with_the_tiers_others() -> None:
     tenth = sharing_of('{"time_per_mille":100}')
     assert (tenth.pause_ms, tenth.short_ms, tenth.loan_ms) == (6_000, 30_000, 180_000)
-    assert tenth.tight == Sharing().tight
+    assert tenth.tight == SharingSettings().tight
 
 
 @given(texts)

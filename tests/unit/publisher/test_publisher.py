@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from components.publisher import agents
-from components.publisher.agents import Publisher
+from components.publisher.agents import OutcomePublisher
 from components.runtime.core.ground import Ground
 from components.runtime.core.step import ROOT
 from components.runtime.core.store import Restored
@@ -47,9 +47,9 @@ class Desk:
             "Emitter": lambda *_, **__: self,
             "consumer": lambda *_, **__: self,
             "AppendTimes": lambda _: self,
-            "Rows": lambda *_, **__: self,
+            "KeptRows": lambda *_, **__: self,
             "Surveyor": lambda _: self,
-            "Watch": lambda *_, **__: self,
+            "TopicWatch": lambda *_, **__: self,
             "Follower": self._follower,
             "committed_now": lambda *_, **__: self._positions(),
             "ends_now": lambda _, places: dict.fromkeys(places, 0),
@@ -135,7 +135,7 @@ def test_tiers_and_journal_are_told_and_their_positions_are_one_transactions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     desk = Desk(monkeypatch)
-    one = Publisher(Settings())
+    one = OutcomePublisher(Settings())
     alert, job = desk.says(TIERS, TIER, SHORT), desk.says(JOURNAL, "clicks", gone("clicks"))
     one.turn()
     assert sorted(desk.told) == [
@@ -150,10 +150,10 @@ def test_the_next_one_goes_on_where_it_was_committed(monkeypatch: pytest.MonkeyP
     """And knows what stands by what lies before, which it tells to nobody."""
     desk = Desk(monkeypatch)
     desk.says(TIERS, TIER, SHORT)
-    Publisher(Settings()).turn()
+    OutcomePublisher(Settings()).turn()
     told = list(desk.told)
     second = desk.says(TIERS, TIER, SHORT)
-    Publisher(Settings()).turn()
+    OutcomePublisher(Settings()).turn()
     assert desk.told == [*told, (ALERTS, partition_of(TIER, PARTITIONS), second)]
     assert desk.committed["tiers.v1/0"] == 2
 
@@ -164,5 +164,5 @@ def test_where_the_groups_positions_are_gone_the_rows_tell_what_was_told(
     desk = Desk(monkeypatch)
     desk.says(TIERS, TIER, SHORT)
     desk.seen[0] = {"tiers.v1/0": 1}
-    Publisher(Settings()).turn()
+    OutcomePublisher(Settings()).turn()
     assert desk.told == []

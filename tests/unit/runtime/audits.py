@@ -6,9 +6,9 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.runtime.core.audit.auditing import Desk
-from components.runtime.core.audit.judging import Finding
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.auditing import AuditDesk
+from components.runtime.core.audit.judging import AuditFinding
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.core.component import Component
 from components.runtime.core.progress import Possible
 from events.topics import CLOCK
@@ -49,11 +49,11 @@ def audited(  # noqa: PLR0917 - what its dumb twin takes, and an order
     possible: Possible,
     places: Iterable[str],
     chance: random.Random | None = None,
-) -> list[Finding]:
+) -> list[AuditFinding]:
     """What a desk finds, whichever way the log is read."""
-    hearing = Hearing(possible, lambda at, at_ms: at_ms in ticks[at])
-    desk = Desk(component, places, list(ticks), hearing)
-    found: list[Finding] = []
+    hearing = AuditProgress(possible, lambda at, at_ms: at_ms in ticks[at])
+    desk = AuditDesk(component, places, list(ticks), hearing)
+    found: list[AuditFinding] = []
 
     def again(places: Iterable[str], ends: Mapping[str, int]) -> Iterator[Read]:
         wanted = set(places)

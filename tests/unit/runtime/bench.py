@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from components.runtime.core.component import Component, Effect, places_of
-from components.runtime.core.step import ROOT, Held, Owner
+from components.runtime.core.step import ROOT, KeyState, Stepper
 from events.generated.records import (
     AlertRaised,
     Body,
@@ -21,8 +21,8 @@ from events.generated.records import (
 )
 from events.topics import ALERTS, CHANGES_BASE, CLOCK, JOURNAL, LOADS, OPERATOR, place
 from events.wire.codec import Read, Record, encode
-from simulation.log import PARTITION, TICKS, Line, Log
-from turbine.lab.kernel import Clock
+from simulation.log import PARTITION, TICKS, SimulatedLog, SimulatedRecord
+from turbine.lab.kernel import VirtualClock
 from turbine_client.identity import effect_id
 
 BASE, DECISIONS, SENT, ASKED, UNHEARD = (
@@ -107,28 +107,28 @@ toy: Component[Toy] = Component(
 class Bench:
     """A log that is written by hand, and one owner of the toy that reads it by hand."""
 
-    def __init__(self, log: Log | None = None, clock: Clock | None = None) -> None:
-        self.clock = clock or Clock(BEGIN_MS)
-        self.log = log or Log(self.clock, over_the_wire=False)
+    def __init__(self, log: SimulatedLog | None = None, clock: VirtualClock | None = None) -> None:
+        self.clock = clock or VirtualClock(BEGIN_MS)
+        self.log = log or SimulatedLog(self.clock, over_the_wire=False)
         self.owner = self.assign()
         self.count = 0
 
     def assign(
         self,
         *,
-        held: dict[str, Held[Toy]] | None = None,
+        held: dict[str, KeyState[Toy]] | None = None,
         seen: dict[str, int] | None = None,
         component: Component[Toy] = toy,
-    ) -> Owner[Toy]:
+    ) -> Stepper[Toy]:
         """An owner as at an assignment: the ends are those of now."""
         places = places_of(component, [PARTITION])
         ends = {at: self.log.end(at) for at in places}
-        self.owner = Owner(component, places, self.log.possible, ends=ends, held=held, seen=seen)
+        self.owner = Stepper(component, places, self.log.possible, ends=ends, held=held, seen=seen)
         return self.owner
 
     # --- writing
 
-    def wish(self, name: str = "", *, key: str = "orders", **said: Any) -> Line:
+    def wish(self, name: str = "", *, key: str = "orders", **said: Any) -> SimulatedRecord:
         """A wish on its ingress topic; fields of the record by their names."""
         self.count += 1
         name = name or f"wish-{self.count}"
@@ -136,27 +136,29 @@ class Bench:
         body = ConfigChangeProposed(change_id=name, job=key, author="ann", expires_ms=wake_at_ms)
         return self.write(CHANGES_BASE, name, body, key=key, **said)
 
-    def other(self, name: str, *, key: str = "orders", **said: Any) -> Line:
+    def other(self, name: str, *, key: str = "orders", **said: Any) -> SimulatedRecord:
         """A record of another input."""
         body = JobDeleteRequested(change_id=name, job=key, author="ann", reason="")
         return self.write(OPERATOR, name, body, key=key, **said)
 
-    def decision(self, name: str, parent: str = ROOT, *, key: str = "orders", **said: Any) -> Line:
+    def decision(
+        self, name: str, parent: str = ROOT, *, key: str = "orders", **said: Any
+    ) -> SimulatedRecord:
         """A decision by somebody."""
         return self.write(JOURNAL, name, alert(key, name), key=key, parent=parent, **said)
 
-    def unheard(self) -> Line:
+    def unheard(self) -> SimulatedRecord:
         """A record on a topic that the toy does not read."""
         return self.write(LOADS, "unheard", alert("orders", "unheard"), key="orders")
 
-    def step_done(self, name: str, parent: str = ROOT, *, key: str = "orders") -> Line:
+    def step_done(self, name: str, parent: str = ROOT, *, key: str = "orders") -> SimulatedRecord:
         """A decision of a kind that the toy does not fold."""
         body = SyncStepDone(job=key, plan_id="plan", step=1, name="stop")
         return self.write(JOURNAL, name, body, key=key, parent=parent)
 
     def write(
         self, topic: str, name: str, body: Body, *, key: str, build: int = 1, **said: Any
-    ) -> Line:
+    ) -> SimulatedRecord:
         record = Record(key, name, type(body).__name__, encode(body), body, **said)
         return self.log.append(topic, record, build)
 
@@ -202,7 +204,7 @@ class Bench:
         return out
 
     @property
-    def held(self) -> Held[Toy]:
+    def held(self) -> KeyState[Toy]:
         """What is held of the usual key."""
         return self.owner.held["orders"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from components.runtime.core.component import Component
 from components.runtime.core.progress import Possible
-from components.runtime.core.step import SKEW_MS, Held, Owner
+from components.runtime.core.step import SKEW_MS, KeyState, Stepper
 from events.wire.codec import SKIPPED, Read, Record
 
 STATES_MOST = 64
@@ -44,7 +44,7 @@ class Known:
 @dataclass(frozen=True, slots=True)
 class _State:
     cut: tuple[int, ...]
-    held: Held[Any]
+    held: KeyState[Any]
 
 
 def audit_places(
@@ -75,8 +75,8 @@ def say_again(  # noqa: PLR0917 - a decision's headers, in their order, and what
 ) -> list[tuple[str, Record]]:
     """All that the component says of the key at that tick, knowing what the evidence names."""
     held = _Key(component, key, list(reads), known).at(evidence)
-    owner = Owner(component, known.places, known.possible, held={key: held})
-    return owner.would_say(key, tick_ms)
+    owner = Stepper(component, known.places, known.possible, held={key: held})
+    return owner.would_emit(key, tick_ms)
 
 
 class _Key:
@@ -92,9 +92,9 @@ class _Key:
             if read.place in self.reads:
                 self.reads[read.place].append(read)
         self.offsets = {at: [r.offset for r in rs] for at, rs in self.reads.items()}
-        self.states = [_State((0,) * len(self.places), Held())]
+        self.states = [_State((0,) * len(self.places), KeyState())]
         self._cut: tuple[int, ...] = ()
-        self._held: Held[Any] = Held()
+        self._held: KeyState[Any] = KeyState()
         self._tick_ms = -1
         self._again: list[tuple[str, Record]] = []
 
@@ -132,7 +132,7 @@ class _Key:
             for at, offset in read.record.evidence.items()
         )
 
-    def at(self, evidence: Mapping[str, int]) -> Held[Any]:
+    def at(self, evidence: Mapping[str, int]) -> KeyState[Any]:
         """The key as far as the evidence says, folded by the one step."""
         cut = tuple(bisect_left(self.offsets[at], evidence.get(at, 0)) for at in self.places)
         if cut == self._cut:
@@ -146,7 +146,7 @@ class _Key:
         # What is not fed yet counts as not read: a record that rests on it has to wait for it, as
         # it had to wait for its author.
         seen = dict(below.held.vector)
-        owner = Owner(self.component, self.places, self.possible, seen=seen, held=held)
+        owner = Stepper(self.component, self.places, self.possible, seen=seen, held=held)
         for at, first, end in zip(self.places, below.cut, cut, strict=True):
             for read in self.reads[at][first:end]:
                 owner.read(read)
@@ -160,11 +160,11 @@ class _Key:
         self.states.append(_State(cut, self._held))
         return self._held
 
-    def _compare(self, read: Read, one: Held[Any]) -> tuple[str, str]:
+    def _compare(self, read: Read, one: KeyState[Any]) -> tuple[str, str]:
         if read.record.tick_ms != self._tick_ms:
-            owner = Owner(self.component, self.places, self.possible, held={self.key: one})
+            owner = Stepper(self.component, self.places, self.possible, held={self.key: one})
             self._tick_ms = read.record.tick_ms
-            self._again = owner.would_say(self.key, self._tick_ms)
+            self._again = owner.would_emit(self.key, self._tick_ms)
         for topic, record in self._again:
             if topic == read.topic and _same(record, read.record):
                 return "same", ""
@@ -179,9 +179,9 @@ def _order(read: Read) -> tuple[int, int]:
     return sum(read.record.evidence.values()), read.record.tick_ms
 
 
-def _copy(one: Held[Any]) -> Held[Any]:
+def _copy(one: KeyState[Any]) -> KeyState[Any]:
     early = {at: list(queue) for at, queue in one.early.items()}
-    return Held(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen)
+    return KeyState(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen)
 
 
 def _same(again: Record, found: Record) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from components.runtime.core.component import Component
-from components.runtime.core.store import Entry, Keeper, Restored, restore
+from components.runtime.core.store import Keeper, Restored, RowEntry, restore
 from simulation.log import Keep
 from tests.unit.runtime.bench import Bench, Toy, toy
 
@@ -29,7 +29,7 @@ class Shelf:
         owner = self.bench.assign(held=restored.held, seen=restored.seen, component=component)
         return restored, Keeper(owner, claim, build, restored)
 
-    def put(self, keeper: Keeper[Toy], most: int = 10**9) -> list[Entry]:
+    def put(self, keeper: Keeper[Toy], most: int = 10**9) -> list[RowEntry]:
         """Writes what is to be kept; an owner that dies amid it has written the first `most`."""
         entries = list(keeper.entries())
         for entry in entries[:most]:

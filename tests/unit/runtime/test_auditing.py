@@ -15,8 +15,8 @@ from components.auditor.kept import Misfit, keep, open_kept
 from components.job_service.decide import component as job_service
 from components.runtime.core.audit import auditing
 from components.runtime.core.audit.audit import Audit
-from components.runtime.core.audit.judging import Finding
-from components.runtime.core.audit.progress import TICKS_MOST, Hearing
+from components.runtime.core.audit.judging import AuditFinding
+from components.runtime.core.audit.progress import TICKS_MOST, AuditProgress
 from components.runtime.core.component import Component
 from components.state_syncer.decide import component as state_syncer
 from components.task_service.decide import component as task_service
@@ -35,12 +35,12 @@ def log(author: str = AUTHOR) -> list[Read | tuple[str, int, int]]:
     return list(interleaved(reads(author), ticks, None))
 
 
-def hearing(author: str = AUTHOR, **more: Any) -> Hearing:
+def hearing(author: str = AUTHOR, **more: Any) -> AuditProgress:
     times = {line.at_ms for line in world(author).log.lines[TICKS]}
-    return Hearing(world(author).log.possible, lambda _, at_ms: at_ms in times, **more)
+    return AuditProgress(world(author).log.possible, lambda _, at_ms: at_ms in times, **more)
 
 
-def fed(audit: Audit, lines: Iterable[Read | tuple[str, int, int]]) -> Iterator[Finding]:
+def fed(audit: Audit, lines: Iterable[Read | tuple[str, int, int]]) -> Iterator[AuditFinding]:
     for number, one in enumerate(lines):
         if not isinstance(one, Read):
             audit.hearing.tick(*one)
@@ -50,11 +50,11 @@ def fed(audit: Audit, lines: Iterable[Read | tuple[str, int, int]]) -> Iterator[
             yield from audit.findings()
 
 
-def ended(audit: Audit, author: str = AUTHOR) -> list[Finding]:
+def ended(audit: Audit, author: str = AUTHOR) -> list[AuditFinding]:
     return [*audit.findings(whole=True), *caught_up(audit, author)]
 
 
-def caught_up(audit: Audit, author: str = AUTHOR) -> list[Finding]:
+def caught_up(audit: Audit, author: str = AUTHOR) -> list[AuditFinding]:
     """As the auditor does before it keeps what it holds."""
 
     def again(places: Iterable[str], ends: Mapping[str, int]) -> Iterator[Read]:
@@ -64,7 +64,7 @@ def caught_up(audit: Audit, author: str = AUTHOR) -> list[Finding]:
     return list(audit.read_late(again))
 
 
-def whole(families: Any = FAMILIES, lines: Any = None) -> list[Finding]:
+def whole(families: Any = FAMILIES, lines: Any = None) -> list[AuditFinding]:
     audit = Audit(families, 1, hearing())
     return [*fed(audit, log() if lines is None else lines), *ended(audit)]
 
@@ -195,7 +195,7 @@ def test_a_tick_is_known_asked_for_or_still_to_come() -> None:
         asked.append(at_ms)
         return at_ms == 1_000
 
-    heard, at = Hearing(lambda *_: True, ticked), f"{CLOCK}/0"
+    heard, at = AuditProgress(lambda *_: True, ticked), f"{CLOCK}/0"
     assert heard.ticked([at], 1_000, whole=False) is None
     for number in range(2 * TICKS_MOST + 1):
         heard.tick(at, number, 1_000 * (number + 1))

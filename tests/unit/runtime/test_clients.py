@@ -16,8 +16,6 @@ from turbine_client import clients
 from turbine_client.clients import (
     ABSENT,
     DENIED,
-    BrokerUnreachable,
-    LoginRefused,
     admin,
     consumer,
     counts_of,
@@ -26,6 +24,7 @@ from turbine_client.clients import (
     spot,
     unreachable,
 )
+from turbine_client.errors import BrokerUnreachable, LoginRefused
 from turbine_client.settings import BadSettings, Settings
 
 NOBODY = Settings(bootstrap="127.0.0.1:1", kafka={"sasl.username": "alice"})
@@ -185,7 +184,7 @@ def test_a_place_and_its_name_lead_to_each_other() -> None:
 
 def test_a_broker_that_does_not_answer_is_no_answer() -> None:
     """Taken for one, it would void a decision for this reader alone."""
-    births = AppendTimes(NOBODY, patience_s=0.2)
+    append_times = AppendTimes(NOBODY, patience_s=0.2)
     with pytest.raises(BrokerUnreachable, match="no broker answers"):
-        births.possible("journal.v1/3", 40, 1_763_476_000_000)
-    births.close()
+        append_times.possible("journal.v1/3", 40, 1_763_476_000_000)
+    append_times.close()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.runtime.kafka.emitter import Emitter
-from turbine_client.emitter import Refused
+from turbine_client.emitter import WriteRefused
 
 
 @dataclass(slots=True)
@@ -61,18 +61,18 @@ def test_what_lies_somewhere_is_settled() -> None:
 
 
 def test_an_acknowledgement_without_an_offset_is_none() -> None:
-    with pytest.raises(Refused, match=r"journal\.v1/3 was acknowledged without an offset"):
+    with pytest.raises(WriteRefused, match=r"journal\.v1/3 was acknowledged without an offset"):
         emitter(None, None).settle()
 
 
 def test_a_refused_write_is_told_with_its_place() -> None:
-    with pytest.raises(Refused, match=r"journal\.v1/3 was refused: message too large"):
+    with pytest.raises(WriteRefused, match=r"journal\.v1/3 was refused: message too large"):
         emitter(Why(), None).settle()
 
 
 def test_one_refused_write_is_not_held_against_the_next() -> None:
     made = emitter(Why(), None)
-    with pytest.raises(Refused):
+    with pytest.raises(WriteRefused):
         made.settle()
     made.settle()
 
@@ -81,5 +81,5 @@ def test_what_is_never_acknowledged_is_refused_at_the_deadline() -> None:
     made = emitter(None, 7)
     producer: Any = made.producer
     producer._asked.clear()
-    with pytest.raises(Refused, match="1 writes were not acknowledged"):
+    with pytest.raises(WriteRefused, match="1 writes were not acknowledged"):
         made.settle()

@@ -4,34 +4,31 @@ from __future__ import annotations
 
 import pytest
 
-from components.runtime.kafka.feed import BATCHING, Feed, NotTaken
-from turbine.failures import Code
-from turbine.ops.known_failures import known_failure
+from components.runtime.kafka.feed import BATCHING, NotTaken, TopicFeed
+from turbine.failures import Code, code_of
 from turbine_client.settings import Settings
 
 NOWHERE = Settings(bootstrap="127.0.0.1:1")
 
 
-def drain(feed: Feed) -> None:
+def drain(feed: TopicFeed) -> None:
     while feed.waiting:
         feed.turn(1)
 
 
 def test_a_record_that_is_not_taken_is_a_sentence() -> None:
     """Of a client that gives up at once, on a broker that is not there."""
-    feed = Feed(NOWHERE, "clicks", **{"delivery.timeout.ms": 20})
+    feed = TopicFeed(NOWHERE, "clicks", **{"delivery.timeout.ms": 20})
     assert feed.offer("k", "v")
     with pytest.raises(NotTaken, match=r"does not take records for topic clicks \(") as lost:
         drain(feed)
-    failure = known_failure(lost.value)
-    assert failure is not None
-    assert failure.code is Code.FAILED
+    assert code_of(lost.value) is Code.FAILED
     with pytest.raises(NotTaken):
         feed.settle(0)
 
 
 def test_a_queue_that_is_full_takes_nothing() -> None:
-    feed = Feed(NOWHERE, "clicks")
+    feed = TopicFeed(NOWHERE, "clicks")
     room = BATCHING["queue.buffering.max.messages"]
     offered = 0
     while feed.offer("k", "v"):

@@ -18,7 +18,7 @@ from components.runtime.core.following import (
     cause_of,
     mark,
 )
-from components.runtime.core.step import ROOT, Held, Owner
+from components.runtime.core.step import ROOT, KeyState, Stepper
 from components.state_syncer.decide import component
 from events.generated.records import (
     RECORDS,
@@ -252,10 +252,10 @@ def test_what_is_kept_has_a_bound() -> None:
 
 
 def test_every_alert_of_ours_is_in_the_table() -> None:
-    from components.auto_scaler.core.row import OWN_ALERTS
     from components.capacity_manager.decide import SHORTAGE
     from components.shard_manager.decide import UNPLACED
     from projections.fleet_folds import MASS_FAILURE
+    from projections.scaling.row import OWN_ALERTS
     from projections.syncs import FAILING, QUARANTINED, UNLISTED
 
     ours = {SHORTAGE, UNPLACED, MASS_FAILURE, FAILING, QUARANTINED, UNLISTED} | OWN_ALERTS
@@ -266,7 +266,7 @@ def test_every_alert_of_ours_is_in_the_table() -> None:
 
 
 def test_what_is_said_in_a_step_names_what_stands_and_what_it_follows_there() -> None:
-    owner: Owner[Sync] = Owner(component, [], lambda *_: True, held={"j": Held()})
+    owner: Stepper[Sync] = Stepper(component, [], lambda *_: True, held={"j": KeyState()})
     versions = LayerVersions(1, 0, 0, 0)
     body = some(
         "JobConfigChanged", job="j", layer="base", version=1, versions=versions,
@@ -274,6 +274,6 @@ def test_what_is_said_in_a_step_names_what_stands_and_what_it_follows_there() ->
     )  # fmt: skip
     changed = Record("j", "d-1", "JobConfigChanged", encode(body), body, parent=ROOT, cause="1.a")
     owner.fold(owner.held["j"], Read("journal.v1/0", JOURNAL, 0, 1_000, changed))
-    (_, planned), (_, started) = owner.would_say("j", 1_000)
+    (_, planned), (_, started) = owner.would_emit("j", 1_000)
     assert (planned.kind, planned.cause) == ("SyncPlanned", "d-1")
     assert (started.kind, started.cause) == ("SyncStepStarted", planned.id)

@@ -10,7 +10,7 @@ import pytest
 
 from components.runtime.kafka import gaps
 from components.runtime.kafka.gaps import Gaps
-from components.runtime.kafka.intake import Gap, Message
+from components.runtime.kafka.intake import Message, OffsetGap
 from turbine_client.settings import Settings
 
 SHORT = "changes.base.v1"
@@ -60,7 +60,7 @@ def test_without_a_gap_nothing_waits(waiting: Gaps) -> None:
 
 
 def test_who_has_no_gap_is_served_in_between(waiting: Gaps) -> None:
-    poll = [one(4), Gap(SHORT, 0, 5, 12), one(12), one(7, 1)]
+    poll = [one(4), OffsetGap(SHORT, 0, 5, 12), one(12), one(7, 1)]
     assert [m.place for m in waiting.sift(poll)] == [f"{SHORT}/0", f"{SHORT}/1"]
     assert offsets(waiting.piece()) == [5, 6, 7]
     assert waiting.open
@@ -73,7 +73,7 @@ def test_who_has_no_gap_is_served_in_between(waiting: Gaps) -> None:
 def test_gaps_that_follow_each_other_cost_one_reader(
     waiting: Gaps, spans: list[Mapping[str, tuple[int, int]]]
 ) -> None:
-    poll = [Gap(SHORT, 0, 0, 5), Gap(SHORT, 1, 0, 2), Gap(SHORT, 0, 5, 9)]
+    poll = [OffsetGap(SHORT, 0, 0, 5), OffsetGap(SHORT, 1, 0, 2), OffsetGap(SHORT, 0, 5, 9)]
     assert list(waiting.sift(poll)) == []
     assert rest(waiting) == list(range(9))
     assert spans == [{f"{SHORT}/0": (0, 9), f"{SHORT}/1": (0, 2)}]
@@ -89,13 +89,13 @@ def test_what_waits_is_held_up_to_a_bound_and_read_once_more_beyond(
 ) -> None:
     monkeypatch.setattr(gaps, "HELD_BYTES", most)
     monkeypatch.setattr(gaps, "MESSAGE_BYTES", 500)
-    list(waiting.sift([Gap(SHORT, 0, 0, 2), one(2, size=500), one(3, size=500), one(4)]))
+    list(waiting.sift([OffsetGap(SHORT, 0, 0, 2), one(2, size=500), one(3, size=500), one(4)]))
     assert rest(waiting) == [0, 1, 2, 3, 4]
     assert len(spans) == readers
 
 
 def test_what_the_stream_repeats_waits_once(waiting: Gaps) -> None:
-    poll = [Gap(SHORT, 0, 0, 5), one(5)]
+    poll = [OffsetGap(SHORT, 0, 0, 5), one(5)]
     list(waiting.sift(poll))
     first = offsets(waiting.piece())
     list(waiting.sift(poll))
@@ -111,11 +111,11 @@ def test_every_place_stays_in_order_and_nothing_is_lost(
     found: dict[int, list[int]] = {0: [], 1: []}
     next_ = [0, 0]
     for _ in range(60):
-        poll = list[Message | Gap]()
+        poll = list[Message | OffsetGap]()
         for _ in range(chance.randrange(4)):
             p, many = chance.randrange(2), chance.randrange(1, 7)
             if chance.random() < 0.2:
-                poll.append(Gap(SHORT, p, next_[p], next_[p] + many))
+                poll.append(OffsetGap(SHORT, p, next_[p], next_[p] + many))
             else:
                 poll += [one(next_[p] + n, p) for n in range(many)]
             next_[p] += many

@@ -12,11 +12,11 @@ from confluent_kafka import KafkaError, KafkaException
 from components.job_service.decide import component as job_service
 from components.runtime.core.ground import RUNBOOK, Ground, begin_at, headless, misfit, remedy_of
 from components.runtime.core.standing import standing as publisher
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Restored
-from components.runtime.faust.rows import Opened, Rows
+from components.runtime.faust.rows import KeptRows, Opened
 from components.runtime.kafka import surveying
-from components.runtime.kafka.surveying import Watch, last_look
+from components.runtime.kafka.surveying import TopicWatch, last_look
 from components.runtime.process.exits import (
     EXIT_EVICTED,
     EXIT_FAILED_HANDLER,
@@ -25,7 +25,7 @@ from components.runtime.process.exits import (
     EXIT_UNREADABLE,
 )
 from events.topics import CHANGES_BASE, CLOCK, JOURNAL, OUTCOMES, place
-from turbine_client.reading import Unreadably
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 AT, TICKS = place(JOURNAL, 0), place(CLOCK, 0)
@@ -70,7 +70,7 @@ def test_decisions_need_the_first_of_them_and_nothing_else_does() -> None:
 
 def test_what_was_never_read_begins_where_the_log_does() -> None:
     other = place(JOURNAL, 1)
-    owner: Owner[None] = Owner(publisher, [AT, other, TICKS], lambda *_: True, seen={AT: 7})
+    owner: Stepper[None] = Stepper(publisher, [AT, other, TICKS], lambda *_: True, seen={AT: 7})
     begin_at(owner, Ground({}, {AT: 2, other: 5, TICKS: 0}, {AT: 9, other: 5, TICKS: 0}))
     assert owner.seen == {AT: 7, other: 5, TICKS: 0}
 
@@ -84,7 +84,7 @@ class Asker:
 def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late() -> None:
     """What came there and is gone was never read: only who begins from nothing begins behind it."""
     asker = cast("Any", Asker())
-    rows: Rows[None] = Rows(Settings(), job_service, "one", asker)
+    rows: KeptRows[None] = KeptRows(Settings(), job_service, "one", asker)
     late, other = place(CHANGES_BASE, 1), place(CHANGES_BASE, 2)
     now = Ground(IDS, {AT: 0, late: 3, other: 0}, {AT: 9, late: 3, other: 0})
     kept: dict[int, Opened[Any]] = {
@@ -94,10 +94,10 @@ def test_kept_rows_that_know_nothing_of_a_place_do_not_fit_where_it_begins_late(
     rows.stand(kept, now, "do this")
     kept[1] = Opened(0, Restored(seen={place(CLOCK, 1): 1}, log=IDS))
     with pytest.raises(
-        Unreadably, match=f"^{late}: it had been read up to 0.* never read; do this$"
+        LogUnreadable, match=f"^{late}: it had been read up to 0.* never read; do this$"
     ):
         rows.stand(kept, now, "do this")
-    with pytest.raises(Unreadably, match="nothing stands without it"):
+    with pytest.raises(LogUnreadable, match="nothing stands without it"):
         rows.stand({0: kept[0]}, ground(1, 9), "do this")  # read beyond, and yet of no worth
 
 
@@ -148,7 +148,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *found: Ground | Exception) -> tupl
         told[0] = why
         heard.set()
 
-    watch = Watch(Settings(), seen, remedy="do this", tell=tell, every_s=0.001)
+    watch = TopicWatch(Settings(), seen, remedy="do this", tell=tell, every_s=0.001)
     assert heard.wait(60)
     watch.close()
     return told[0], looks[0]
@@ -180,7 +180,7 @@ def ended(
     monkeypatch.setattr(surveying, "Surveyor", Surveyor)
     monkeypatch.setattr(surveying, "AGAIN_S", 0.001)
     monkeypatch.setattr(surveying, "_WATCHES", [])  # other tests' own go on in this process
-    watch = Watch(Settings(), lambda: (IDS, {AT: 5}), remedy="do this", every_s=60)
+    watch = TopicWatch(Settings(), lambda: (IDS, {AT: 5}), remedy="do this", every_s=60)
     try:
         return last_look(code, "as it was met")
     finally:

@@ -12,7 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from components.runtime.kafka import inputs
 from components.runtime.kafka.inputs import NOT_LED, committed_of, create_topic, ends_of
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 END = 40

@@ -13,8 +13,8 @@ from components.runtime.kafka.intake import (
     KEY_BYTES,
     LETTER_BYTES,
     DeadLetter,
-    Gap,
     Message,
+    OffsetGap,
     of_confluent,
     of_faust,
     take_in,
@@ -92,7 +92,7 @@ class Confluent:
         return self.named
 
 
-def faust(**fields: Any) -> list[Message | Gap]:
+def faust(**fields: Any) -> list[Message | OffsetGap]:
     """What is made of a message that holds one record of aiokafka."""
     one = message()
     given = {
@@ -117,7 +117,7 @@ def test_both_clients_messages_are_one() -> None:
 
 def test_what_faust_could_not_decode_is_a_gap() -> None:
     (found,) = faust(checksum=range(5, 9))
-    assert found == Gap("changes.base.v1", HOME, 5, 9)
+    assert found == OffsetGap("changes.base.v1", HOME, 5, 9)
     assert found.place == f"changes.base.v1/{HOME}"
 
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from components.runtime.kafka import dead_letters as letters
-from components.runtime.kafka.dead_letters import ALONE, Letters, Told
+from components.runtime.kafka.dead_letters import ALONE, DeadLetterWriter, LettersRead
 from components.runtime.kafka.emitter import Emitter
 from components.runtime.kafka.intake import SPOILT_BATCH, DeadLetter, Message, records_of, take_in
 
@@ -36,8 +36,8 @@ def written() -> Written:
 
 
 @pytest.fixture
-def desk(written: Written) -> Letters:
-    return Letters(cast("Emitter", written))
+def desk(written: Written) -> DeadLetterWriter:
+    return DeadLetterWriter(cast("Emitter", written))
 
 
 def bad(offset: int, partition: int = 0, **fields: Any) -> DeadLetter:
@@ -47,7 +47,7 @@ def bad(offset: int, partition: int = 0, **fields: Any) -> DeadLetter:
     return found
 
 
-def test_records_of_no_bytes_are_told_together(desk: Letters, written: Written) -> None:
+def test_records_of_no_bytes_are_told_together(desk: DeadLetterWriter, written: Written) -> None:
     for offset in range(10, 20):
         desk.put(bad(offset))
     assert written.found == [], "not before it is known how many there are"
@@ -62,7 +62,9 @@ def test_records_of_no_bytes_are_told_together(desk: Letters, written: Written) 
     assert len(written.found) == 1
 
 
-def test_one_of_no_bytes_has_a_letter_as_any_other(desk: Letters, written: Written) -> None:
+def test_one_of_no_bytes_has_a_letter_as_any_other(
+    desk: DeadLetterWriter, written: Written
+) -> None:
     desk.put(bad(10, key=None, value=None))
     desk.post()
     assert written.told("id") == [f"{SHORT}/0@10"]
@@ -72,7 +74,7 @@ def test_one_of_no_bytes_has_a_letter_as_any_other(desk: Letters, written: Writt
 
 @pytest.mark.parametrize("beyond", [0, 1, 5])
 def test_so_many_of_a_place_have_a_letter_each(
-    desk: Letters, written: Written, beyond: int
+    desk: DeadLetterWriter, written: Written, beyond: int
 ) -> None:
     for offset in range(ALONE + beyond):
         desk.put(bad(offset, value=b"junk %d" % offset))
@@ -88,7 +90,7 @@ def test_so_many_of_a_place_have_a_letter_each(
     assert written.found[-1].value == b"later", "at another time there is room again"
 
 
-def test_each_reason_has_its_own(desk: Letters, written: Written) -> None:
+def test_each_reason_has_its_own(desk: DeadLetterWriter, written: Written) -> None:
     for offset in range(10):
         desk.put(bad(offset, value=None if offset % 2 else b""))
     desk.post()
@@ -98,7 +100,7 @@ def test_each_reason_has_its_own(desk: Letters, written: Written) -> None:
 
 
 def test_so_many_are_kept_until_they_are_written(
-    desk: Letters, written: Written, monkeypatch: pytest.MonkeyPatch
+    desk: DeadLetterWriter, written: Written, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(letters, "RUNS", 2)
     for partition in (0, 1):
@@ -109,7 +111,7 @@ def test_so_many_are_kept_until_they_are_written(
 
 
 def test_a_batch_that_nobody_inflates_has_a_letter_without_a_time(
-    desk: Letters, written: Written
+    desk: DeadLetterWriter, written: Written
 ) -> None:
     for offset in (9, 19):
         desk.put(bad(offset, at_ms=0, key=None, value=None, spoilt=SPOILT_BATCH))
@@ -132,14 +134,14 @@ def sparse(offset: int) -> DeadLetter:
 @pytest.mark.parametrize("kind", [dense, sparse])
 @pytest.mark.parametrize("cut", [1, 4, 100])
 def test_whoever_reads_them_knows_which_records_they_are_about(
-    desk: Letters, written: Written, kind: Callable[[int], DeadLetter], cut: int
+    desk: DeadLetterWriter, written: Written, kind: Callable[[int], DeadLetter], cut: int
 ) -> None:
     for offset in range(20, 60):
         desk.put(kind(offset))
         if offset % cut == 0:
             desk.post()
     desk.post()
-    told = Told(reversed(written.found))
+    told = LettersRead(reversed(written.found))
     known = [offset for offset in range(100) if kind(offset) in told]
     assert known == list(range(20, 60))
     assert bad(30, partition=1) not in told
@@ -148,12 +150,12 @@ def test_whoever_reads_them_knows_which_records_they_are_about(
 
 def test_two_writers_need_not_agree_where_to_cut(written: Written) -> None:
     for cut in (3, 5):
-        desk = Letters(cast("Emitter", written))
+        desk = DeadLetterWriter(cast("Emitter", written))
         for offset in range(20):
             desk.put(bad(offset))
             if offset % cut == 0:
                 desk.post()
-    told = Told(written.found)
+    told = LettersRead(written.found)
     assert [offset for offset in range(30) if bad(offset) in told] == list(range(19))
 
 
@@ -161,4 +163,4 @@ def test_two_writers_need_not_agree_where_to_cut(written: Written) -> None:
 def test_a_header_that_is_no_number_is_one_record(header: bytes | None) -> None:
     one = Message("dead-letters.v1", 0, 0, 1, b"", b"", [("dead_letter_records", header)])
     assert records_of(one) == 1
-    assert bad(1) not in Told([one])
+    assert bad(1) not in LettersRead([one])

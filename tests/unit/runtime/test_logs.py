@@ -6,11 +6,11 @@ import logging
 
 import pytest
 
-from components.runtime.process.logs import Pace, _Limit
+from components.runtime.process.logs import LineRate, _Limit
 
 
 def test_so_many_a_second_and_no_more() -> None:
-    pace = Pace(2)
+    pace = LineRate(2)
     assert [pace.fits(7) for _ in range(4)] == [True, True, False, False]
     assert [pace.fits(8) for _ in range(3)] == [True, True, False]
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException
 
-from components.runtime.process.loop import Stop, turn_until_stopped
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.emitter import Refused
-from turbine_client.reading import Unreadably
+from components.runtime.process.loop import StopSignal, turn_until_stopped
+from turbine_client.emitter import WriteRefused
+from turbine_client.errors import BrokerUnreachable
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[3]
 class Turner:
     """Turns three times, then is told to stop, or fails."""
 
-    def __init__(self, stop: Stop, error: Exception | None = None) -> None:
+    def __init__(self, stop: StopSignal, error: Exception | None = None) -> None:
         self.stop, self.error = stop, error
         self.turns, self.closed = 0, False
 
@@ -40,7 +40,7 @@ class Turner:
 
 
 def test_it_turns_until_it_is_told_to_stop_and_closes() -> None:
-    stop = Stop()
+    stop = StopSignal()
     turner = Turner(stop)
     assert turn_until_stopped(lambda: turner, stop) == 0
     assert (turner.turns, turner.closed) == (3, True)
@@ -49,14 +49,14 @@ def test_it_turns_until_it_is_told_to_stop_and_closes() -> None:
 @pytest.mark.parametrize(
     ("error", "code"),
     [
-        (Refused("refused"), 71),
-        (Unreadably("unreadable"), 74),
+        (WriteRefused("refused"), 71),
+        (LogUnreadable("unreadable"), 74),
         (BrokerUnreachable("unreachable"), 74),
         (KafkaException(KafkaError(KafkaError._FATAL, "lost")), 74),
     ],
 )
 def test_what_it_cannot_go_on_from_ends_it_with_a_code(error: Exception, code: int) -> None:
-    stop = Stop()
+    stop = StopSignal()
     turner = Turner(stop, error)
     assert turn_until_stopped(lambda: turner, stop) == code
     assert not turner.closed
@@ -64,9 +64,9 @@ def test_what_it_cannot_go_on_from_ends_it_with_a_code(error: Exception, code: i
 
 def test_a_refused_write_at_the_beginning_ends_it_with_a_code() -> None:
     def begin() -> Any:
-        raise Refused("fenced")
+        raise WriteRefused("fenced")
 
-    assert turn_until_stopped(begin, Stop()) == 71
+    assert turn_until_stopped(begin, StopSignal()) == 71
 
 
 @pytest.mark.parametrize("error", [BadSettings("no topic"), BrokerUnreachable("no broker")])
@@ -75,7 +75,7 @@ def test_what_a_person_has_to_correct_comes_out_of_it(error: Exception) -> None:
         raise error
 
     with pytest.raises(type(error)):
-        turn_until_stopped(begin, Stop())
+        turn_until_stopped(begin, StopSignal())
 
 
 def run(code: str) -> subprocess.Popen[str]:
@@ -102,7 +102,7 @@ def test_a_signal_is_heard_while_the_main_thread_is_in_a_clients_c_code(
                 while True:
                     ctypes.CDLL(None).sleep(60)
             def close(self): ...
-        stop = Stop().listen()
+        stop = StopSignal().listen()
         sys.exit(turn_until_stopped(Blocked, stop, deadline_s=0.2))
         """)
     assert child.stdout is not None

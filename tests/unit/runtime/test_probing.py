@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
-from components.runtime.kafka import append_times as births
+from components.runtime.kafka import append_times
 from components.runtime.kafka.append_times import AppendTimes
 from turbine_client import reading
 from turbine_client.clients import place_of
-from turbine_client.probing import Search, Seen, behind, first_since, probe
+from turbine_client.probing import ProbedOffset, Search, behind, first_since, probe
 from turbine_client.settings import Settings
 
 AT, BESIDE, OURS = "changes.base.v1/2", "operator.v1/0", "journal.v1/0"
@@ -23,14 +23,14 @@ Log = list[int | range | None]
 """What lies at each offset: its time, nothing (None), or the unread batch that it is of."""
 
 
-def seen(log: Log, at: int) -> Seen | None:
+def seen(log: Log, at: int) -> ProbedOffset | None:
     """The dumb twin of a client."""
     for offset in range(at, len(log)):
         one = log[offset]
         if isinstance(one, range):
-            return Seen(one.start, None)
+            return ProbedOffset(one.start, None)
         if one is not None:
-            return Seen(offset, one)
+            return ProbedOffset(offset, one)
     return None
 
 
@@ -238,5 +238,5 @@ def test_what_an_author_could_have_read_is_asked_of_the_log(
     monkeypatch: pytest.MonkeyPatch, offset: int, by_ms: int, known: bool | None
 ) -> None:
     """What cannot be read has no time, and is no reason to void who has passed it by."""
-    monkeypatch.setattr(births, "consumer", lambda *_, **__: Client({AT: LOG}))
+    monkeypatch.setattr(append_times, "consumer", lambda *_, **__: Client({AT: LOG}))
     assert AppendTimes(Settings()).possible(AT, offset, by_ms) is known

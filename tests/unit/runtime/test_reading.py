@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from components.runtime.core.ground import RUNBOOK
 from turbine_client import reading
-from turbine_client.clients import BrokerUnreachable
+from turbine_client.errors import BrokerUnreachable
 from turbine_client.settings import Settings
 
 SILENCE = KafkaError(KafkaError._TIMED_OUT)
@@ -209,7 +209,9 @@ def test_where_nothing_comes_for_long_it_is_said(
     monkeypatch.setattr(reading, "RENEW_S", 0.0)
     monkeypatch.setattr(reading, "STALL_S", 0.01)
     clients += [Log(5, 2), Log(5, 0)]
-    with pytest.raises(reading.Unreadably, match=r"nothing came in .* missing {'journal.v1/3': 5}"):
+    with pytest.raises(
+        reading.LogUnreadable, match=r"nothing came in .* missing {'journal.v1/3': 5}"
+    ):
         list(reading.read_span(Settings(), {PLACE: (0, None)}))
 
 
@@ -235,5 +237,5 @@ def test_a_position_that_is_not_there_names_the_runbook(monkeypatch: pytest.Monk
     """No position in the clock is watched: where it alone was cut, this is all that is told."""
     monkeypatch.setattr(reading, "consumer", lambda *_, **__: Gone())
     follower = reading.Follower(Settings(), {PLACE: 9})
-    with pytest.raises(reading.Unreadably, match=f"^{PLACE}: out of range; see {RUNBOOK}$"):
+    with pytest.raises(reading.LogUnreadable, match=f"^{PLACE}: out of range; see {RUNBOOK}$"):
         follower.poll(0)

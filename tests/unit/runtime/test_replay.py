@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from components.job_service.decide import component as job_service
-from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.judging import AuditFinding
 from components.runtime.core.component import Component, places_of
 from events.generated.records import JobConfigChanged
 from events.topics import CLOCK, JOURNAL
@@ -20,16 +20,16 @@ from simulation.bounds import USUAL
 from simulation.casts import SCALING, SYNCING, cast_of
 from simulation.log import PARTITION
 from simulation.process import TICKS
-from simulation.world import NEWEST_BUILD, World
+from simulation.world import NEWEST_BUILD, SimulatedWorld
 from tests.unit.runtime.audits import audited, clocked
 
 JOURNAL_PLACE = f"{JOURNAL}/{PARTITION}"
 
 
 @cache
-def world(author: str = "small-scaler") -> World:
+def world(author: str = "small-scaler") -> SimulatedWorld:
     """Forty minutes with faults and healing: several authors of decisions, zombies among them."""
-    seeds = (World(seed, 2_400_000) for seed in range(7, 100) if author in cast_of(seed))
+    seeds = (SimulatedWorld(seed, 2_400_000) for seed in range(7, 100) if author in cast_of(seed))
     found = next(one for one in seeds if one.swarm.bounds == USUAL)
     found.run()
     found.heal()
@@ -49,7 +49,7 @@ def reads(author: str = "small-scaler") -> list[Read]:
 
 def audit(
     component: Component[Any], log: list[Read], author: str = "small-scaler"
-) -> list[Finding]:
+) -> list[AuditFinding]:
     """What the audit says of that log."""
     at = world(author)
     ticks = [line.at_ms for line in at.log.lines[TICKS]]

@@ -9,7 +9,7 @@ import pytest
 from components.runtime.core import chunks as pieces
 from components.runtime.core.chunks import ROW
 from components.runtime.core.component import Component
-from components.runtime.core.store import POSITIONS, Entry, Keeper, by_key, restore
+from components.runtime.core.store import POSITIONS, Keeper, RowEntry, by_key, restore
 from tests.unit.runtime.bench import Toy, toy
 from tests.unit.runtime.shelf import BUILD, Shelf
 
@@ -89,4 +89,4 @@ def test_a_chain_goes_with_its_row_into_one_transaction(shelf: Shelf) -> None:
     shelf.bench.read()
     groups = [[entry.key for entry in group] for group in by_key(shelf.put(keeper))]
     assert groups == [["clicks", f"{ROW}0\x00clicks"], ["orders", PIECE], [POSITIONS]]
-    assert list(by_key(list[Entry]())) == []
+    assert list(by_key(list[RowEntry]())) == []

@@ -13,9 +13,9 @@ from components.runtime.core.ground import Ground
 from components.runtime.core.snapshots import (
     CHUNK_BYTES,
     STALE_MS,
-    Piece,
     Slots,
     Snapshot,
+    SnapshotRecord,
     keepable,
     lost,
     restored,
@@ -40,7 +40,7 @@ def snapshot(number: int, size: int = 10, logic: str = toy.logic) -> Snapshot:
     return Snapshot(b"%d." % number + bytes(size), {BASE: number}, logic, "build 1")
 
 
-def lay(slots: Slots, pieces: Iterable[Piece], at_ms: int = 0) -> list[Piece]:
+def lay(slots: Slots, pieces: Iterable[SnapshotRecord], at_ms: int = 0) -> list[SnapshotRecord]:
     laid = [replace(piece, at_ms=at_ms) for piece in pieces]
     for piece in laid:
         slots.lay(piece)
@@ -175,18 +175,18 @@ def test_the_one_that_has_read_furthest_holds_whoever_closed_last() -> None:
 @pytest.mark.parametrize(
     "spoil",
     [
-        Piece(f"{B}/0", b"2.", "another's"),
-        Piece(f"{B}/0", b"spoilt", snapshot(2).id),
-        Piece(f"{B}/0", None, "another's"),
-        Piece(B, b"\xff", "nobody's"),
-        Piece(B, b"[]", "nobody's"),
-        Piece(B, b'{"chunks":"1"}', snapshot(2).id),
-        Piece(B, b'{"chunks":1}', snapshot(2).id),
-        Piece(B, None, "nobody's"),
+        SnapshotRecord(f"{B}/0", b"2.", "another's"),
+        SnapshotRecord(f"{B}/0", b"spoilt", snapshot(2).id),
+        SnapshotRecord(f"{B}/0", None, "another's"),
+        SnapshotRecord(B, b"\xff", "nobody's"),
+        SnapshotRecord(B, b"[]", "nobody's"),
+        SnapshotRecord(B, b'{"chunks":"1"}', snapshot(2).id),
+        SnapshotRecord(B, b'{"chunks":1}', snapshot(2).id),
+        SnapshotRecord(B, None, "nobody's"),
     ],
     ids=str,
 )
-def test_where_one_is_not_whole_the_other_holds(spoil: Piece) -> None:
+def test_where_one_is_not_whole_the_other_holds(spoil: SnapshotRecord) -> None:
     slots = Slots(toy.logic)
     lay(slots, slots.cut(snapshot(1)))
     lay(slots, slots.cut(snapshot(2)))
@@ -198,7 +198,14 @@ def test_where_one_is_not_whole_the_other_holds(spoil: Piece) -> None:
 
 def test_foreign_records_in_the_topic_are_nothing_to_it() -> None:
     slots = Slots(toy.logic)
-    lay(slots, [Piece("", b"x", ""), Piece("job", b"{}", ""), Piece(f"{A}/x", b"?", "")])
+    lay(
+        slots,
+        [
+            SnapshotRecord("", b"x", ""),
+            SnapshotRecord("job", b"{}", ""),
+            SnapshotRecord(f"{A}/x", b"?", ""),
+        ],
+    )
     assert slots.whole() == []
     pieces = lay(slots, slots.cut(snapshot(1)))
     assert [piece.key for piece in pieces if piece.value is None] == [f"{A}/x"]

@@ -15,9 +15,9 @@ from components.runtime.core.store import (
     EARLY,
     LOG,
     POSITIONS,
-    Entry,
     Keeper,
     Restored,
+    RowEntry,
     dump_held,
 )
 from events.topics import JOURNAL
@@ -341,7 +341,7 @@ def test_a_zombie_that_holds_back_costs_one_rebuild_and_no_more(shelf: Shelf) ->
 
 
 def of_log(shelf: Shelf, claim: int, name: str) -> None:
-    shelf.keep.append(Entry(LOG, json.dumps({JOURNAL: name}).encode(), claim))
+    shelf.keep.append(RowEntry(LOG, json.dumps({JOURNAL: name}).encode(), claim))
 
 
 def test_the_log_that_rows_are_of_is_kept_with_them(shelf: Shelf) -> None:

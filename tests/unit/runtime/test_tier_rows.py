@@ -26,8 +26,8 @@ from components.runtime.tier.rows import (
 )
 from events.topics import ROWS_SHARD_MANAGER
 from tests.unit.runtime.bench import BASE, Bench, Toy, dump, load, toy
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Unreadably
+from turbine_client.errors import BrokerUnreachable
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import Settings
 
 # Named as one whose topic is in the table.
@@ -223,7 +223,7 @@ def test_a_clean_stop_keeps_whatever_is_left(topic: Topic) -> None:
     assert len(topic.messages) == count, "nothing has changed since"
 
 
-@pytest.mark.parametrize("away", [BrokerUnreachable("no broker"), Unreadably("nothing came")])
+@pytest.mark.parametrize("away", [BrokerUnreachable("no broker"), LogUnreadable("nothing came")])
 def test_while_the_broker_is_away_nothing_is_kept_and_nobody_ends(
     topic: Topic, monkeypatch: pytest.MonkeyPatch, away: Exception
 ) -> None:
@@ -270,6 +270,6 @@ def test_positions_below_what_has_expired_end_the_start(topic: Topic) -> None:
     now = Ground({}, dict.fromkeys(places, 5), dict.fromkeys(places, 9))
     shelf = Shelf(SETTINGS, component)
     kept, _ = shelf.open()
-    with pytest.raises(Unreadably, match="it had been read up to 1, and what lies below 5"):
+    with pytest.raises(LogUnreadable, match="it had been read up to 1, and what lies below 5"):
         shelf.check(kept, places, now)
     shelf.check(Shelf(SETTINGS, replace(component, logic="toy/2")).open()[0], places, now)

@@ -5,21 +5,21 @@ from __future__ import annotations
 import pytest
 
 from components.runtime.kafka import topics
-from components.runtime.kafka.topics import Step, TopicsError, verify_topics
+from components.runtime.kafka.topics import TopicsError, TopicStep, verify_topics
 
 
 @pytest.mark.parametrize(
     ("step", "remedy"),
     [
-        (Step("create", "t", "partitions", "16", "missing"), "create what is missing"),
+        (TopicStep("create", "t", "partitions", "16", "missing"), "create what is missing"),
         (
-            Step("differs", "t", "partitions", "16", "4"),
+            TopicStep("differs", "t", "partitions", "16", "4"),
             "start with the number of partitions that the log was made with",
         ),
     ],
 )
 def test_each_difference_has_its_remedy(
-    monkeypatch: pytest.MonkeyPatch, step: Step, remedy: str
+    monkeypatch: pytest.MonkeyPatch, step: TopicStep, remedy: str
 ) -> None:
     monkeypatch.setattr(topics, "plan_topics", lambda *_: [step])
     with pytest.raises(TopicsError) as found:

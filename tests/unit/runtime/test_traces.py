@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from components.runtime.core.following import TRACES_MOST, dumped, note, trace_of
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.core.store import dump_held
 from components.shard_manager.decide import component as shard_manager
 from components.state_syncer.decide import component as state_syncer
@@ -47,9 +47,9 @@ def stands(body: Body, topic: str = JOURNAL, cause: str = ID) -> Read:
 def test_a_verdict_of_the_state_syncer_has_the_trace_of_its_request(header: bool) -> None:
     body = ReleaseRequested(ID, JOB, "ann", "try", None if header else TRACE)
     found = asked(body, header=TRACE if header else None)
-    owner: Owner[Any] = Owner(state_syncer, [], lambda *_: True, held={JOB: Held()})
+    owner: Stepper[Any] = Stepper(state_syncer, [], lambda *_: True, held={JOB: KeyState()})
     owner.fold(owner.held[JOB], found)
-    ((topic, verdict),) = owner.would_say(JOB, found.at_ms)
+    ((topic, verdict),) = owner.would_emit(JOB, found.at_ms)
     assert verdict.kind == "SyncFailed"
     assert dict(headers_of(verdict, topic))["traceparent"] == TRACE.encode()
 
@@ -100,7 +100,7 @@ def test_it_is_kept_with_the_row_in_the_order_in_which_it_was_asked() -> None:
     for name in ("b", "a"):
         note(marks, state_syncer, asked(PauseRequested(f"{AT_MS}.{name}", JOB, "ann", "try")))
         note(marks, state_syncer, stands(some("SyncStepStarted"), cause=""))
-    kept = json.loads(dump_held(state_syncer, Held(marks=marks)))["marks"]
+    kept = json.loads(dump_held(state_syncer, KeyState(marks=marks)))["marks"]
     assert [name for name, _ in kept] == [f"{AT_MS}.b trace", f"{AT_MS}.a trace", "SyncStepStarted"]
     assert dict(dumped(marks)) == marks
 

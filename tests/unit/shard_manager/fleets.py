@@ -29,7 +29,7 @@ from events.generated.records import (
     UndrainRequested,
 )
 from events.wire.codec import Read, Record, encode
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.fleet_folds import fold
 from turbine_client.identity import change_id
 
@@ -58,7 +58,7 @@ def calm(containers: int = 3, shards: int = 6, settings: str = "{}") -> Tale:
     """A tier that was balanced, in which no shard rests any more; the story so far is forgotten."""
     tale = placed(containers, shards, settings)
     tale.jump(tale.fleet.timing.rest_ms)
-    assert tale.would_say() == []
+    assert tale.would_emit() == []
     tale.said.clear()
     return tale
 
@@ -74,7 +74,7 @@ class Tale:
         now_ms: int = 10_000_000,
         homes: Mapping[str, str] | None = None,
     ) -> None:
-        self.row: Fleet | None = None
+        self.row: TierFleet | None = None
         self.homes = dict(homes or {})  # where a container's life lies, if not in the usual place
         self.now_ms, self.log = now_ms, list[Read]()
         self.said: list[Body] = []  # all that was decided, in order
@@ -86,7 +86,7 @@ class Tale:
         self.told(TierDefined("default", shards, tuple(regions), settings))
 
     @property
-    def fleet(self) -> Fleet:
+    def fleet(self) -> TierFleet:
         assert self.row is not None
         return self.row
 
@@ -174,7 +174,7 @@ class Tale:
 
     # --- what is decided
 
-    def would_say(self) -> list[Body]:
+    def would_emit(self) -> list[Body]:
         """All of it, and not only as much as is said at once."""
         return list(decide(self.fleet, self.now_ms))
 

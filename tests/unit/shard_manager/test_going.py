@@ -60,9 +60,9 @@ def test_a_fail_over_is_asked_for_once_until_it_is_read_back() -> None:
     tale = placed()
     tale.mute.add("c1")
     tale.wait(SILENT_S, decides=False)
-    (asked,) = of(ContainerFailOverRequested, tale.would_say())
+    (asked,) = of(ContainerFailOverRequested, tale.would_emit())
     tale.told(asked)
-    assert of(ContainerFailOverRequested, tale.would_say()) == []
+    assert of(ContainerFailOverRequested, tale.would_emit()) == []
 
 
 def test_one_that_is_heard_in_time_keeps_its_shards() -> None:

@@ -5,7 +5,11 @@ import re
 import numpy as np
 import pytest
 
-from components.shard_manager.core.solver.problem import CONTAINERS_MAX, Problem, Settings
+from components.shard_manager.core.solver.problem import (
+    CONTAINERS_MAX,
+    PlacementProblem,
+    PlacementSettings,
+)
 from tests.unit.shard_manager.tiers import tier
 
 
@@ -44,5 +48,5 @@ def test_the_greatest_amounts_and_numbers_are_accepted() -> None:
 def test_open_is_alive_and_not_draining() -> None:
     problem = tier([1], [0], [1] * 4, alive=[1, 1, 0, 0], draining=[0, 1, 0, 1])
     assert problem.open.tolist() == [True, False, False, False]
-    assert isinstance(problem, Problem)
-    assert np.array_equal(problem.settings.hard, Settings().hard)
+    assert isinstance(problem, PlacementProblem)
+    assert np.array_equal(problem.settings.hard, PlacementSettings().hard)

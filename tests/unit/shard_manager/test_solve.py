@@ -11,9 +11,9 @@ import pytest
 
 from benchmarks.placement_instances import drifted, instance
 from benchmarks.placement_peers import bound, moved_share, out_of_band, returns
-from components.shard_manager.core.explaining import Verdict, explain
-from components.shard_manager.core.plan import Move, Obstacle, Plan, Reason
-from components.shard_manager.core.solver.problem import Problem
+from components.shard_manager.core.explaining import PlacementVerdict, explain
+from components.shard_manager.core.plan import Obstacle, PlacementPlan, Reason, ShardMove
+from components.shard_manager.core.solver.problem import PlacementProblem
 from components.shard_manager.core.solver.solve import place_orphans, solve
 from components.shard_manager.core.solver.static import static_target
 from tests.unit.shard_manager.tiers import tier
@@ -22,13 +22,13 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def placed() -> Problem:
+def placed() -> PlacementProblem:
     """A tier of middling size that was placed from nothing."""
     problem = instance(3000, 100, 1)
     return replace(problem, home=solve(problem, 1).target)
 
 
-def reasons(plan: Plan) -> set[Reason]:
+def reasons(plan: PlacementPlan) -> set[Reason]:
     return {move.reason for move in plan.moves}
 
 
@@ -46,7 +46,9 @@ def test_from_nothing_every_container_is_in_band(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_after_a_change_every_container_is_in_band_again(placed: Problem, seed: int) -> None:
+def test_after_a_change_every_container_is_in_band_again(
+    placed: PlacementProblem, seed: int
+) -> None:
     changed = drifted(placed, placed.home, seed, share=0.2)
     plan = solve(changed, seed)
     assert out_of_band(changed, placed.home) > 10
@@ -54,7 +56,7 @@ def test_after_a_change_every_container_is_in_band_again(placed: Problem, seed: 
     assert moved_share(changed, plan.target) < 0.15
 
 
-def test_nothing_moves_when_nothing_changed(placed: Problem) -> None:
+def test_nothing_moves_when_nothing_changed(placed: PlacementProblem) -> None:
     for seed in range(5):
         assert len(solve(placed, seed).moves) == 0
 
@@ -117,7 +119,7 @@ def test_two_shards_change_places_where_one_alone_would_not_help() -> None:
 # --- what cannot stay
 
 
-def test_shards_of_the_dead_go_first_and_the_rest_stays(placed: Problem) -> None:
+def test_shards_of_the_dead_go_first_and_the_rest_stays(placed: PlacementProblem) -> None:
     alive = placed.alive.copy()
     alive[5] = False
     plan = place_orphans(replace(placed, alive=alive), 0)
@@ -127,7 +129,7 @@ def test_shards_of_the_dead_go_first_and_the_rest_stays(placed: Problem) -> None
     assert all(0 <= move.runner_up != move.target for move in plan.moves)
 
 
-def test_very_many_orphans_go_in_bulk_and_end_in_band(placed: Problem) -> None:
+def test_very_many_orphans_go_in_bulk_and_end_in_band(placed: PlacementProblem) -> None:
     alive = placed.alive.copy()
     alive[::5] = False
     problem = replace(placed, alive=alive, settings=replace(placed.settings, orphans_many=500))
@@ -138,7 +140,7 @@ def test_very_many_orphans_go_in_bulk_and_end_in_band(placed: Problem) -> None:
     assert out_of_band(problem, plan.target) == 0
 
 
-def test_a_container_that_drains_is_emptied(placed: Problem) -> None:
+def test_a_container_that_drains_is_emptied(placed: PlacementProblem) -> None:
     draining = np.zeros(placed.containers, bool)
     draining[7] = True
     plan = solve(replace(placed, draining=draining), 0)
@@ -173,7 +175,7 @@ def test_shards_without_load_are_spread() -> None:
 # --- new containers
 
 
-def test_many_empty_containers_are_filled(placed: Problem) -> None:
+def test_many_empty_containers_are_filled(placed: PlacementProblem) -> None:
     everywhere = np.ones(placed.containers, np.uint64)
     crowded = np.where(placed.home >= 80, placed.home % 80, placed.home)
     allowed = np.ones_like(placed.allowed)
@@ -186,7 +188,7 @@ def test_many_empty_containers_are_filled(placed: Problem) -> None:
     assert Reason.FILL not in reasons(solve(few, 0))
 
 
-def test_new_ones_are_filled_as_gently_as_their_ramp_says(placed: Problem) -> None:
+def test_new_ones_are_filled_as_gently_as_their_ramp_says(placed: PlacementProblem) -> None:
     home = np.where(placed.home == 3, -1, placed.home)
     first = solve(replace(placed, home=home), 1).target
     ramp = placed.ramp.copy()
@@ -246,7 +248,7 @@ def test_another_seed_may_find_another_plan() -> None:
 # --- afresh, static, explained
 
 
-def test_afresh_moves_what_is_elsewhere_then(placed: Problem) -> None:
+def test_afresh_moves_what_is_elsewhere_then(placed: PlacementProblem) -> None:
     plan = solve(placed, 9, mode="afresh")
     assert reasons(plan) == {Reason.AFRESH}
     assert len(plan.moves) == np.count_nonzero(plan.target != placed.home)
@@ -291,12 +293,12 @@ def test_every_container_says_why_not() -> None:
     assert standings[0].container == 0
     said = {one.container: (one.verdict, one.rank, one.resource) for one in standings}
     assert said == {
-        0: (Verdict.HOME, 1, -1),
-        1: (Verdict.POSSIBLE, 2, -1),
-        2: (Verdict.CEILING, 0, 0),
-        3: (Verdict.REGION, 0, -1),
-        4: (Verdict.DEAD, 0, -1),
-        5: (Verdict.DRAINING, 0, -1),
+        0: (PlacementVerdict.HOME, 1, -1),
+        1: (PlacementVerdict.POSSIBLE, 2, -1),
+        2: (PlacementVerdict.CEILING, 0, 0),
+        3: (PlacementVerdict.REGION, 0, -1),
+        4: (PlacementVerdict.DEAD, 0, -1),
+        5: (PlacementVerdict.DRAINING, 0, -1),
     }
 
 
@@ -308,6 +310,6 @@ def test_a_shard_that_there_is_not_is_told() -> None:
 def test_moves_are_records_and_columns() -> None:
     plan = solve(tier([10], [-1], [100]), 0)
     assert list(plan.moves) == [
-        Move(0, -1, 0, Reason.ORPHAN, 0, -1, 0.0, 0.0, pytest.approx(4.0), -1)
+        ShardMove(0, -1, 0, Reason.ORPHAN, 0, -1, 0.0, 0.0, pytest.approx(4.0), -1)
     ]
     assert len(plan.moves) == 1

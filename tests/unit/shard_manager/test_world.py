@@ -7,16 +7,16 @@ import pytest
 
 from components.shard_manager.core.solver.problem import SUM_MAX
 from components.shard_manager.core.solver.solve import solve
-from components.shard_manager.core.world import World, world_of
+from components.shard_manager.core.world import PlacementWorld, world_of
 from events.generated.records import ShardLoad, ShardLoadsReported
-from projections.lives import Ticks
+from projections.liveness import Ticks
 from projections.plans import Planned, write_moves
 from tests.unit.shard_manager.fleets import LIVES, Tale, placed
 
 MEMORY = {"cpu_cores": 10.0, "memory_bytes": 1024.0 * 1000}
 
 
-def world(tale: Tale, *, urgent: bool = False) -> World:
+def world(tale: Tale, *, urgent: bool = False) -> PlacementWorld:
     return world_of(tale.fleet, tale.now_ms, urgent=urgent)
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from components.shard_manager.core.solver.problem import Problem, Settings
+from components.shard_manager.core.solver.problem import PlacementProblem, PlacementSettings
 
 
 def tier(
     loads: Sequence[Any], homes: Sequence[int], capacity: Sequence[Any], **rest: Any
-) -> Problem:
+) -> PlacementProblem:
     """Everything else is as plain as can be: one region, all alive, no head-room, none resting."""
     shards, containers = len(loads), len(capacity)
     plain: dict[str, Any] = {
@@ -28,11 +28,11 @@ def tier(
     types = {"allowed": np.uint64, "region": np.uint64, "headroom": np.int32, "ramp": np.int32}
     types |= {"job": np.int32, "alive": np.bool_, "draining": np.bool_, "movable": np.bool_}
     arrays = {name: np.array(rest.pop(name, plain[name]), types[name]) for name in plain}
-    return Problem(
+    return PlacementProblem(
         loads=_table(loads),
         home=np.array(homes, np.int32),
         capacity=_table(capacity),
-        settings=Settings(**rest),
+        settings=PlacementSettings(**rest),
         **arrays,
     )
 

@@ -8,32 +8,41 @@ from typing import Any, ClassVar, Self
 
 import pytest
 
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, Job, Minute, Profile
-from components.auto_scaler.core.verdict import MOVE, SCALE_DOWN, SCALE_UP, Size, Verdict, stay
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import (
+    ScalingVerdict,
+    stay,
+)
+from projections.scaling.actions import (
+    MOVE,
+    SCALE_DOWN,
+    SCALE_UP,
+    JobSize,
+)
+from projections.scaling.seen import DAY_MS, JobFacts, Minute, Profile
 from turbine.lab.plant.backtest import (
     DAY_MINUTES,
+    BacktestRun,
     Case,
-    Past,
-    Run,
+    PastDays,
     Score,
     back_test,
     cost,
     score,
 )
 from turbine.lab.plant.cases import PER_THREAD, SCENARIOS, USUAL, case_of
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 
 Heard = tuple[tuple[int, ...], tuple[int, ...]]
 """Minutes that were learnt, and those at whose end the policy was asked."""
 
 
-class Planned(Policy[Heard]):
+class Planned(ScalingPolicy[Heard]):
     """Says at certain minutes what it was told to say."""
 
     name: ClassVar[str] = "planned"
 
-    def __init__(self, plan: Mapping[int, Verdict]) -> None:
+    def __init__(self, plan: Mapping[int, ScalingVerdict]) -> None:
         self.plan = plan
         self.heard: Heard = ((), ())
         self.profiles = list[Profile]()
@@ -42,34 +51,34 @@ class Planned(Policy[Heard]):
     def made(cls, settings: Mapping[str, Any]) -> Self:
         return cls(settings["plan"])
 
-    def begin(self, job: Job) -> Heard:
+    def begin(self, job: JobFacts) -> Heard:
         return ((), ())
 
-    def learn(self, memory: Heard, job: Job, minute: Minute) -> Heard:
+    def learn(self, memory: Heard, job: JobFacts, minute: Minute) -> Heard:
         return ((*memory[0], minute.at_ms // 60_000 - 1), memory[1])
 
-    def detect(self, memory: Heard, job: Job, now_ms: int) -> str:
+    def detect(self, memory: Heard, job: JobFacts, now_ms: int) -> str:
         return "planned"
 
-    def diagnose(self, memory: Heard, job: Job, symptom: str, profile: Profile) -> str:
+    def diagnose(self, memory: Heard, job: JobFacts, symptom: str, profile: Profile) -> str:
         return "planned"
 
     def resolve(
-        self, memory: Heard, job: Job, found: tuple[str, str], profile: Profile, now_ms: int
-    ) -> tuple[Heard, Verdict]:
+        self, memory: Heard, job: JobFacts, found: tuple[str, str], profile: Profile, now_ms: int
+    ) -> tuple[Heard, ScalingVerdict]:
         minute = now_ms // 60_000 - 1
         self.heard = (memory[0], (*memory[1], minute))
         self.profiles.append(profile)
         return self.heard, self.plan.get(minute, stay("not planned"))
 
 
-def to(tasks: int, threads: int = 1, **more: Any) -> Verdict:
-    size = Size(tasks, threads, 0.25 * threads, more.get("memory_mb", 512))
-    return Verdict(SCALE_UP, "lag", "under-capacity", "it was planned", tasks, size)
+def to(tasks: int, threads: int = 1, **more: Any) -> ScalingVerdict:
+    size = JobSize(tasks, threads, 0.25 * threads, more.get("memory_mb", 512))
+    return ScalingVerdict(SCALE_UP, "lag", "under-capacity", "it was planned", tasks, size)
 
 
 def case(rates: list[float], **more: Any) -> Case:
-    job = Job("clicks", 4, memory_mb=512, partitions=12)
+    job = JobFacts("clicks", 4, memory_mb=512, partitions=12)
     return replace(Case(rates, Nature(1_000.0, 12, restart_s=60.0), job), **more)
 
 
@@ -98,7 +107,7 @@ def test_what_it_has_already_is_no_action() -> None:
 
 
 def test_a_move_is_an_action_and_no_rescale() -> None:
-    moved = Verdict(MOVE, "lag", "straggler", "it is slow", task=0)
+    moved = ScalingVerdict(MOVE, "lag", "straggler", "it is slow", task=0)
     run = back_test(case([4_000.0] * 5), Planned({1: moved}))
     assert score(run).rescales == 0
     assert [one.verdict.action for one in run.actions] == [MOVE]
@@ -131,7 +140,7 @@ def test_the_backlog_of_five_days_is_there_when_the_policy_begins() -> None:
 # --- scores
 
 
-def run_of(lag_s: list[float], plan: dict[int, Verdict] | None = None) -> Run:
+def run_of(lag_s: list[float], plan: dict[int, ScalingVerdict] | None = None) -> BacktestRun:
     run = back_test(case([1_000.0] * len(lag_s)), Planned(plan or {}))
     return replace(run, lag_s=lag_s)
 
@@ -169,7 +178,7 @@ def test_parts_add_up_to_the_whole_where_threads_and_memory_change() -> None:
     ],
 )
 def test_wrong_ways_are_those_that_are_taken_back_within_an_hour(
-    plan: dict[int, Verdict], wrong: int
+    plan: dict[int, ScalingVerdict], wrong: int
 ) -> None:
     assert score(run_of([0.0] * 80, plan)).wrong_ways == wrong
 
@@ -186,7 +195,7 @@ def test_an_action_without_a_reason_is_not_explained() -> None:
 
 def test_profiles_are_of_whole_days_and_made_anew_each_day() -> None:
     history = [float(at // DAY_MINUTES + 1) for at in range(DAY_MINUTES // 2 + 2 * DAY_MINUTES)]
-    past = Past(history)
+    past = PastDays(history)
     assert past.profile.days == 2
     half = DAY_MINUTES // 15 // 2
     assert past.profile.mean[0] == pytest.approx((1 + 2) / 2)
@@ -201,8 +210,8 @@ def test_profiles_are_of_whole_days_and_made_anew_each_day() -> None:
 
 
 def test_a_job_without_a_whole_day_has_no_profile() -> None:
-    assert Past([1.0] * (DAY_MINUTES - 1)).profile.days == 0
-    assert Past([]).profile.days == 0
+    assert PastDays([1.0] * (DAY_MINUTES - 1)).profile.days == 0
+    assert PastDays([]).profile.days == 0
 
 
 # --- cases

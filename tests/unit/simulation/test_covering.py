@@ -10,13 +10,13 @@ import pytest
 
 from simulation import __main__ as program
 from simulation.covering import covering, met_in
-from simulation.run import Outcome
+from simulation.run import SeedOutcome
 
 
-def outcome(seed: int, cast: str, *met: str, records: int = 100) -> Outcome:
+def outcome(seed: int, cast: str, *met: str, records: int = 100) -> SeedOutcome:
     counts = Counter(dict.fromkeys(met, 3)) + Counter({f"cast: {cast}": 1, "records": records})
     counts["never"] = 0
-    return Outcome(seed, "", 0, (), counts)
+    return SeedOutcome(seed, "", 0, (), counts)
 
 
 def test_a_thing_is_met_by_its_cast() -> None:
@@ -67,7 +67,7 @@ def test_the_program_writes_them_where_no_rule_is_broken(
 ) -> None:
     place = tmp_path / "seeds.json"
     played = [outcome(n, "scaling", "crash") for n in range(3)]
-    played.append(Outcome(3, "", 0, broken, played[0].counts))
+    played.append(SeedOutcome(3, "", 0, broken, played[0].counts))
     monkeypatch.setattr(program, "run_seed", played.__getitem__)
     monkeypatch.setattr(program.multiprocessing, "Pool", Alone)
     monkeypatch.setattr("sys.argv", ["simulation", "4", "--cover", str(place)])

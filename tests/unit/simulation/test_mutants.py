@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from simulation.mutants import ROOT, Misplaced, check_place
 from simulation.mutations import MUTANTS
-from simulation.mutations.mutant import Change, Mutant
+from simulation.mutations.mutant import Mutant, TextEdit
 from tests.mutants import EDITS
 
 
@@ -27,7 +27,7 @@ def test_every_mutant_can_be_planted() -> None:
 
 
 def test_one_that_cannot_be_planted_is_told() -> None:
-    changes = (Change("README.md", "a text that is not there", ""),)
+    changes = (TextEdit("README.md", "a text that is not there", ""),)
     strays = [Mutant(name, changes) for name in ("stray", "lost")]
     told = "'a text that is not there' is in README.md 0 times, not once"
     found = misplaced([strays[0], MUTANTS[0], strays[1]])

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import POLICIES, policy_of
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import JobFacts
 from turbine.lab.plant.backtest import Case, back_test, cost, score
 from turbine.lab.plant.cases import SCENARIOS
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import choices, optimum
 
 USED_MB = 512.0
@@ -21,7 +21,9 @@ TASK = cost(0.25, 0.5)
 
 def case(rates: list[float], tasks_max: int = 4, **more: Any) -> Case:
     """Tasks of one thread that each read 1,000 records a second; larger ones do not exist."""
-    job = Job("clicks", 1, memory_mb=512, partitions=12, tasks_max=tasks_max, container_cores=1.0)
+    job = JobFacts(
+        "clicks", 1, memory_mb=512, partitions=12, tasks_max=tasks_max, container_cores=1.0
+    )
     nature = Nature(1_000.0, 12, base_mb=USED_MB, **more)
     return Case(rates, nature, job)
 

@@ -7,18 +7,18 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.policies.shapes import even
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.shapes import even
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant, luck
 
-SIZE = Size(4, 1, 0.25, 512)
+SIZE = JobSize(4, 1, 0.25, 512)
 FLAT = 3_000.0
 
 
-def plant(*faults: Fault, size: Size = SIZE, seed: int = 0, **more: Any) -> Plant:
+def plant(*faults: Fault, size: JobSize = SIZE, seed: int = 0, **more: Any) -> Plant:
     """Four tasks that read 4,000 records a second of twelve partitions."""
     nature = Nature(1_000.0, **{"partitions": 12, "faults": faults, **more})
     return Plant(nature, size, Streams(seed).fork("plant"))
@@ -40,7 +40,7 @@ def test_what_came_is_read_or_left() -> None:
     read = 0.0
     for at, rate in enumerate(rates):
         if at == 7:
-            job.resize(Size(3, 2, 0.5, 512))
+            job.resize(JobSize(3, 2, 0.5, 512))
         told = job.step(rate)
         assert told is not None
         read += told.rate * 60
@@ -77,7 +77,7 @@ def test_chance_is_a_draw_a_minute_whatever_the_size() -> None:
     rng = Streams(0).fork("plant")
     nature = Nature(1_000.0, noise=0.05)
     drawn = [luck(nature, rng, at) for at in range(5)]
-    for size in (SIZE, Size(2, 1, 0.25, 512)):
+    for size in (SIZE, JobSize(2, 1, 0.25, 512)):
         told = minutes(plant(size=size, noise=0.05), [50_000.0] * 5)
         assert [one.rate / (1_000 * size.tasks) for one in told] == pytest.approx(drawn)
 
@@ -106,7 +106,7 @@ def test_rebalancing_gives_the_heavy_partition_fewer_neighbours() -> None:
 
 
 def test_more_tasks_than_partitions_have_nothing_to_read() -> None:
-    job = plant(size=Size(20, 1, 0.25, 512))
+    job = plant(size=JobSize(20, 1, 0.25, 512))
     told = minutes(job, [50_000.0])[-1]
     assert told.rate == pytest.approx(12 * 1_000)
     assert sum(one.rate > 0 for one in told.parts) == 12
@@ -118,7 +118,7 @@ def test_the_task_with_most_partitions_counts_for_all(tasks: int, share: float) 
     assert even(12, tasks) == pytest.approx(share)
     carried = 1_000 * tasks * share
     for rate, is_late in ((carried * 0.999, False), (carried * 1.01, True)):
-        job = plant(size=Size(tasks, 1, 0.25, 512))
+        job = plant(size=JobSize(tasks, 1, 0.25, 512))
         minutes(job, [rate] * 60)
         assert (job.lag_s > 0) == is_late
 
@@ -129,7 +129,7 @@ def test_the_task_with_most_partitions_counts_for_all(tasks: int, share: float) 
 @pytest.mark.parametrize("restart_s", [0.0, 15.0, 60.0, 90.0])
 def test_nothing_is_read_while_all_tasks_restart(restart_s: float) -> None:
     job = plant(restart_s=restart_s)
-    job.resize(Size(12, 1, 0.25, 512))
+    job.resize(JobSize(12, 1, 0.25, 512))
     told = minutes(job, [12_000.0] * 3)
     assert [one.down_s for one in told] == [min(restart_s, 60), max(0.0, restart_s - 60), 0.0]
     assert sum(one.rate for one in told) * 60 == pytest.approx(12_000 * (180 - restart_s))
@@ -147,10 +147,10 @@ def test_a_task_that_is_moved_does_not_run_meanwhile() -> None:
 def test_what_it_spends_is_what_it_has() -> None:
     job = plant()
     minutes(job, [FLAT] * 60)
-    job.resize(Size(2, 3, 0.75, 1_024))
+    job.resize(JobSize(2, 3, 0.75, 1_024))
     minutes(job, [FLAT] * 30)
     assert job.spent == pytest.approx([4 + 1, 1 + 0.75, 2 + 1])
-    assert job.job("clicks", Job("", 9)) == Job("clicks", 2, 3, 0.75, 1_024)
+    assert job.job("clicks", JobFacts("", 9)) == JobFacts("clicks", 2, 3, 0.75, 1_024)
 
 
 # --- ages
@@ -189,7 +189,7 @@ def test_ages_are_those_of_the_oldest_record_of_a_real_queue(hot: tuple[Fault, .
     seen = set()
     for minute, rate in enumerate(rates):
         if minute == 5:
-            job.resize(Size(5, 1, 0.25, 512))
+            job.resize(JobSize(5, 1, 0.25, 512))
         shares = [3 / 14, *[1 / 14] * 11]
         if any(fault.holds(minute) for fault in hot):
             shares[2] *= 6
@@ -216,7 +216,7 @@ def test_few_records_are_as_late_as_many() -> None:
 def test_what_was_read_before_a_silence_does_not_grow_old_in_it(rate: float) -> None:
     job = plant(weights=tuple(range(1, 13)), restart_s=60.0)
     minutes(job, [rate * 7, rate, *[0.0] * 500])
-    job.resize(Size(2, 1, 0.25, 512))
+    job.resize(JobSize(2, 1, 0.25, 512))
     assert minutes(job, [rate * 900])[-1].lag_s == pytest.approx(60.0, abs=0.01)
 
 
@@ -225,7 +225,7 @@ def test_what_was_read_before_a_silence_does_not_grow_old_in_it(rate: float) -> 
 
 def test_a_dependency_answers_so_much_however_many_ask() -> None:
     held = Fault("dependency", 2, 4, 1_500.0)
-    for size in (SIZE, Size(12, 1, 0.25, 512)):
+    for size in (SIZE, JobSize(12, 1, 0.25, 512)):
         told = minutes(plant(held, size=size), [FLAT] * 6)
         assert [one.rate for one in told[:4]] == pytest.approx([FLAT, FLAT, 1_500.0, 1_500.0])
         assert told[2].busy == pytest.approx(1.0)
@@ -262,11 +262,11 @@ def test_state_grows_until_tasks_run_out_of_memory_and_restart() -> None:
     job = plant(Fault("keys", 1, 4, 100.0), base_mb=300.0, state_mb=400.0, restart_s=60.0)
     told = minutes(job, [FLAT] * 5)
     assert [one.memory_mb for one in told] == [400, 425, 450, 475, 475]
-    job.resize(Size(2, 2, 0.5, 512))
+    job.resize(JobSize(2, 2, 0.5, 512))
     told = minutes(job, [FLAT] * 3)
     assert [one.oom for one in told] == [True, True, True]
     assert [one.rate for one in told[1:]] == [0.0, 0.0]
-    job.resize(Size(2, 2, 0.5, 1_024))
+    job.resize(JobSize(2, 2, 0.5, 1_024))
     assert [one.oom for one in minutes(job, [FLAT] * 3)] == [False] * 3
 
 

@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 
 from components.auto_scaler.core.closing import due_ms
-from components.auto_scaler.core.verdict import Size
-from components.runtime.core.step import Held
-from simulation.rest import at_rest
-from simulation.traffic import PARTITIONS, PER_THREAD, Flow
-from simulation.world import NEWEST_BUILD, World
+from components.runtime.core.step import KeyState
+from projections.scaling.actions import JobSize
+from simulation.liveness import at_rest
+from simulation.traffic import PARTITIONS, PER_THREAD, JobTraffic
+from simulation.world import NEWEST_BUILD, SimulatedWorld
 from tests.unit.auto_scaler.desk import Desk
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import Plant
 
 SCALED = 5
@@ -24,17 +24,17 @@ MUCH = 100.0
 
 def found(desk: Desk, rate: float | None = 0.0) -> list[str]:
     """What is told of a scaler that holds the row, while so much came in of late."""
-    world = World(SCALED)
+    world = SimulatedWorld(SCALED)
     process = world.spawn("auto-scaler", NEWEST_BUILD)
-    process.owner.held[JOB] = Held(desk.row)
+    process.owner.held[JOB] = KeyState(desk.row)
     world.clock.run_until(desk.now_ms)
     if rate is not None:
         nature = Nature(PER_THREAD, PARTITIONS, base_mb=100.0)
-        size = desk.row.size or Size(1, 1, 0.25, 256)
+        size = desk.row.size or JobSize(1, 1, 0.25, 256)
         plant = Plant(nature, size, world.streams.fork("plant"))
         for _ in range(60):
             plant.step(rate)
-        world.traffic.flows[JOB] = Flow(plant)
+        world.traffic.flows[JOB] = JobTraffic(plant)
     return list(at_rest(process, world))
 
 
@@ -120,12 +120,12 @@ def test_a_proposal_that_is_owed_is_seen() -> None:
     desk = Desk().runs()
     desk.grows()
     [said] = found(desk)
-    assert said.startswith("auto-scaler orders has Change(")
-    assert "and owes (Owed(" in said
+    assert said.startswith("auto-scaler orders has OpenProposal(")
+    assert "and owes (OwedProposal(" in said
 
     deleted(desk)
     [said] = found(desk)
-    assert said.startswith("auto-scaler orders has None open and owes (Owed(")
+    assert said.startswith("auto-scaler orders has None open and owes (OwedProposal(")
 
 
 def test_a_change_without_an_outcome_is_seen_where_the_job_runs() -> None:

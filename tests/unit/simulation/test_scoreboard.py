@@ -9,18 +9,22 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import policy_of
-from components.auto_scaler.core.seen import Job
-from components.auto_scaler.core.verdict import SCALE_UP, Size, Verdict
-from turbine.lab.plant.backtest import Action, Case, Run, Score, back_test
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    SCALE_UP,
+    JobSize,
+)
+from projections.scaling.seen import JobFacts
+from turbine.lab.plant.backtest import Action, BacktestRun, Case, Score, back_test
 from turbine.lab.plant.cases import SCENARIOS, USUAL
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.optimum import Optimum, optimum
 from turbine.lab.plant.scoreboard import (
     COLUMNS,
     FIRST,
     LAST,
     WHOLE,
-    Row,
+    ScoreRow,
     Still,
     better,
     dominated,
@@ -50,9 +54,9 @@ from turbine.lab.plant.storm import (
 ZERO = Score(*[0.0] * len(Score._fields))._replace(explained=1.0)
 
 
-def row(policy: str, case: str = "a", minutes: int = 1_000, **more: Any) -> Row:
+def row(policy: str, case: str = "a", minutes: int = 1_000, **more: Any) -> ScoreRow:
     bound = Optimum(more.pop("least", 10.0), 0.0)
-    return Row("trace", case, policy, WHOLE, minutes, ZERO._replace(**more), bound)
+    return ScoreRow("trace", case, policy, WHOLE, minutes, ZERO._replace(**more), bound)
 
 
 @pytest.mark.parametrize(
@@ -134,7 +138,7 @@ def test_what_is_saved_is_of_what_stands() -> None:
 
 
 def case(minutes: int = 90, **more: Any) -> Case:
-    job = Job("clicks", 4, memory_mb=512, partitions=12)
+    job = JobFacts("clicks", 4, memory_mb=512, partitions=12)
     return replace(Case([3_000.0] * minutes, Nature(1_000.0, 12), job), **more)
 
 
@@ -147,7 +151,7 @@ def test_the_last_third_is_a_part_of_its_own() -> None:
 def test_rows_are_of_each_part_with_the_least_of_it() -> None:
     played = case(90, begin=30)
     bounds = least(played)
-    told = rows("trace", "a", played, Still(), bounds)
+    told = rows("trace", "a", played, Still.made({}), bounds)
     assert [(one.part, one.minutes, one.policy) for one in told] == [
         (WHOLE, 60, "still"), (FIRST, 40, "still"), (LAST, 20, "still"),
     ]  # fmt: skip
@@ -158,7 +162,7 @@ def test_rows_are_of_each_part_with_the_least_of_it() -> None:
 
 
 def test_a_row_comes_back_from_another_process_as_it_was() -> None:
-    told = rows("scenario", "a", case(), Still(), least(case()))
+    told = rows("scenario", "a", case(), Still.made({}), least(case()))
     assert [of_plain(to_plain(one)) for one in told] == told
     bare = told[0]._replace(least=None)
     assert of_plain(to_plain(bare)) == bare
@@ -174,7 +178,9 @@ def test_who_stands_still_does_nothing_at_all() -> None:
 
 
 def acted(minute: int, before: int, after: int) -> Action:
-    verdict = Verdict(SCALE_UP, "lag", "under-capacity", "", after, Size(after, 1, 0.25, 512))
+    verdict = ScalingVerdict(
+        SCALE_UP, "lag", "under-capacity", "", after, JobSize(after, 1, 0.25, 512)
+    )
     return Action(minute, before, after, verdict)
 
 
@@ -194,7 +200,7 @@ def test_tasks_that_mend_nothing_are_counted(
     kind: Any, minute: int, before: int, after: int, count: int
 ) -> None:
     faulty = case(300, nature=Nature(1_000.0, 12, faults=(Fault(kind, 100, 200, 1.0),)))
-    run = Run(90.0, faulty.rates, actions=[acted(minute, before, after)])
+    run = BacktestRun(90.0, faulty.rates, actions=[acted(minute, before, after)])
     assert false_scale_outs(faulty, run, 0, 300) == count
     assert false_scale_outs(faulty, run, 200, 300) == 0
     assert false_scale_outs(case(300), run, 0, 300) == 0

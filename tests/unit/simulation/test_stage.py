@@ -9,8 +9,8 @@ from events.generated.records import SyncCommitted, SyncPlanned, TaskLoadReporte
 from events.topics import place
 from tests.unit.runtime.naive_audit import audit_places
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded
+from turbine.lab.plant.closed_loop import TAKES
 from turbine.lab.plant.learnt import Unlearnt, learn
-from turbine.lab.plant.stage import TAKES
 from turbine.lab.span import span_of
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from components.auto_scaler.core.seen import MINUTE_MS
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import TaskLoadReported
 from events.topics import JOURNAL, LOADS, place
-from simulation.tasks import Instance, Site
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import MINUTE_MS
+from simulation.tasks import HeldTask, Site
 from simulation.traffic import (
     LATE,
     LOST,
@@ -23,11 +23,11 @@ from simulation.traffic import (
     TWICE,
     USUAL_MS,
     USUAL_PACE_MS,
-    Flow,
+    JobTraffic,
 )
-from simulation.world import World
+from simulation.world import SimulatedWorld
 from tests.simulation.job_story import Story, written
-from turbine.lab.plant.nature import Fault, Nature
+from turbine.lab.plant.job_model import Fault, Nature
 from turbine.lab.plant.plant import Plant
 
 SCALED, OTHER, UNSCALED = 5, 11, 2
@@ -40,7 +40,7 @@ class Job:
     faults each of its threads reads as much as the other."""
 
     def __init__(self, seed: int = SCALED, *, faults: bool = False) -> None:
-        self.world = World(seed)
+        self.world = SimulatedWorld(seed)
         self.world.authors.keys = (JOB,)
         self.traffic = self.world.traffic
         self.story = Story()
@@ -49,12 +49,12 @@ class Job:
         self.comes()
         if not faults:
             nature = Nature(PER_THREAD, PARTITIONS, restart_s=10.0, base_mb=100.0)
-            self.flow.plant = Plant(nature, Size(2, 1, 0.25, 256), self.traffic.rng)
+            self.flow.plant = Plant(nature, JobSize(2, 1, 0.25, 256), self.traffic.rng)
             self.flow.generation = self.story.live[0]
 
     @property
-    def flow(self) -> Flow:
-        return self.traffic.flows.setdefault(JOB, Flow())
+    def flow(self) -> JobTraffic:
+        return self.traffic.flows.setdefault(JOB, JobTraffic())
 
     def comes(self) -> None:
         """What was told of the job since is in the log, and its tasks run."""
@@ -67,7 +67,7 @@ class Job:
         """So many of its tasks, all of them if nothing is said."""
         generation, all_of_them = self.story.live
         chosen = range(all_of_them if tasks is None else tasks)
-        running = {task: Instance(generation) for task in chosen}
+        running = {task: HeldTask(generation) for task in chosen}
         self.world.managers.sites[JOB] = Site(running)
 
     def grows(self, tasks: int, **config: object) -> None:
@@ -166,7 +166,7 @@ def test_a_job_of_one_task_speaks_for_itself() -> None:
     [told] = job.told()
     assert (told.task, told.tasks, told.threads) == (0, 1, 4)
     assert job.flow.plant is not None
-    assert job.flow.plant.size == Size(1, 4, 2.0, 512)
+    assert job.flow.plant.size == JobSize(1, 4, 2.0, 512)
 
 
 @pytest.mark.parametrize("left", [0, 1])
@@ -196,7 +196,7 @@ def test_tasks_of_an_older_list_do_not_count() -> None:
     job = Job()
     older = job.story.live[0]
     job.grows(2)
-    job.world.managers.sites[JOB] = Site({task: Instance(older) for task in range(2)})
+    job.world.managers.sites[JOB] = Site({task: HeldTask(older) for task in range(2)})
     job.goes_on(1)
 
     assert job.flow.unread > 0
@@ -234,7 +234,7 @@ def test_what_changes_without_another_list_is_known() -> None:
     job.settles(1)
 
     assert job.flow.plant is not None
-    assert job.flow.plant.size == Size(2, 1, 0.25, 512)
+    assert job.flow.plant.size == JobSize(2, 1, 0.25, 512)
 
 
 def test_a_job_whose_list_is_empty_is_silent() -> None:

@@ -8,16 +8,16 @@ from typing import cast
 import pytest
 from pyspark.sql import DataFrame
 
-from spark_streaming.context import BadOperator, Source, TaskContext
+from spark_streaming.context import BadOperator, TaskContext, TopicSource
 from spark_streaming.operators import doubles, joins, parsing, rows, windows
+from spark_streaming.operators.arguments import SPAN_MS_MAX, interval, names_of, path_of, span_ms
 from spark_streaming.operators.parsing import avro_schema, framed
 from spark_streaming.operators.rows import split
-from spark_streaming.operators.terms import SPAN_MS_MAX, interval, names_of, path_of, span_ms
 
 NO_ROWS = cast(DataFrame, None)
 
 
-def context(*arguments: str, sources: tuple[Source, ...] = ()) -> TaskContext:
+def context(*arguments: str, sources: tuple[TopicSource, ...] = ()) -> TaskContext:
     return TaskContext("clicks", 0, arguments, sources, NO_ROWS)
 
 
@@ -146,7 +146,7 @@ def test_a_framed_record_has_the_record_in_it() -> None:
     assert body == {"name": "body", "type": json.loads(RECORD)}
 
 
-TWO = (Source("a", (0, 1)), Source("b", (0, 1)))
+TWO = (TopicSource("a", (0, 1)), TopicSource("b", (0, 1)))
 
 
 @pytest.mark.parametrize(
@@ -185,14 +185,14 @@ def test_operators_name_the_argument(operator: object, arguments: list[str], sen
     [
         ((), "a join has two inputs, and the job reads 0"),
         (TWO[:1], "a join has two inputs, and the job reads 1"),
-        ((*TWO, Source("c", (0, 1))), "a join has two inputs, and the job reads 3"),
+        ((*TWO, TopicSource("c", (0, 1))), "a join has two inputs, and the job reads 3"),
         (
-            (Source("a", (0, 2)), Source("b", (1,))),
+            (TopicSource("a", (0, 2)), TopicSource("b", (1,))),
             "a join needs the same partitions of a and b in each task; give both topics as many",
         ),
     ],
 )
-def test_a_join_has_two_inputs_that_meet(sources: tuple[Source, ...], sentence: str) -> None:
+def test_a_join_has_two_inputs_that_meet(sources: tuple[TopicSource, ...], sentence: str) -> None:
     with pytest.raises(BadOperator) as refused:
         joins.joined(NO_ROWS, context("--within", "1 minute", sources=sources))
     assert str(refused.value).startswith(sentence)

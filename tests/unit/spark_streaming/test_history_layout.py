@@ -20,7 +20,7 @@ from spark_streaming.history.layout import (
     REPORTS,
     BadHistory,
     Batch,
-    Found,
+    DirectoryListing,
     Manifest,
     days_between,
     dead_paths,
@@ -54,8 +54,8 @@ class Disk:
 
     # --- what compaction needs
 
-    def look(self) -> tuple[Manifest, Found]:
-        found = Found.of(self.files)
+    def look(self) -> tuple[Manifest, DirectoryListing]:
+        found = DirectoryListing.of(self.files)
         return self.manifest(found.manifests[-1]) if found.manifests else Manifest(), found
 
     def manifest(self, number: int) -> Manifest:
@@ -218,7 +218,7 @@ def test_a_day_that_is_not_over_is_left_alone() -> None:
 def test_names_that_mean_nothing_are_nobodys() -> None:
     odd = ["batches/a/1/day=2026-01-30", "batches/a/_000000001-x/_SUCCESS", "days/x/000001-a"]
     odd += ["manifests/000001.json.x", "batches/a/000000001/day=__HIVE_DEFAULT_PARTITION__", ""]
-    assert Found.of(odd) == Found(set(), set(), set(), ())
+    assert DirectoryListing.of(odd) == DirectoryListing(set(), set(), set(), ())
 
 
 def test_a_manifest_comes_back_as_it_was() -> None:
@@ -249,6 +249,6 @@ def test_days_of_a_span() -> None:
 @pytest.mark.parametrize("number", [0, 999_999_999])
 def test_a_batch_is_found_by_its_name(number: int) -> None:
     batch = Batch("0af-9", number)
-    found = Found.of([f"{batch.path}/{DONE}", f"{batch.path}/day={DAYS[0]}"])
+    found = DirectoryListing.of([f"{batch.path}/{DONE}", f"{batch.path}/day={DAYS[0]}"])
     assert found.done == {batch}
     assert [one.batch for one in found.pieces] == [batch]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from spark_streaming.batch_stream import Cut, Inputs, by_partition, check_state
+from spark_streaming.batch_stream import Inputs, StreamSpec, by_partition, check_state
 from spark_streaming.context import BadOperator
 from spark_streaming.kept import fit
 from spark_streaming.source import At, by_topic
@@ -25,7 +25,7 @@ def cuts(
     counts: Mapping[str, int | None] = {},
     task: int = 1,
     what: str = "a.b:c",
-) -> list[Cut]:
+) -> list[StreamSpec]:
     return by_partition(inputs, counts, f"/kept/job/{task}", what, never)
 
 

@@ -12,8 +12,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 from spark_streaming.context import BadOperator, OperatorFailed
-from spark_streaming.engine import Use, judged
-from spark_streaming.progress import Progress
+from spark_streaming.engine import ProcessUse, judged
+from spark_streaming.progress import QueryProgress
 from spark_streaming.run import summed, threads_of
 from spark_streaming.sink import LostCheckpoint
 
@@ -32,7 +32,7 @@ def batch(number: int, records: int, took_ms: int = 50, **more: Any) -> dict[str
 
 
 def test_batches_add_up() -> None:
-    progress = Progress(TOPICS)
+    progress = QueryProgress(TOPICS)
     for one in (batch(0, 3, 40), batch(1, 5, 60)):
         progress.add(one, "read")
     found = progress.counts()
@@ -43,7 +43,7 @@ def test_batches_add_up() -> None:
 
 
 def test_what_is_read_of_each_partition_adds_up_to_what_is_read() -> None:
-    progress = Progress(TOPICS)
+    progress = QueryProgress(TOPICS)
     for one in (batch(0, 3), batch(1, 5)):
         progress.add(one, "read")
     assert progress.reads == {("clicks", 0): 6, ("views", 5): 2}
@@ -51,14 +51,14 @@ def test_what_is_read_of_each_partition_adds_up_to_what_is_read() -> None:
 
 
 def test_a_batch_without_input_has_read_nothing() -> None:
-    progress = Progress()
+    progress = QueryProgress()
     progress.add({"batchId": 0, "durationMs": {}, "observedMetrics": {}}, "read")
     progress.add({"batchId": 0, "durationMs": {}, "observedMetrics": {"read": None}}, "read")
     assert progress.counts()["records_in"] == 0
 
 
 def test_the_state_of_all_operators_counts() -> None:
-    progress = Progress(TOPICS)
+    progress = QueryProgress(TOPICS)
     states = [{"numRowsTotal": 2, "memoryUsedBytes": 30}, {"numRowsTotal": 1, "memoryUsedBytes": 4}]
     progress.add(batch(0, 1, stateOperators=states), "read")
     assert progress.counts()["state_rows"] == 3
@@ -86,8 +86,8 @@ def test_what_cannot_run_is_refused_and_what_broke_is_tried_again(
 
 def test_cpu_is_charged_to_those_who_worked(monkeypatch: pytest.MonkeyPatch) -> None:
     spent = iter([1_000, 1_400, 1_600])
-    monkeypatch.setattr(Use, "_measure_ms", lambda _: next(spent))
-    use = Use(1)
+    monkeypatch.setattr(ProcessUse, "_measure_ms", lambda _: next(spent))
+    use = ProcessUse(1)
     use.share({1: 30_000, 2: 10_000})
     assert (use.cpu_ms(1), use.cpu_ms(2)) == (300, 100)
     use.share({1: 30_000, 2: 10_000})
@@ -107,7 +107,7 @@ def test_what_the_processes_below_java_use_is_charged_once() -> None:
     command = [sys.executable, "-c", PARENT]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with subprocess.Popen(command, text=True, **pipes) as above:
-        use = Use(above.pid)
+        use = ProcessUse(above.pid)
 
         def charged_ms() -> int:
             """After what is next."""
@@ -146,7 +146,7 @@ def test_a_tasks_threads_are_shared_by_its_lines_and_are_no_more_than_cores(
 
 
 def test_what_spark_tells_again_counts_once() -> None:
-    told, progress = list[dict[str, Any]](), Progress(TOPICS)
+    told, progress = list[dict[str, Any]](), QueryProgress(TOPICS)
     words = SimpleNamespace(recentProgress=lambda: [Word(one) for one in told])
     query: Any = SimpleNamespace(_jsq=words)
     for number, news in enumerate((1, 2, 3)):

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from spark_streaming import run, sink
-from spark_streaming.batch_stream import Line
-from spark_streaming.run import Place, Run
+from spark_streaming.batch_stream import BatchStream
+from spark_streaming.run import RunPlace, SparkRun
 from tests.unit.spark_streaming.test_sink import SPOT, FakeRows, FakeSeat
 
 
@@ -71,25 +71,25 @@ class Stage:
         self.now_s, self.look = 10.0, lambda: None
         self.rows, self.seat = Rows(self._look), Taken({SPOT: 5} if begins is None else {})
         self.ended: list[BaseException | None] = []
-        self.place = Place(None, {}, scratch)  # type: ignore[arg-type]  # nothing is planned
+        self.place = RunPlace(None, {}, scratch)  # type: ignore[arg-type]  # nothing is planned
         clock = SimpleNamespace(monotonic=lambda: self.now_s)
         monkeypatch.setattr(run, "time", clock)
         monkeypatch.setattr(sink, "time", clock)
         monkeypatch.setattr(run, "is_stateful", lambda _: False)
-        monkeypatch.setattr(Run, "_plan", lambda *_: self.rows)
-        monkeypatch.setattr(Line, "offsets", lambda _, batch: {SPOT: 10 * batch})
+        monkeypatch.setattr(SparkRun, "_plan", lambda *_: self.rows)
+        monkeypatch.setattr(BatchStream, "offsets", lambda _, batch: {SPOT: 10 * batch})
 
     def _look(self) -> None:
         self.look()
 
-    def run(self, config: str = "{}", task: int = 1) -> Run:
+    def run(self, config: str = "{}", task: int = 1) -> SparkRun:
         work: Any = SimpleNamespace(
             run=3, name=f"orders/{task}", config_json=config, inputs=(("clicks", (0,)),),
             guarantee="exactly_once",
         )  # fmt: skip
-        return Run(work, self.place, lambda *_: self.seat)
+        return SparkRun(work, self.place, lambda *_: self.seat)
 
-    def live(self, one: Run, started: Callable[..., None] = lambda *_: None) -> None:
+    def live(self, one: SparkRun, started: Callable[..., None] = lambda *_: None) -> None:
         one.live(started, lambda _, failure: self.ended.append(failure))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from spark_streaming import source
-from spark_streaming.context import BadOperator, Source, sources_of
+from spark_streaming.context import BadOperator, TopicSource, sources_of
 from spark_streaming.source import (
     FETCH_WAIT_MS,
     READ,
@@ -70,8 +70,8 @@ def test_offsets_go_over_and_come_back() -> None:
 def test_an_input_without_a_partition_for_the_task_is_empty_and_there() -> None:
     told = {"inputs": [{"topic": "users", "format": "json"}, {"topic": "clicks"}]}
     assert sources_of([("clicks", (3, 7))], told) == (
-        Source("users", (), "json"),
-        Source("clicks", (3, 7)),
+        TopicSource("users", (), "json"),
+        TopicSource("clicks", (3, 7)),
     )
 
 
@@ -110,7 +110,7 @@ def test_a_task_reads_what_it_is_assigned_and_jumps_over_nothing(
 ) -> None:
     monkeypatch.setattr(source, "counted", sorted)
     spark: Any = Recorder()
-    sources = (Source("users", ()), Source("clicks", (3, 7)))
+    sources = (TopicSource("users", ()), TopicSource("clicks", (3, 7)))
     read_kafka(spark, {"a": "b"}, sources, {("clicks", 3): 5, ("clicks", 7): 0}, 9, threads=threads)
     assert spark.told == {
         "format": ["kafka"],

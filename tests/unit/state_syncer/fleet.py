@@ -24,7 +24,7 @@ from events.topics import JOURNAL, OPERATOR, TASKS
 from events.wire.codec import Read, Record, encode
 from projections.jobs import Job
 from projections.jobs import fold as fold_job
-from projections.syncs import Plan, Sync, fold
+from projections.syncs import Sync, SyncPlan, fold
 from turbine_client.identity import change_id
 
 NOW_MS = 1_000_000
@@ -158,7 +158,7 @@ class Fleet:
     # --- what is known
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> SyncPlan:
         assert self.row.plan is not None
         return self.row.plan
 

@@ -8,13 +8,13 @@ from typing import Any
 
 from immutables import Map
 
-from components.task_manager.core.catalogue import Catalogue, Shape
-from components.task_manager.core.hosting import Host
+from components.task_manager.core.catalogue import Catalogue, ShardCounts
+from components.task_manager.core.hosting import TaskSupervisor
 from components.task_manager.core.periods import Periods
 from components.task_manager.core.runs import Begin
 from events.generated.records import Body
-from projections.hold import Hold, Wish
-from projections.lists import Lists, apply
+from projections.hold import ContainerHold, DesiredShard
+from projections.lists import TaskLists, apply
 from projections.shards import shard_of
 from tasks.core.protocol import Ended, Started
 from tests.unit.task_manager.examples import JOB, published
@@ -28,10 +28,12 @@ PERIODS = Periods()
 class Scene:
     """A host with all that it sees; an engine that does nothing by itself."""
 
-    host: Host = field(default_factory=lambda: Host("c1", 1, PERIODS))
-    catalogue: Catalogue = field(default_factory=lambda: Catalogue(Shape("default", EACH, ())))
-    wishes: Map[int, Wish] = Map()
-    row: Lists = field(default_factory=lambda: Lists(JOB))
+    host: TaskSupervisor = field(default_factory=lambda: TaskSupervisor("c1", 1, PERIODS))
+    catalogue: Catalogue = field(
+        default_factory=lambda: Catalogue(ShardCounts("default", EACH, ()))
+    )
+    wishes: Map[int, DesiredShard] = Map()
+    row: TaskLists = field(default_factory=lambda: TaskLists(JOB))
     now_ms: int = 1_000
     ready: bool = True
     facts: list[Body] = field(default_factory=list)
@@ -44,16 +46,16 @@ class Scene:
 
     def give(self, generation: int = 1, shards: Iterable[int] = range(EACH)) -> Scene:
         for shard in shards:
-            self.wishes = self.wishes.set(shard, Wish(generation, True))
+            self.wishes = self.wishes.set(shard, DesiredShard(generation, True))
         return self
 
     def take(self, shard: int, *, at_once: bool = False) -> Scene:
         generation = self.wishes[shard].generation
-        self.wishes = self.wishes.set(shard, Wish(generation, False, at_once))
+        self.wishes = self.wishes.set(shard, DesiredShard(generation, False, at_once))
         return self
 
     def settle(self) -> list[Any]:
-        hold = Hold("c1", 1, wishes=self.wishes)
+        hold = ContainerHold("c1", 1, wishes=self.wishes)
         done = list(self.host.settle(hold, self.catalogue, self.now_ms, ready=self.ready))
         self.facts += [one for one in done if isinstance(one, Body)]
         return done

@@ -5,17 +5,17 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_manager.core.catalogue import Catalogue, Shape
-from projections.lists import Lists, apply
+from components.task_manager.core.catalogue import Catalogue, ShardCounts
+from projections.lists import TaskLists, apply
 from projections.shards import shard_of, shards_of
 from tests.unit.task_manager.examples import JOB, published
 
 REGIONS = ("north", "south")
-SHAPE = Shape("default", 5, REGIONS)
+SHAPE = ShardCounts("default", 5, REGIONS)
 
 
-def listed(*bodies: object, job: str = JOB) -> Lists:
-    row = Lists(job)
+def listed(*bodies: object, job: str = JOB) -> TaskLists:
+    row = TaskLists(job)
     for body in bodies:
         row = apply(row, body)  # type: ignore[arg-type]  # each is a record's body
     return row
@@ -60,11 +60,11 @@ def test_jobs_of_other_tiers_are_kept_and_have_no_tasks_here() -> None:
 def test_after_any_changes_it_is_what_a_new_one_would_be(
     changes: list[tuple[str, int, tuple[str, ...]]],
 ) -> None:
-    rows: dict[str, Lists] = {}
+    rows: dict[str, TaskLists] = {}
     catalogue = Catalogue(SHAPE)
     for at, (job, tasks, regions) in enumerate(changes):
         body = published(at + 2, tasks, job=job, regions=regions)
-        rows[job] = apply(rows.get(job, Lists(job)), body)
+        rows[job] = apply(rows.get(job, TaskLists(job)), body)
         catalogue.put(rows[job])
     other = Catalogue(SHAPE)
     for row in rows.values():

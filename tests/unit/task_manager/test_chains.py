@@ -8,14 +8,14 @@ import pytest
 
 from components.runtime.core.ground import Ground
 from components.runtime.core.standing import Row, standing
-from components.runtime.core.step import ROOT, Held, Owner
+from components.runtime.core.step import ROOT, KeyState, Stepper
 from components.runtime.core.store import Keeper, Restored, restore
-from components.task_manager.core.chains import CHAIN, Chains, Kept, Standing, unfit
-from components.task_manager.core.known import Known
+from components.task_manager.core.chains import CHAIN, Chains, KeptChain, StandingDecision, unfit
+from components.task_manager.core.known import ContainerKnowledge
 from components.task_manager.core.periods import Periods, periods_of
 from events.generated.records import AlertRaised, Body, ShardAddRequested, TierDefined
 from events.wire.codec import Read, Record, encode
-from projections.hold import Wish
+from projections.hold import DesiredShard
 from simulation.log import Keep
 from tests.unit.task_manager.examples import JOB, published
 from turbine_client.identity import decision_id
@@ -45,7 +45,7 @@ class Tale:
     def kept(self) -> Restored[Row]:
         """By another publisher each time, which goes on from what the last one kept."""
         claim, was = self.keep.claim(len(self.keep.entries)), self.restored()
-        owner: Owner[Row] = Owner(standing, PLACES, possible, seen=was.seen, held=was.held)
+        owner: Stepper[Row] = Stepper(standing, PLACES, possible, seen=was.seen, held=was.held)
         keeper = Keeper(owner, claim, "build", was)
         for at in PLACES:
             for read in self.log[at][owner.seen.get(at, 0) :]:
@@ -57,23 +57,23 @@ class Tale:
     def restored(self) -> Restored[Row]:
         return restore(standing, self.keep.entries, "build")
 
-    def life(self, kept: Restored[Row] | None = None) -> tuple[Known, Chains]:
-        known, chains = Known("c1", 1, "default"), Chains(1, "default", possible)
+    def life(self, kept: Restored[Row] | None = None) -> tuple[ContainerKnowledge, Chains]:
+        known, chains = ContainerKnowledge("c1", 1, "default"), Chains(1, "default", possible)
         if kept is not None:
             chains.begin(0, kept)
         self.follow(known, chains)
         return known, chains
 
-    def follow(self, known: Known, chains: Chains) -> None:
+    def follow(self, known: ContainerKnowledge, chains: Chains) -> None:
         for at in PLACES:
             for read in self.log[at][chains.seen(at) :]:
                 chains.read(read)
         chains.settle(9_000)
         while chains.standing:
             match chains.standing.popleft():
-                case Kept(key, row, vector):
+                case KeptChain(key, row, vector):
                     known.begin(key, row, vector)
-                case Standing(read, vector):
+                case StandingDecision(read, vector):
                     known.learn(read, vector)
 
 
@@ -96,7 +96,7 @@ def tale() -> Tale:
 
 
 def test_a_life_begins_with_the_lists_and_the_tier_and_reads_nothing(tale: Tale) -> None:
-    known, chains = Known("c1", 1, "default"), Chains(1, "default", possible)
+    known, chains = ContainerKnowledge("c1", 1, "default"), Chains(1, "default", possible)
     chains.begin(0, tale.kept())
     assert {at: chains.seen(at) for at in PLACES} == {AT: 2, CHAIN: 2}
     tale.follow(known, chains)
@@ -118,7 +118,7 @@ def test_what_comes_next_is_judged_by_what_was_kept(tale: Tale) -> None:
     (known, chains), (whole, from_0) = tale.life(kept), tale.life()
     assert known.lists == whole.lists
     assert known.hold == whole.hold
-    assert dict(known.hold.wishes) == {1: Wish(2, True)}
+    assert dict(known.hold.wishes) == {1: DesiredShard(2, True)}
     assert chains.owners[AT].held[JOB].last == from_0.owners[AT].held[JOB].last
 
 
@@ -126,7 +126,7 @@ def test_what_was_granted_to_an_earlier_life_is_nothing_to_this_one(tale: Tale) 
     """Grants name an epoch: so a start needs none of the placement that stands."""
     tale.says("default/placement", placed("c1", 2), CHAIN)
     kept = tale.kept()
-    known = Known("c1", 2, "default")
+    known = ContainerKnowledge("c1", 2, "default")
     chains = Chains(1, "default", possible)
     chains.begin(0, kept)
     tale.follow(known, chains)
@@ -169,5 +169,5 @@ def test_what_was_kept_of_another_log_is_left_aside(
 
 
 def test_what_waits_is_left_aside(tale: Tale) -> None:
-    kept: Restored[Row] = Restored(seen={AT: 1}, held={JOB: Held(early={AT: tale.log[AT]})})
+    kept: Restored[Row] = Restored(seen={AT: 1}, held={JOB: KeyState(early={AT: tale.log[AT]})})
     assert unfit(kept, GROUND) == "some of it waits for what was not read yet"

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.task_manager.core.runs import Begin, Kill, Stage, Stop
+from components.task_manager.core.runs import Begin, Kill, RunStage, StopRun
 from events.generated.records import (
     ShardDropped,
     TaskFailed,
@@ -49,7 +49,7 @@ class Course:
             if isinstance(one, Begin):
                 assert one.target.entry.name not in self.living.values(), "two of one task"
                 self.living[one.run] = one.target.entry.name
-            elif isinstance(one, Stop | Kill):
+            elif isinstance(one, StopRun | Kill):
                 assert one.run in self.living
             elif isinstance(one, TaskStopped):
                 name = f"{one.job}/{one.task}"
@@ -93,7 +93,7 @@ class Course:
         for _ in range(6):
             self.settle()
             for run in sorted(self.living):
-                if self.stage.host.runs[self.living[run]].stage is Stage.STOPPING:
+                if self.stage.host.runs[self.living[run]].stage is RunStage.STOPPING:
                     del self.living[run]
                     self.stage.hear(Ended(run, STOPPED))
             self.stage.now_ms += PERIODS.pause_most_ms
@@ -126,7 +126,7 @@ def test_in_the_end_all_that_is_wanted_runs_and_nothing_else(
         if wish.wanted
         for name in stage.catalogue.entries(shard)
     }
-    lost = {name for name, run in stage.host.runs.items() if run.stage is Stage.LOST}
+    lost = {name for name, run in stage.host.runs.items() if run.stage is RunStage.LOST}
     assert set(course.living.values()) == wanted - lost
     dropped = {shard for shard, wish in stage.wishes.items() if not wish.wanted}
     for shard in dropped:

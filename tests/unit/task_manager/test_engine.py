@@ -12,7 +12,7 @@ import pytest
 
 from components.task_manager.engine import EngineProcess
 from components.task_manager.place import hold
-from tasks.core.protocol import REFUSED, Ended, Event, Left, Loads, Work
+from tasks.core.protocol import REFUSED, Ended, Event, Left, RunLoads, WorkOrder
 from tasks.deadline import Deadline
 from tests.unit.task_manager.test_small_parts import work
 from turbine_client.settings import Settings
@@ -46,7 +46,7 @@ def child(tmp_path: Path) -> Iterator[Child]:
     os.close(child.place.lock)
 
 
-def unfit(run: int, **more: object) -> Work:
+def unfit(run: int, **more: object) -> WorkOrder:
     """A task that no process engine runs: what becomes of it needs no broker."""
     return work()._replace(run=run, **{"guarantee": "files", **more})
 
@@ -79,7 +79,7 @@ def test_a_task_waits_for_the_lease_and_is_killed_when_told(child: Child) -> Non
     child.engine.ask_loads()
     child.until(lambda: child.events, "it answers")
     [loads] = child.events
-    assert isinstance(loads, Loads)
+    assert isinstance(loads, RunLoads)
     assert list(loads.runs) == [5]
     assert loads.runs[5]["records_in"] == 0
     assert (loads.runs[5]["lag_records"], loads.runs[5]["checkpoint_age_ms"]) == (None, None)

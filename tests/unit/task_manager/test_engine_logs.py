@@ -6,7 +6,7 @@ import signal
 from pathlib import Path
 
 from tasks.core.protocol import FAILED, Ended
-from tasks.task_log import ENGINE, OUTPUT, Line, file_of
+from tasks.task_log import ENGINE, OUTPUT, PrintedLine, file_of
 from tests.unit.task_manager import test_engine
 from tests.unit.task_manager.test_engine import Child, unfit
 from tests.unit.task_manager.test_small_parts import work
@@ -15,7 +15,7 @@ from tests.unit.task_manager.test_task_logs import lines_in
 child = test_engine.child
 
 
-def said(place: Path, task: int) -> list[Line]:
+def said(place: Path, task: int) -> list[PrintedLine]:
     return lines_in(file_of(place, work().job, task))
 
 

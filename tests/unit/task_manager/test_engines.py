@@ -13,9 +13,9 @@ from tasks.core.protocol import (
     Ended,
     Event,
     Left,
-    Loads,
+    RunLoads,
     Started,
-    Work,
+    WorkOrder,
 )
 from tasks.deadline import GROUPS_MOST
 from tests.unit.task_manager.test_small_parts import work
@@ -27,14 +27,14 @@ ALONE = json.dumps({"isolation": "process"})
 class Told:
     """An engine that remembers, and says what it is given."""
 
-    of: Work | None
+    of: WorkOrder | None
     orders: list[tuple[str, int]] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
     ready: bool = True
     over: str | None = None
     gone: bool = False
 
-    def start(self, work: Work) -> None:
+    def start(self, work: WorkOrder) -> None:
         self.orders.append(("start", work.run))
 
     def stop(self, run: int) -> None:
@@ -65,7 +65,7 @@ class Scene:
         self.engines = Engines(self._make)
         self.engines.begin()
 
-    def _make(self, work: Work | None) -> Told:
+    def _make(self, work: WorkOrder | None) -> Told:
         self.made.append(Told(work))
         return self.made[-1]
 
@@ -130,26 +130,28 @@ def test_loads_of_all_are_one_answer() -> None:
     shared, own = scene.made
     left = (Left("clicks", 0, 3),)
     scene.engines.ask_loads()
-    shared.events = [Loads({1: {"records_in": 5}}, {1: left})]
+    shared.events = [RunLoads({1: {"records_in": 5}}, {1: left})]
     assert scene.engines.hear() == []
-    own.events = [Loads({2: {"records_in": 7}})]
-    assert scene.engines.hear() == [Loads({1: {"records_in": 5}, 2: {"records_in": 7}}, {1: left})]
+    own.events = [RunLoads({2: {"records_in": 7}})]
+    assert scene.engines.hear() == [
+        RunLoads({1: {"records_in": 5}, 2: {"records_in": 7}}, {1: left})
+    ]
     scene.engines.ask_loads()
-    shared.events = [Loads({1: {"records_in": 6}})]
+    shared.events = [RunLoads({1: {"records_in": 6}})]
     assert scene.engines.hear() == []
     scene.engines.ask_loads()
-    assert scene.engines.hear() == [Loads({1: {"records_in": 6}})]
+    assert scene.engines.hear() == [RunLoads({1: {"records_in": 6}})]
 
 
 def test_who_ends_is_not_waited_for() -> None:
     scene = both()
     shared, own = scene.made
     scene.engines.ask_loads()
-    shared.events = [Loads({1: {}})]
+    shared.events = [RunLoads({1: {}})]
     own.over = "it ended with code 1"
     ended, loads = scene.engines.hear()
     assert isinstance(ended, Ended)
-    assert loads == Loads({1: {}})
+    assert loads == RunLoads({1: {}})
 
 
 def test_there_are_so_many_at_most() -> None:

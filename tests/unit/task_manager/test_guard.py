@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from components.task_manager.guard import Guard, pause_s, poll_ms_of
+from components.task_manager.guard import FreezeGuard, pause_s, poll_ms_of
 from tasks.deadline import Deadline, own_ms
 from tasks.process_tree import end_group
 
@@ -28,7 +28,7 @@ class Scene:
         self.deadline.join(GROUP)
         self.deadline.pace(PATIENCE_MS, POLL_MS)
         self.sent: list[signal.Signals] = []
-        self.guard = Guard(self.deadline, self._send)
+        self.guard = FreezeGuard(self.deadline, self._send)
 
     def _send(self, group: int, number: signal.Signals) -> None:
         assert group == GROUP

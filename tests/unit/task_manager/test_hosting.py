@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from immutables import Map
 
-from components.task_manager.core.runs import Begin, Kill, Stage, Stop
+from components.task_manager.core.runs import Begin, Kill, RunStage, StopRun
 from events.generated.records import (
     ShardAdded,
     ShardDropped,
@@ -13,9 +13,9 @@ from events.generated.records import (
     TaskStarted,
     TaskStopped,
 )
-from projections.hold import Wish
+from projections.hold import DesiredShard
 from projections.reports import report_of
-from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, Ended, Spot, Started
+from tasks.core.protocol import FAILED, FENCED, REFUSED, STOPPED, Ended, InputSpot, Started
 from tests.unit.task_manager.examples import JOB, published
 from tests.unit.task_manager.scenes import EACH, PERIODS, SHARDS, Scene, hosting, of
 
@@ -28,7 +28,7 @@ def test_tasks_of_shards_that_are_held_are_started_and_the_shards_told() -> None
     assert [(one.shard, one.generation) for one in added] == [(n, 1) for n in range(EACH)]
     assert sum(one.tasks for one in added) == 3
     assert done.index(added[0]) > done.index(of(Begin, done)[-1])
-    [started] = scene.hear(Started(scene.number(1), (Spot("clicks", 1, 7),)))
+    [started] = scene.hear(Started(scene.number(1), (InputSpot("clicks", 1, 7),)))
     assert isinstance(started, TaskStarted)
     assert (started.task, started.attempt, started.generation.specs) == (1, 1, 2)
     assert (started.generation.shard, started.offsets[0].offset) == (1, 7)
@@ -56,7 +56,7 @@ def test_a_shard_that_is_dropped_is_told_when_its_tasks_have_stopped() -> None:
     shard = SHARDS[0]
     mine = [n for n in range(3) if SHARDS[n] == shard]
     done = scene.take(shard).settle()
-    assert {one.run for one in of(Stop, done)} == {scene.number(n) for n in mine}
+    assert {one.run for one in of(StopRun, done)} == {scene.number(n) for n in mine}
     assert of(ShardDropped, done) == []
     for task in mine:
         [stopped] = scene.hear(Ended(scene.number(task), STOPPED))
@@ -70,7 +70,7 @@ def test_a_shard_that_is_dropped_is_told_when_its_tasks_have_stopped() -> None:
 
 def test_a_shard_that_was_never_held_is_dropped_all_the_same() -> None:
     scene = Scene()
-    scene.wishes = Map({3: Wish(5, False)})
+    scene.wishes = Map({3: DesiredShard(5, False)})
     [dropped] = scene.settle()
     assert isinstance(dropped, ShardDropped)
     assert (dropped.shard, dropped.generation) == (3, 5)
@@ -87,7 +87,7 @@ def test_what_it_gave_up_is_told_again_until_somebody_else_has_it() -> None:
     assert [one.shard for one in said] == [2, 3]
     assert list(scene.host.again()) == said
     assert list(scene.host.again()) == said
-    scene.wishes = scene.wishes.set(2, Wish(5, False, True, passed=True))
+    scene.wishes = scene.wishes.set(2, DesiredShard(5, False, True, passed=True))
     scene.settle()
     assert list(scene.host.again()) == said[1:]
     scene.give(6, (3,)).settle()
@@ -97,7 +97,7 @@ def test_what_it_gave_up_is_told_again_until_somebody_else_has_it() -> None:
 def test_a_forced_drop_kills_what_was_told_to_stop() -> None:
     scene = hosting()
     run = scene.number(0)
-    assert Stop(run) in scene.take(SHARDS[0]).settle()
+    assert StopRun(run) in scene.take(SHARDS[0]).settle()
     assert Kill(run) in scene.take(SHARDS[0], at_once=True).settle()
     assert Kill(run) not in scene.settle(), "once is enough"
 
@@ -105,7 +105,7 @@ def test_a_forced_drop_kills_what_was_told_to_stop() -> None:
 def test_a_shard_of_somebody_else_is_killed_and_not_asked_to_stop() -> None:
     scene = hosting()
     done = scene.take(SHARDS[0], at_once=True).settle()
-    assert of(Stop, done) == []
+    assert of(StopRun, done) == []
     assert Kill(scene.number(0)) in done
 
 
@@ -181,10 +181,10 @@ def test_who_stood_still_gets_its_time_anew() -> None:
 def test_an_emptied_list_stops_all_and_tells_that_they_are_over() -> None:
     scene = hosting()
     done = scene.tell(published(3, 0)).settle()
-    assert len(of(Stop, done)) == 3
+    assert len(of(StopRun, done)) == 3
     assert of(TaskStopped, done) == []
     for task in range(3):
-        [stopped] = scene.hear(Ended(scene.number(task), STOPPED, offsets=(Spot("x", 0, 4),)))
+        [stopped] = scene.hear(Ended(scene.number(task), STOPPED, offsets=(InputSpot("x", 0, 4),)))
         assert isinstance(stopped, TaskStopped)
         assert (stopped.cause, stopped.generation.specs) == ("plan", 2)
         assert stopped.offsets[0].offset == 4
@@ -216,7 +216,7 @@ def test_a_list_that_replaces_another_at_once_stops_the_old_before_it_starts_the
 def test_another_generation_of_the_shard_is_another_owner() -> None:
     scene = hosting(1)
     scene.give(5)
-    assert of(Stop, scene.settle()) != []
+    assert of(StopRun, scene.settle()) != []
     [stopped] = scene.hear(Ended(scene.number(0), STOPPED))
     assert isinstance(stopped, TaskStopped)
     assert stopped.cause == "dropped"
@@ -228,7 +228,7 @@ def test_another_generation_of_the_shard_is_another_owner() -> None:
 def test_a_task_that_goes_to_another_tier_is_not_over() -> None:
     """Its list stands: whoever has its shard there starts it."""
     scene = hosting(1)
-    assert scene.tell(published(2, 1, base=2, tier="other")).settle() == [Stop(1)]
+    assert scene.tell(published(2, 1, base=2, tier="other")).settle() == [StopRun(1)]
     [stopped] = scene.hear(Ended(1, STOPPED))
     assert isinstance(stopped, TaskStopped)
     assert stopped.cause == "dropped"
@@ -238,7 +238,7 @@ def test_a_task_that_goes_to_another_tier_is_not_over() -> None:
 def test_a_copied_change_of_what_runs_restarts_it_under_its_generation() -> None:
     scene = hosting(1)
     done = scene.tell(published(2, 1, base=2, package="1.1")).settle()
-    assert done == [Stop(1)]
+    assert done == [StopRun(1)]
     assert scene.hear(Ended(1, STOPPED)) == [], "it is not over: it goes on as another program"
     [begin] = of(Begin, scene.settle())
     [started] = scene.hear(Started(begin.run, ()))
@@ -365,7 +365,7 @@ def test_who_has_another_engine_is_spared() -> None:
     spared = scene.number(1)
     failed = of(TaskFailed, list(scene.host.engine_died(scene.now_ms, 4_000, spared={spared})))
     assert {one.task for one in failed} == {0, 2}
-    assert scene.host.runs[f"{JOB}/1"].stage is Stage.RUNNING
+    assert scene.host.runs[f"{JOB}/1"].stage is RunStage.RUNNING
 
 
 def test_what_an_earlier_run_says_late_is_nobodys() -> None:
@@ -376,7 +376,7 @@ def test_what_an_earlier_run_says_late_is_nobodys() -> None:
     assert scene.hear(Ended(1, FAILED, "x", "y")) == []
     assert scene.hear(Started(1, ())) == []
     assert scene.hear(Ended(99, FAILED, "x", "y")) == []
-    assert scene.host.runs[f"{JOB}/0"].stage is Stage.STARTING
+    assert scene.host.runs[f"{JOB}/0"].stage is RunStage.STARTING
 
 
 def test_what_is_held_and_runs_is_known() -> None:

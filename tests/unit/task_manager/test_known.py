@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from components.task_manager.core.known import Known
+from components.task_manager.core.known import ContainerKnowledge
 from components.task_manager.core.periods import Periods
 from events.generated.records import (
     Body,
@@ -14,7 +14,7 @@ from events.generated.records import (
     TierDefined,
 )
 from events.wire.codec import Read, Record, encode
-from projections.hold import Wish
+from projections.hold import DesiredShard
 from tests.unit.task_manager.examples import JOB, published
 
 TENTH = '{"time_per_mille": 100}'
@@ -25,18 +25,18 @@ def read(key: str, body: Body, at: str = "journal.v1/0") -> Read:
     return Read(at, at.partition("/")[0], 1, 5, record)
 
 
-def defined(known: Known, settings: str = TENTH) -> None:
+def defined(known: ContainerKnowledge, settings: str = TENTH) -> None:
     body = TierDefined("default", 1, ("local",), settings)
     known.learn(read("default/placement", body, "tiers.v1/0"), {})
 
 
-def beat(known: Known, sent_ms: int, name: str = "c1") -> None:
+def beat(known: ContainerKnowledge, sent_ms: int, name: str = "c1") -> None:
     body = ContainerHeartbeat(name, 1, 1, sent_ms, "serving", 0, "")
     known.live(read(name, body, "containers.v1/0"))
 
 
-def begun() -> Known:
-    known = Known("c1", 1, "default")
+def begun() -> ContainerKnowledge:
+    known = ContainerKnowledge("c1", 1, "default")
     known.live(read("c1", ContainerStarted("c1", 1, "default", "local", ()), "containers.v1/0"))
     return known
 
@@ -80,7 +80,7 @@ def test_it_lives_by_its_own_heartbeats_and_its_own_shards() -> None:
     for shard, name in ((1, "c1"), (2, "c2")):
         body = ShardAddRequested("default", shard, 4, name, 1, "p", "r")
         known.learn(read("default/placement", body, "tiers.v1/0"), {})
-    assert dict(known.hold.wishes) == {1: Wish(4, True)}
+    assert dict(known.hold.wishes) == {1: DesiredShard(4, True)}
 
 
 def test_a_list_counts_with_its_last_part() -> None:

@@ -22,7 +22,7 @@ from events.generated.records import (
 from events.topics import CONTAINERS, TASKS
 from events.wire.codec import Read, Record, encode
 from projections import hold
-from projections.hold import Hold, Tenancy, Wish
+from projections.hold import ContainerHold, DesiredShard, Tenancy
 from projections.timing import Timing
 from tests.unit.runtime.test_following import some
 from tests.unit.task_manager.scenes import Scene
@@ -37,10 +37,10 @@ class Desk:
         self.said: list[str] = []
         self.facts: list[Body] = []
         self.kept: list[tuple[int, Tenancy | None]] = []  # for the next life
-        self.row = Hold("c1", 1)
+        self.row = ContainerHold("c1", 1)
         self.scene = Scene()
         pulse = SimpleNamespace(
-            heed=lambda: None,
+            drop_failures=lambda: None,
             start=lambda epoch: self.said.append(f"start {epoch}"),
             keep=lambda epoch, told: self.kept.append((epoch, told)),
             belong=lambda told: self.said.append(f"{told.tier} by {told.number}"),
@@ -104,7 +104,7 @@ def test_the_hour_is_the_tiers() -> None:
 def test_it_says_again_which_tier_has_it_and_what_it_gave_up() -> None:
     desk = heard()
     desk.hears(ContainerReassigned("c1", "rich", 3, "d", "why"))
-    desk.scene.wishes = Map({2: Wish(5, False)})
+    desk.scene.wishes = Map({2: DesiredShard(5, False)})
     [dropped] = desk.scene.settle()
     assert desk.at(HOUR_MS + 5_000) == ["start 1", "rich by 3", "beat"]
     assert desk.facts == [dropped]

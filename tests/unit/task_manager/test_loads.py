@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from components.task_manager.core.catalogue import Catalogue, Shape, Target
-from components.task_manager.core.loads import PART_SHARDS, PARTITIONS_MOST, Loads, Sampled
+from components.task_manager.core.catalogue import Catalogue, ShardCounts, Target
+from components.task_manager.core.loads import PART_SHARDS, PARTITIONS_MOST, ContainerLoads, Sampled
 from events.generated.records import PartitionLag, ShardLoad, TaskLoadReported
 from events.wire.codec import VALUE_BYTES_MAX, encode
-from projections.lists import Lists, apply
+from projections.lists import TaskLists, apply
 from tasks.core.protocol import Left
 from tests.unit.task_manager.examples import JOB, published
 
@@ -19,8 +19,8 @@ MINUTE_MS = 60_000
 
 
 def target(task: int = 0, shard: int = 7, *, tasks: int = 0, **more: int | None) -> Target:
-    catalogue = Catalogue(Shape("default", 1, ()))
-    catalogue.put(apply(Lists(JOB), published(2, tasks or task + 1)))
+    catalogue = Catalogue(ShardCounts("default", 1, ()))
+    catalogue.put(apply(TaskLists(JOB), published(2, tasks or task + 1)))
     entry = catalogue.entries(0)[f"{JOB}/{task}"]
     program = entry.program._replace(spec=replace(entry.program.spec, **more))
     return entry._replace(program=program).at(shard, 3)
@@ -31,17 +31,17 @@ def counts(**more: int | None) -> dict[str, int | None]:
     return {**zero, "lag_records": None, "cpu_ms": None, "memory_bytes": None, **more}
 
 
-def take(loads: Loads, now_ms: int, *sampled: tuple[Any, ...]) -> list[TaskLoadReported]:
+def take(loads: ContainerLoads, now_ms: int, *sampled: tuple[Any, ...]) -> list[TaskLoadReported]:
     return list(loads.take([Sampled(*one) for one in sampled], now_ms))
 
 
-def shard(loads: Loads, now_ms: int, names: list[str], number: int = 7) -> ShardLoad:
+def shard(loads: ContainerLoads, now_ms: int, names: list[str], number: int = 7) -> ShardLoad:
     [report] = loads.shards("default", {(number, 3): names}, now_ms)
     return report.loads[0]
 
 
 def test_rates_are_between_two_samples() -> None:
-    loads = Loads("c1", 4, 0)
+    loads = ContainerLoads("c1", 4, 0)
     loads.begin(1, 0)
     used = counts(records_in=600, bytes_in=6_000, cpu_ms=30_000, busy_us=15_000_000)
     [first] = take(loads, MINUTE_MS, (1, target(), used))
@@ -54,7 +54,7 @@ def test_rates_are_between_two_samples() -> None:
 
 
 def test_unknown_is_none_and_never_0() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     [one] = take(loads, 1_000, (1, target(), counts()))
     assert (one.lag_records, one.lag_bytes, one.cpu_cores, one.memory_bytes) == (None,) * 4
@@ -63,7 +63,7 @@ def test_unknown_is_none_and_never_0() -> None:
 
 
 def test_lag_in_bytes_is_reckoned_by_what_records_have_had() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     [one] = take(loads, 9, (1, target(), counts(records_in=10, bytes_in=1_000, lag_records=5)))
     assert (one.lag_records, one.lag_bytes) == (5, 500)
@@ -75,7 +75,7 @@ def test_lag_in_bytes_is_reckoned_by_what_records_have_had() -> None:
 
 def partitions(used: dict[str, int | None], *left: Left) -> TaskLoadReported:
     """The report of a first sample."""
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     [one] = take(loads, 9, (1, target(), used, left))
     return one
@@ -122,7 +122,7 @@ def rates(one: TaskLoadReported) -> dict[tuple[str, int], float | None]:
 
 
 def test_what_is_read_is_told_by_partition_and_adds_up() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     a, b = ("a", 0), ("b", 3)
 
@@ -138,7 +138,7 @@ def test_what_is_read_is_told_by_partition_and_adds_up() -> None:
 
 
 def test_of_a_partition_that_is_not_counted_the_rate_is_unknown_and_not_0() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     a, b = ("a", 0), ("a", 1)
     for now_ms in (1_000, 2_000):
@@ -151,7 +151,7 @@ def test_of_a_partition_that_is_not_counted_the_rate_is_unknown_and_not_0() -> N
 
 
 def test_another_run_counts_its_partitions_anew() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     at = ("a", 0)
     loads.begin(1, 0)
     [one] = take(loads, 1_000, (1, target(), counts(records_in=500), [Left(*at, read=500)]))
@@ -165,7 +165,7 @@ def test_another_run_counts_its_partitions_anew() -> None:
 
 
 def test_a_report_says_how_many_tasks_the_job_has_and_how_many_threads_the_task() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     [one] = take(loads, 9, (1, target(1, tasks=7, threads=3), counts()))
     assert (one.task, one.tasks, one.threads) == (1, 7, 3)
@@ -174,7 +174,7 @@ def test_a_report_says_how_many_tasks_the_job_has_and_how_many_threads_the_task(
 
 
 def test_another_run_of_a_task_counts_from_its_own_start() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     take(loads, 1_000, (1, target(), counts(records_in=500)))
     loads.begin(2, 1_500)
@@ -183,7 +183,7 @@ def test_another_run_of_a_task_counts_from_its_own_start() -> None:
 
 
 def test_a_run_that_began_after_the_question_keeps_its_start() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     loads.begin(2, 500)
     take(loads, 1_000, (1, target(), counts()))
@@ -192,7 +192,7 @@ def test_a_run_that_began_after_the_question_keeps_its_start() -> None:
 
 
 def test_a_shard_uses_what_its_tasks_use_peaks_where_memory_is_enforced() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     free, bound = target(0), target(1, memory_bytes=10**9)
     for run in (1, 2):
         loads.begin(run, 0)
@@ -205,7 +205,7 @@ def test_a_shard_uses_what_its_tasks_use_peaks_where_memory_is_enforced() -> Non
 
 
 def test_disk_is_the_most_that_each_task_had() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     for run in (1, 2):
         loads.begin(run, 0)
     for at, disk in ((1, 70), (2, 50)):
@@ -215,13 +215,13 @@ def test_disk_is_the_most_that_each_task_had() -> None:
 
 
 def test_an_empty_shard_is_known_to_use_nothing() -> None:
-    one = shard(Loads("c1", 1, 0), 1_000, [])
+    one = shard(ContainerLoads("c1", 1, 0), 1_000, [])
     assert (one.tasks, one.cpu_cores, one.memory_bytes, one.disk_bytes) == (0, 0, 0, 0)
     assert (one.network_bytes_per_s, one.job) == (0, "")
 
 
 def test_a_shard_with_a_task_that_nobody_sampled_is_unknown() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     take(loads, 1_000, (1, target(), counts(cpu_ms=5, memory_bytes=5)))
     one = shard(loads, 1_000, [f"{JOB}/0", f"{JOB}/1"])
@@ -229,7 +229,7 @@ def test_a_shard_with_a_task_that_nobody_sampled_is_unknown() -> None:
 
 
 def test_a_window_ends_with_its_report_and_reports_are_numbered() -> None:
-    loads = Loads("c1", 1, 0)
+    loads = ContainerLoads("c1", 1, 0)
     loads.begin(1, 0)
     take(loads, 1_000, (1, target(), counts(cpu_ms=500, memory_bytes=9)))
     assert shard(loads, 1_000, [f"{JOB}/0"]).cpu_cores == 0.5
@@ -241,16 +241,16 @@ def test_a_window_ends_with_its_report_and_reports_are_numbered() -> None:
 
 def test_many_shards_are_told_in_parts() -> None:
     held: dict[tuple[int, int], list[str]] = {(n, 1): [] for n in range(PART_SHARDS + 1)}
-    parts = list(Loads("c1", 1, 0).shards("default", held, 5))
+    parts = list(ContainerLoads("c1", 1, 0).shards("default", held, 5))
     assert [(one.part, one.parts, len(one.loads)) for one in parts] == [
         (1, 2, PART_SHARDS),
         (2, 2, 1),
     ]
     assert [one.shard for part in parts for one in part.loads] == list(range(PART_SHARDS + 1))
-    [none] = Loads("c1", 1, 0).shards("default", {}, 5)
+    [none] = ContainerLoads("c1", 1, 0).shards("default", {}, 5)
     assert (none.part, none.parts, none.loads) == (1, 1, ())
 
 
 def test_a_shards_job_is_that_of_most_of_its_tasks() -> None:
-    assert shard(Loads("c1", 1, 0), 9, ["b/0", "a/0", "b/1"]).job == "b"
-    assert shard(Loads("c1", 1, 0), 9, ["b/0", "a/0"]).job == "a"
+    assert shard(ContainerLoads("c1", 1, 0), 9, ["b/0", "a/0", "b/1"]).job == "b"
+    assert shard(ContainerLoads("c1", 1, 0), 9, ["b/0", "a/0"]).job == "a"

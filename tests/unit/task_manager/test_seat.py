@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition
 
 from tasks import session as seat
 from tasks.core.protocol import FAILED, STOPPED
-from tasks.session import Over, Seat
+from tasks.session import Over, TaskSession
 from tests.unit.task_manager.test_small_parts import work
 from turbine_client.settings import Settings
 
@@ -74,12 +74,12 @@ class Broker:
         return self.first, 100
 
 
-def seated(monkeypatch: pytest.MonkeyPatch, broker: Any, **config: Any) -> Seat:
+def seated(monkeypatch: pytest.MonkeyPatch, broker: Any, **config: Any) -> TaskSession:
     monkeypatch.setattr(seat, "transactional", lambda *_, **__: broker)
     monkeypatch.setattr(seat, "consumer", lambda *_, **__: broker)
     settings = Settings()
     one = work()._replace(config_json=json.dumps(config))
-    return Seat(one, settings, broker, lambda: not broker.lease)
+    return TaskSession(one, settings, broker, lambda: not broker.lease)
 
 
 def test_a_batch_may_move_nothing_and_never_goes_back(monkeypatch: pytest.MonkeyPatch) -> None:

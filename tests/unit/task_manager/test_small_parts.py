@@ -12,25 +12,25 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.task_manager.core.periods import UNIT, Periods, periods_of, scale_of
-from components.task_manager.pulse import digest_of
+from components.task_manager.heartbeat import digest_of
 from tasks import session as seat
 from tasks.core.claims import Claim, claim_of
 from tasks.core.process_knobs import BadKnob, Knobs, knobs_of
 from tasks.core.protocol import (
     REFUSED,
     Ended,
+    InputSpot,
     Left,
-    Loads,
-    Spot,
+    RunLoads,
     Started,
-    Work,
+    WorkOrder,
     event_of,
     line,
 )
 from tasks.counters import LOOKED_MS_MAX, Counters
 from tasks.process_engine.engine import measured
-from tasks.session import Over, Seat, refuse_reserved
-from tasks.watchdog import LOOK_S, Watch
+from tasks.session import Over, TaskSession, refuse_reserved
+from tasks.watchdog import LOOK_S, Watchdog
 from turbine_client.settings import Settings
 
 numbers = st.integers(0, 5)
@@ -140,8 +140,8 @@ def test_a_knob_without_a_number_is_refused_in_a_sentence(argv: tuple[str, ...])
 # --- words
 
 
-def work() -> Work:
-    return Work(
+def work() -> WorkOrder:
+    return WorkOrder(
         run=3,
         job="orders",
         task=1,
@@ -194,13 +194,15 @@ def test_a_task_of_the_own_logs_topics_is_not_run_under_any_prefix() -> None:
     )
 
 
-def seat_of(one: Work, monkeypatch: pytest.MonkeyPatch) -> tuple[Seat, dict[str, object]]:
+def seat_of(
+    one: WorkOrder, monkeypatch: pytest.MonkeyPatch
+) -> tuple[TaskSession, dict[str, object]]:
     """One without a broker, and what its clients were made with."""
     made: dict[str, object] = {}
     monkeypatch.setattr(seat, "transactional", lambda _, name, *__, **___: made.update(name=name))
     monkeypatch.setattr(seat, "consumer", lambda _, **more: made.update(more))
     nothing: Any = None
-    return Seat(one, Settings(prefix="staging"), nothing, lambda: False), made
+    return TaskSession(one, Settings(prefix="staging"), nothing, lambda: False), made
 
 
 def test_a_task_has_its_names_at_the_broker_from_its_job(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,7 +218,7 @@ def test_who_would_read_the_logs_own_topics_takes_no_seat(monkeypatch: pytest.Mo
 
 def test_work_goes_through_a_pipe_unchanged() -> None:
     plain = json.loads(line("start", work=work().to_plain()))
-    assert Work.from_plain(plain["work"]) == work()
+    assert WorkOrder.from_plain(plain["work"]) == work()
     assert work().name == "orders/1"
     assert work().places == (("clicks", 0), ("clicks", 1))
 
@@ -224,8 +226,10 @@ def test_work_goes_through_a_pipe_unchanged() -> None:
 @pytest.mark.parametrize(
     "event",
     [
-        Started(3, (Spot("clicks", 0, 9),)),
-        Ended(3, "failed", "operator-error", "it broke", "ValueError", (Spot("clicks", 0, 9),)),
+        Started(3, (InputSpot("clicks", 0, 9),)),
+        Ended(
+            3, "failed", "operator-error", "it broke", "ValueError", (InputSpot("clicks", 0, 9),)
+        ),
     ],
 )
 def test_events_go_through_a_pipe_unchanged(event: Started | Ended) -> None:
@@ -236,11 +240,11 @@ def test_events_go_through_a_pipe_unchanged(event: Started | Ended) -> None:
 def test_loads_are_by_run_and_unknown_words_are_nobodys() -> None:
     left = Left("clicks", 1, 7, None, 12)
     said = line("loads", runs={3: {"cpu_ms": None}}, partitions={3: [left]})
-    assert event_of(json.loads(said)) == Loads({3: {"cpu_ms": None}}, {3: (left,)})
+    assert event_of(json.loads(said)) == RunLoads({3: {"cpu_ms": None}}, {3: (left,)})
     old = event_of(json.loads(line("loads", runs={3: {"cpu_ms": None}})))
-    assert old == Loads({3: {"cpu_ms": None}}, {})
+    assert old == RunLoads({3: {"cpu_ms": None}}, {})
     older = event_of(json.loads(line("loads", runs={}, partitions={3: [left[:4]]})))
-    assert older == Loads({}, {3: (Left("clicks", 1, 7),)}), "what it does not tell is unknown"
+    assert older == RunLoads({}, {3: (Left("clicks", 1, 7),)}), "what it does not tell is unknown"
     assert event_of({"what": "song"}) is None
     assert event_of({}) is None
 
@@ -304,7 +308,7 @@ def test_a_digest_tells_shards_and_generations_apart() -> None:
 
 def test_a_call_that_does_not_return_ends_the_process_and_one_that_does_ends_nothing() -> None:
     ended: list[str] = []
-    watch = Watch(lambda _, sentence: ended.append(sentence))
+    watch = Watchdog(lambda _, sentence: ended.append(sentence))
     most = round(3600 / LOOK_S)
     with watch.within(3600, "commit"):
         for _ in range(most - 5):  # its own thread may look as well meanwhile

@@ -24,7 +24,7 @@ from tasks.task_log import (
     OUTPUT,
     STDOUT,
     Cutter,
-    Line,
+    PrintedLine,
     TaskLog,
     TaskLogs,
     file_of,
@@ -38,7 +38,7 @@ from tests.unit.task_manager.test_small_parts import work
 RUN = "3.7"
 
 
-def lines_in(path: Path) -> list[Line]:
+def lines_in(path: Path) -> list[PrintedLine]:
     """All of a file, each of which must be ours."""
     found = [line_of(one) for one in path.read_bytes().splitlines() if one]
     assert None not in found, path.read_bytes()
@@ -94,7 +94,7 @@ def test_a_line_says_when_in_which_run_and_by_which_way(tmp_path: Path) -> None:
 )
 def test_what_is_no_line_of_ours_is_none(text: bytes) -> None:
     assert line_of(text) is None
-    assert line_of(b"2026-01-31T09:00:00.001Z 1.2 stdout " + text) == Line(
+    assert line_of(b"2026-01-31T09:00:00.001Z 1.2 stdout " + text) == PrintedLine(
         1_769_850_000_001, "1.2", "stdout", text.decode()
     )
 

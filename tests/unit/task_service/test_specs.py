@@ -10,7 +10,7 @@ from components.task_service.core import specs as rules
 from components.task_service.core.specs import (
     PART_BYTES,
     PARTS_MAX,
-    Trouble,
+    SpecsProblem,
     bytes_of,
     head_of,
     known_of,
@@ -43,7 +43,7 @@ def config(**fields: Any) -> JobConfig:
     return found
 
 
-def listed(of: JobConfig) -> tuple[TaskSpec, ...] | Trouble:
+def listed(of: JobConfig) -> tuple[TaskSpec, ...] | SpecsProblem:
     return specs_of(head_of("clicks", of, VERSIONS, 9), of)
 
 
@@ -53,9 +53,9 @@ def specs(**fields: Any) -> tuple[TaskSpec, ...]:
     return found
 
 
-def trouble(**fields: Any) -> Trouble:
+def trouble(**fields: Any) -> SpecsProblem:
     found = listed(config(**fields))
-    assert isinstance(found, Trouble)
+    assert isinstance(found, SpecsProblem)
     return found
 
 

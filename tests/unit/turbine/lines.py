@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 
+import pytest
+
 from turbine.cli import main
 
 # Nothing listens here: ports below 1024 are not given to programs of users.
@@ -40,3 +42,9 @@ def run_all(arguments: Sequence[str]) -> Ended:
     with redirect_stdout(out), redirect_stderr(err):
         code = main(arguments)
     return Ended(code, out.getvalue(), err.getvalue())
+
+
+def put_for(monkeypatch: pytest.MonkeyPatch, name: str, value: object, *modules: str) -> None:
+    """Puts a value in the place of what these modules of the command line import by that name."""
+    for module in modules:
+        monkeypatch.setattr(f"turbine.cli.{module}.{name}", value)

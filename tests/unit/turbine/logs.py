@@ -8,12 +8,12 @@ from pathlib import Path
 from components.runtime.kafka.intake import Message
 from events.topics import BY_SHORT, CLOCK, JOURNAL, place
 from events.wire.codec import Read, headers_of
-from simulation.world import World
+from simulation.world import SimulatedWorld
 from tests.kit.played import played_once
 from turbine.read.records import to_export
 from turbine.read.sources.held import HeldSource
-from turbine.read.sources.log import Log
-from turbine.read.sources.log_lines import Head, Writing
+from turbine.read.sources.log_lines import FileHead, LogFileWriter
+from turbine.read.state.framed import FramedLog
 
 SEED = 53
 """Of jobs with an auto scaler, whose usual bounds hold."""
@@ -29,7 +29,7 @@ HORIZON_MS = 20 * 60_000
 @played_once
 def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
     """All messages of one seed, in the order of their times."""
-    world = World(seed, horizon_ms)
+    world = SimulatedWorld(seed, horizon_ms)
     world.run()
     found = [
         Message(
@@ -48,7 +48,7 @@ def told(seed: int = SEED, horizon_ms: int = HORIZON_MS) -> tuple[Message, ...]:
     return tuple(sorted(found, key=lambda one: one.at_ms))
 
 
-def log_of_reads(reads: Iterable[Read]) -> Log:
+def log_of_reads(reads: Iterable[Read]) -> FramedLog:
     """A log in memory of what was read, one partition a topic."""
     messages = [
         Message(
@@ -62,7 +62,7 @@ def log_of_reads(reads: Iterable[Read]) -> Log:
         )
         for one in reads
     ]
-    return Log(source=HeldSource(messages, dict.fromkeys(BY_SHORT, 1)))
+    return FramedLog(source=HeldSource(messages, dict.fromkeys(BY_SHORT, 1)))
 
 
 def write(path: Path, messages: Iterable[Message]) -> Path:
@@ -72,8 +72,8 @@ def write(path: Path, messages: Iterable[Message]) -> Path:
     for one in known:
         ends[one.place] = max(ends.get(one.place, 0), one.offset + 1)
     topics = {short: 1 for short, one in BY_SHORT.items() if one.kind != "rows"}
-    with Writing(path) as lines:
-        lines.put(Head(topics | {JOURNAL: 1}, {}, ends).to_plain())
+    with LogFileWriter(path) as lines:
+        lines.put(FileHead(topics | {JOURNAL: 1}, {}, ends).to_plain())
         for one in known:
             lines.record(one, to_export(one, 1))
         lines.end()

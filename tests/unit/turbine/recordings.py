@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core.seen import MINUTE_MS
 from events.wire.codec import Read
+from projections.scaling.seen import MINUTE_MS
 from tests.kit.played import played_once
 from tests.unit.turbine.logs import log_of_reads
 from turbine.lab.plant.backtest import Case
@@ -56,7 +56,7 @@ def words(log: Recorded) -> Sequence[Standing]:
 
 def serve(monkeypatch: pytest.MonkeyPatch, log: Recorded) -> Recorded:
     """From now on the commands read it."""
-    for module in ("why_not", "whatif"):
+    for module in ("reading", "backtest"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(log.reads))
     return log

@@ -17,10 +17,10 @@ from events.generated.records import (
     ScalingVerified,
     SyncCommitted,
 )
-from projections.syncs import Listed
+from projections.syncs import ListedPlan
 from projections.syncs import fold as fold_sync
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from tests.unit.turbine.lines import Ended, run
+from tests.unit.turbine.lines import Ended, put_for, run
 from turbine.failures import Code
 from turbine.read.sources.log import Standing
 from turbine.read.state.view import JobView, View
@@ -68,9 +68,9 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Journal:
     """A journal with one job, which the commands take for the log."""
     one = Journal()
     one.propose(CLICKS)
-    for module in ("reasons", "why_not", "jobs"):
+    for module in ("reasons", "reading", "jobs"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: one.log())
-    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view_of(one))
+    put_for(monkeypatch, "jobs_view", lambda *_: view_of(one), "jobs", "scaling_report")
     return one
 
 
@@ -80,7 +80,7 @@ def view_of(journal: Journal) -> View:
     for one in journal.decisions:
         sync = fold_sync(sync, one.read) if one.stands else sync
     if sync is not None and (now := sync.running) is not None:  # its tasks were listed for that
-        listed = Listed(now.plan_id, now.generation, now.tasks, now.versions)
+        listed = ListedPlan(now.plan_id, now.generation, now.tasks, now.versions)
         sync = sync._replace(listed=listed, live=listed)
     return View({}, jobs={"clicks": JobView(journal.job, sync)})
 

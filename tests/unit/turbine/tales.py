@@ -11,9 +11,10 @@ import pytest
 from components.runtime.core.step import ROOT
 from events.topics import OPERATOR, TIERS, place
 from events.wire.codec import Read, Record
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from tests.unit.shard_manager.fleets import CHAIN, LIVES, Tale
+from tests.unit.turbine.lines import put_for
 from tests.unit.turbine.logs import log_of_reads
 from turbine.read.sources.log import Standing
 from turbine_client.settings import Settings
@@ -28,10 +29,10 @@ class TaleLog:
         self.counts = {OPERATOR: 1, TIERS: 1, "containers.v1": 1}
         self.written: list[Record] = []
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, **_: Any) -> dict[str, Job]:
         return {}
 
-    def fleet(self, tier: str, *, end: Any = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Any = None) -> TierFleet | None:
         del end
         return self.tale.fleet if self.tale is not None and tier == "default" else None
 
@@ -101,11 +102,13 @@ def chained(tale: Tale | None) -> Iterator[Read]:
 def serve(monkeypatch: pytest.MonkeyPatch, tale: Tale | None, *, deaf: bool = False) -> TaleLog:
     """From now on the commands read this tale, and write into it."""
     log = TaleLog(tale, deaf=deaf)
-    for module in ("containers", "placement", "tiers"):
+    for module in ("reading", "placement", "tiers"):
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _: log)
     monkeypatch.setattr("turbine.cli.reasons.open_log", lambda _: log_of_reads(chained(log.tale)))
     monkeypatch.setattr("turbine.ops.tiers._write", log.take)
-    monkeypatch.setattr(
-        "turbine.ops.tiers.new_id", lambda: log.tale.next_id() if log.tale else "1.x"
-    )
+
+    def next_id() -> str:
+        return log.tale.next_id() if log.tale else "1.x"
+
+    put_for(monkeypatch, "new_id", next_id, "placement", "tiers")
     return log

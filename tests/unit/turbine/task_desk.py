@@ -18,7 +18,7 @@ from events.generated.records import (
 )
 from events.topics import CONTAINERS, JOURNAL, OPERATOR, TASKS, TIERS, place
 from events.wire.codec import Read, Record, encode
-from projections.fleet import Fleet as Tier
+from projections.fleet import TierFleet as Tier
 from projections.jobs import Job
 from projections.syncs import Sync
 from tests.unit.shard_manager.fleets import LIVES, placed
@@ -30,7 +30,7 @@ from turbine.ops import lines_door
 from turbine_client.settings import Settings
 
 printed = partial(put, job="orders")
-NOWHERE = lines_door.Told()
+NOWHERE = lines_door.DoorAddress()
 NOW_MS = 1_000
 """Lines of these tests are of the first second, and so are records."""
 
@@ -97,15 +97,15 @@ class Desk:
     def ends(self, places: list[str]) -> dict[str, int]:
         return dict.fromkeys(places, len(self.job.words))
 
-    def jobs(self) -> dict[str, Job]:
+    def jobs(self, **_: Any) -> dict[str, Job]:
         return {}
 
     def syncs(
-        self, *, job: str, end: Mapping[str, int], heed: Callable[[Read, bool], None]
+        self, *, job: str, end: Mapping[str, int], observer: Callable[[Read, bool], None]
     ) -> dict[str, Sync]:
         assert end
         for one in self.job.words:
-            heed(one, True)
+            observer(one, True)
         return {"orders": self.job.row} if job == "orders" else {}
 
     def fleet(self, tier: str) -> Tier | None:
@@ -129,7 +129,9 @@ class Desk:
         """Two containers hold its shards."""
         self.tier = placed(2, 4).fleet
 
-    def began_on(self, host: str, name: str, at_ms: int, door: lines_door.Told = NOWHERE) -> None:
+    def began_on(
+        self, host: str, name: str, at_ms: int, door: lines_door.DoorAddress = NOWHERE
+    ) -> None:
         """A container's life, as the log tells it."""
         body = ContainerStarted(
             name, 1, "default", "local", (), host, logs_url=door.url, logs_key=door.key

@@ -13,7 +13,7 @@ import pytest
 from immutables import Map
 
 from projections.jobs import Job
-from projections.syncs import NOTHING, Quarantine, Sync, Trouble
+from projections.syncs import NOTHING, FailureStreak, Quarantine, Sync
 from tests.unit.shard_manager.fleets import placed
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
@@ -138,7 +138,7 @@ class Shelf:
 def apply(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ended]:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(changes, "open_log", lambda _: Shelf())
-    monkeypatch.setattr("turbine_client.clients.counts_of", lambda _: {"clicks": 4})
+    monkeypatch.setattr("turbine.cli.applying.counts_of", lambda _: {"clicks": 4})
     (tmp_path / "job.yaml").write_text(FILE)
     return lambda *more: run("apply", "-f", "job.yaml", *more)
 
@@ -149,7 +149,7 @@ def test_nothing_of_a_file_is_sent_of_which_anything_is_wrong(
     def refuse(*_: Any, **__: Any) -> None:
         raise AssertionError("a publisher was made")
 
-    monkeypatch.setattr("turbine_client.publish.Publisher", refuse)
+    monkeypatch.setattr("turbine.cli.applying.Publisher", refuse)
     ended = apply()
     assert (ended.code, ended.err) == (Code.FAILED, "")
     assert ended.out == (
@@ -283,6 +283,8 @@ def test_a_paused_job_is_there_when_it_is_paused() -> None:
 
 def test_a_plan_that_failed_is_told_with_its_reason() -> None:
     row = running()._replace(
-        trouble=Trouble("s", 1, 9, "p", NOTHING, 0, "start", "step-timeout", "start took too long")
+        trouble=FailureStreak(
+            "s", 1, 9, "p", NOTHING, 0, "start", "step-timeout", "start took too long"
+        )
     )
     assert lacking(row) == "its last plan failed at start: start took too long"

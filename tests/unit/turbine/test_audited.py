@@ -12,7 +12,7 @@ from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component_of
 from components.job_service.decide import component as job_service
 from components.runtime.core.audit.audit import Audit
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.core.component import Component
 from events.generated.records import AlertRaised
 from events.topics import CLOCK, TIERS, place
@@ -24,7 +24,7 @@ PARTITIONS = 3
 
 def desks_of(name: str) -> Audit:
     component = auto_scaler if name == "auto-scaler" else component_of("default")
-    return Audit([[component]], PARTITIONS, Hearing(lambda *_: True))
+    return Audit([[component]], PARTITIONS, AuditProgress(lambda *_: True))
 
 
 def test_who_decides_about_jobs_has_the_ticks_of_its_own_partition() -> None:
@@ -42,7 +42,7 @@ def test_who_decides_about_a_tier_may_have_the_tick_of_any_record_that_it_read()
 
 
 def test_all_that_a_component_reads_is_read_once_and_so_is_the_clock() -> None:
-    audit = Audit(AUDITED, PARTITIONS, Hearing(lambda *_: True))
+    audit = Audit(AUDITED, PARTITIONS, AuditProgress(lambda *_: True))
     inputs = frozenset[str]().union(*(one.inputs for family in AUDITED for one in family))
     assert {at.partition("/")[0] for at in audit.places} == inputs | {CLOCK}
     assert len(set(audit.places)) == len(audit.places)
@@ -80,7 +80,7 @@ def test_what_was_said_of_a_tier_that_nobody_defined_has_a_verdict_too(
     of: Callable[[str], Component[Any]],
 ) -> None:
     """Passed over in silence it would look like one that came out the same."""
-    audit = Audit([[of("default")]], PARTITIONS, Hearing(lambda *_: True))
+    audit = Audit([[of("default")]], PARTITIONS, AuditProgress(lambda *_: True))
     rich = of("rich")
     body = AlertRaised("rich", "any", "warning", "a cause", "docs/runbooks/any.md")
     record = Record(

@@ -11,8 +11,12 @@ from typing import Any
 import pytest
 
 from components.auto_scaler.core.catalogue import POLICIES, policy_of
-from components.auto_scaler.core.verdict import Expectation, Size, Verdict
+from components.auto_scaler.core.verdict import (
+    Expectation,
+    ScalingVerdict,
+)
 from events.generated.records import Constraint
+from projections.scaling.actions import JobSize
 from tests.unit.turbine.lines import run
 from turbine.failures import Code
 from turbine.lab.backtest import (
@@ -24,7 +28,7 @@ from turbine.lab.backtest import (
     settings_of,
     size_text,
 )
-from turbine.lab.plant.backtest import Action, Run, back_test
+from turbine.lab.plant.backtest import Action, BacktestRun, back_test
 from turbine.lab.plant.cases import SCENARIOS, spike
 from turbine.lab.plot import LANES
 
@@ -190,18 +194,18 @@ def test_the_optimum_is_the_least_that_it_would_have_cost() -> None:
 
 
 def test_what_has_no_end_is_null_in_json() -> None:
-    size = Size(2, 1, 0.25, 512)
+    size = JobSize(2, 1, 0.25, 512)
     limit = Constraint("most", float("inf"), 64.0)
-    verdict = Verdict("scale-up", "lag", "load", "why", 64, size._replace(tasks=64), (limit,),
-                      expects=Expectation(5, float("inf"), 90.0))  # fmt: skip
-    row = action_row(Run(90.0, [1.0], sizes=[size]), Action(0, 2, 64, verdict))
+    after, expects = size._replace(tasks=64), Expectation(5, float("inf"), 90.0)
+    verdict = ScalingVerdict("scale-up", "lag", "load", "why", 64, after, (limit,), expects=expects)
+    row = action_row(BacktestRun(90.0, [1.0], sizes=[size]), Action(0, 2, 64, verdict))
     assert row["constraints"] == [{"name": "most", "before": None, "after": 64.0, "note": ""}]
     assert row["expects"] == {"by_ms": 5, "rate": None, "lag_s": 90.0}
     assert json.loads(json.dumps(row, allow_nan=False)) == row
 
 
 def test_sizes_are_short_and_tell_what_changes() -> None:
-    size = Size(10, 1, 0.25, 512)
+    size = JobSize(10, 1, 0.25, 512)
     assert size_text(size, size) == "10x1"
     assert size_text(size, size._replace(tasks=3, threads=3)) == "10x1 -> 3x3"
     assert size_text(size, size._replace(memory_mb=768)) == "10x1 512 MiB -> 10x1 768 MiB"

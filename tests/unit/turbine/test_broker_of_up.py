@@ -52,8 +52,8 @@ def test_the_directorys_own_is_taken_or_started(
 ) -> None:
     """Whether its ports are written down, as from the second start on, or not."""
     broker = Broker(answers=answers, data=data, taken=taken)
-    monkeypatch.setattr("components.runtime.process.local.ask_broker", broker.ask)
-    monkeypatch.setattr("turbine_client.clients.knock", broker.knock)
+    monkeypatch.setattr("turbine.cli.fleet.ask_broker", broker.ask)
+    monkeypatch.setattr("turbine.cli.fleet.knock", broker.knock)
     if kept:
         (tmp_path / KEPT).parent.mkdir()
         (tmp_path / KEPT).write_text('{"broker": 20001, "controller": 20002}')
@@ -65,8 +65,8 @@ def test_one_that_is_named_is_taken_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broker = Broker(answers=False, data=1, taken=True)
-    monkeypatch.setattr("components.runtime.process.local.ask_broker", broker.ask)
-    monkeypatch.setattr("turbine_client.clients.knock", broker.knock)
+    monkeypatch.setattr("turbine.cli.fleet.ask_broker", broker.ask)
+    monkeypatch.setattr("turbine.cli.fleet.knock", broker.knock)
     said = {"TURBINE_BOOTSTRAP": "127.0.0.1:20005"}
     settings = load_settings({"directory": tmp_path}, environment=said)
     assert _prepare_broker(settings) == (settings, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from events.topics import TIERS
 from tests.unit.capacity_manager.tiers import CHAIN, Tale
 from tests.unit.turbine.lines import run
-from turbine.cli.capacity import _columns
+from turbine.cli.capacity import TierResource, _columns
 from turbine.failures import Code
+from turbine.read.answers.capacity import tiers_in
 from turbine.read.sources.log import Standing
 from turbine_client.settings import Settings
 
@@ -39,7 +41,7 @@ class TierLog:
 
 
 def serve(monkeypatch: pytest.MonkeyPatch, tale: Tale | None) -> None:
-    monkeypatch.setattr("turbine.cli.capacity.open_log", lambda _: TierLog(tale))
+    monkeypatch.setattr("turbine.cli.reading.open_log", lambda _: TierLog(tale))
 
 
 def rows(*line: str) -> Any:
@@ -148,8 +150,10 @@ def test_without_a_tier_it_says_how_to_make_one(monkeypatch: pytest.MonkeyPatch)
 def test_what_no_container_holds_is_unknown_and_not_full() -> None:
     """A process engine's containers say nothing of the network, and their tasks use it."""
     columns = {column.title: column.cell for column in _columns()}
-    row = {"first": False, "resource": "network_bytes_per_s", "use": {"used": 6e4, "left": 0.0}}
+    [tier] = [tier for tier in tiers_in(TierLog(lending())) if tier.tier == "default"]
+    use = replace(tier.resources["cpu_cores"], capacity=0.0, used=6e4, used_share=None, left=0.0)
+    row = TierResource(tier, first=False, resource="network_bytes_per_s", use=use)
     told = {name: columns[name](row) for name in ("CAPACITY", "LEFT", "USED")}
     assert told == {"CAPACITY": "", "LEFT": "", "USED": "60 kB/s"}
-    row["use"] = {"capacity": 1e6, "used": 6e4, "left": 0.0}
+    row = replace(row, use=replace(use, capacity=1e6))
     assert (columns["CAPACITY"](row), columns["LEFT"](row)) == ("1 MB/s", "0 B/s")

@@ -10,15 +10,14 @@ import pytest
 from events.generated.records import ConfigChangeProposed, JobConfigChanged, JobConfigRejected
 from projections.jobs import Job
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from turbine.cli.changes import Plan, Terms, plan_of
-from turbine.cli.documents import Wish
-from turbine.cli.verdicts import show_verdicts
+from turbine.cli.documents import LayerWish
+from turbine.cli.plans import ChangeTerms, PlannedChange, plan_of, show_verdicts
 from turbine.failures import Code
-from turbine.read.answers.trial import Trial, try_change
+from turbine.read.answers.dry_run import ChangeTrial, try_change
 from turbine_client.identity import change_id
 
 
-def terms(**more: Any) -> Terms:
+def terms(**more: Any) -> ChangeTerms:
     given: dict[str, Any] = {
         "layer": "base",
         "author": "ana",
@@ -27,11 +26,11 @@ def terms(**more: Any) -> Terms:
         "expected_version": None,
         "wait_s": 1.0,
     }
-    return Terms(**(given | more))
+    return ChangeTerms(**(given | more))
 
 
-def wish(config: dict[str, Any]) -> Wish:
-    return Wish("clicks", "job.yaml, line 1", config, whole=True)
+def wish(config: dict[str, Any]) -> LayerWish:
+    return LayerWish("clicks", "job.yaml, line 1", config, whole=True)
 
 
 @pytest.fixture
@@ -46,7 +45,7 @@ def job() -> Job:
 
 def test_a_new_job_is_expected_not_to_be_there() -> None:
     plan = plan_of(wish(dict(CLICKS)), None, terms())
-    assert plan == Plan(wish(dict(CLICKS)), dict(CLICKS), (), 0, create=True)
+    assert plan == PlannedChange(wish(dict(CLICKS)), dict(CLICKS), (), 0, create=True)
 
 
 def test_what_is_there_is_changed_for_the_version_that_was_seen(job: Job) -> None:
@@ -84,14 +83,14 @@ def test_a_deleted_job_is_never_unchanged() -> None:
 
 
 def test_a_part_is_sent_as_it_is(job: Job) -> None:
-    part = Wish("clicks", "job.yaml, line 1", {"tasks": 2}, ("x",))
-    assert plan_of(part, job, terms()) == Plan(part, {"tasks": 2}, ("x",), None)
+    part = LayerWish("clicks", "job.yaml, line 1", {"tasks": 2}, ("x",))
+    assert plan_of(part, job, terms()) == PlannedChange(part, {"tasks": 2}, ("x",), None)
 
 
 # --- trials
 
 
-def trial(job: Job | None, set_: dict[str, Any], layer: str = "base", **more: Any) -> Trial:
+def trial(job: Job | None, set_: dict[str, Any], layer: str = "base", **more: Any) -> ChangeTrial:
     name = change_id(NOW + 60_000, "dry-run")
     asked = ConfigChangeProposed(name, "clicks", "ana", set_json=json.dumps(set_), **more)
     return try_change(job, None, layer, asked, NOW)

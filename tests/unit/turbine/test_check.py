@@ -12,7 +12,7 @@ import pytest
 from components.runtime.process.local import LocalFailed
 from tests.unit.turbine.lines import run
 from turbine.failures import Code
-from turbine.ops.checked import Trial, Wrong, trial_of, try_all
+from turbine.ops.checked import ConfigMistake, FirstTask, trial_of, try_all
 
 JOB = {
     "operator": "clicks.count:run",
@@ -51,19 +51,19 @@ def _nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[No
     return iter(())
 
 
-def trial(job: str) -> Trial:
-    return Trial(job, "a:b", (), (("clicks", (0,)),), "{}")
+def trial(job: str) -> FirstTask:
+    return FirstTask(job, "a:b", (), (("clicks", (0,)),), "{}")
 
 
 def test_a_trial_is_what_the_first_task_would_be_told() -> None:
     found = trial_of("clicks", JOB)
-    assert isinstance(found, Trial)
+    assert isinstance(found, FirstTask)
     assert (found.operator, found.argv) == ("clicks.count:run", ("--task", "0"))
     assert found.inputs == (("clicks", (0,)), ("views", (0, 2)))
     first = json.loads(found.config_json)["inputs"][0]
     assert first == {"format": "json", "topic": "clicks", "partitions": 2}
     query = trial_of("clicks", {**JOB, "operator": {"sql": "SELECT 1"}})
-    assert isinstance(query, Trial)
+    assert isinstance(query, FirstTask)
     assert (query.operator, json.loads(query.config_json)["sql"]) == ("sql", "SELECT 1")
 
 
@@ -87,7 +87,7 @@ def test_a_trial_is_what_the_first_task_would_be_told() -> None:
 )
 def test_a_config_is_looked_at_first(changed: dict[str, object], path: str, sentence: str) -> None:
     found = trial_of("clicks", {**JOB, **changed})
-    assert isinstance(found, Wrong)
+    assert isinstance(found, ConfigMistake)
     assert found.path == path
     assert found.explanation.startswith(sentence)
 

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.shard_manager.fleets import Tale, calm, placed
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
-from turbine.cli.hosted import amount
+from turbine.cli.columns import amount
 from turbine.failures import Code
 
 

@@ -18,8 +18,9 @@ from turbine_client.creating import (
     not_meant,
     with_nearest,
 )
+from turbine_client.errors import NoTopic
 from turbine_client.known_jobs import hinted, unmeant
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 from turbine_client.verdicts import Rejected, Unknown
 
 
@@ -41,7 +42,7 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def no_right(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(_: Settings) -> None:
-        raise BadSettings("you may not read it")
+        raise NoTopic("you may not read it")
 
     monkeypatch.setattr("turbine_client.known_jobs.Journal", refuse)
 
@@ -119,7 +120,7 @@ class Held:
 
 def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(known_jobs, "Journal", Held)
-    tiers = known_jobs.Tiers(Settings())
+    tiers = known_jobs.KnownTiers(Settings())
     refusal = tiers.refusal("clicks", "defualt")
     assert refusal == Rejected(
         "", "clicks", "no-such-tier", no_such_tier("defualt", ["default"]), "tier"
@@ -130,7 +131,7 @@ def test_an_author_is_told_of_a_tier_that_is_not_there(monkeypatch: pytest.Monke
     monkeypatch.setattr(Held, "names", ("default", "defualt"))
     assert tiers.refusal("clicks", "defualt") is None, "made since"
     monkeypatch.setattr(Held, "names", ())
-    assert known_jobs.Tiers(Settings()).refusal("clicks", "any") is None
+    assert known_jobs.KnownTiers(Settings()).refusal("clicks", "any") is None
 
 
 def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -138,9 +139,9 @@ def test_who_may_not_see_tiers_is_not_held_up(monkeypatch: pytest.MonkeyPatch) -
 
     def refuses(_: Settings) -> Held:
         looks.append(1)
-        raise BadSettings("no right to read")
+        raise NoTopic("no right to read")
 
     monkeypatch.setattr(known_jobs, "Journal", refuses)
-    tiers = known_jobs.Tiers(Settings())
+    tiers = known_jobs.KnownTiers(Settings())
     assert [tiers.refusal("clicks", "defualt") for _ in range(2)] == [None, None]
     assert looks == [1], "and looks once"

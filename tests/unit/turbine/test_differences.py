@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from events.job_config.merge import change_layer
 from events.job_config.strict_json import canonical_json
 from turbine.read.differences import change_between, change_through, differences
+from turbine.read.plain import plain
 
 NESTED = {"a": {"b": 1, "c": [1]}, "d": "x"}
 
@@ -39,8 +40,7 @@ def test_differences(before: dict[str, object], after: dict[str, object], lines:
 def test_what_is_absent_has_no_field() -> None:
     [new] = differences({}, {"a": None})
     [gone] = differences({"a": None}, {})
-    assert new.to_plain() == {"path": "a", "after": None}
-    assert gone.to_plain() == {"path": "a", "before": None}
+    assert plain([new, gone]) == [{"path": "a", "after": None}, {"path": "a", "before": None}]
 
 
 @pytest.mark.parametrize(

@@ -11,18 +11,18 @@ from typing import Any, get_args
 import pytest
 import typer
 
-from components.auto_scaler.core.row import OWN_ALERTS
 from components.task_service.core.substitution import KNOWN
-from events.job_config.config import Policy
+from events.job_config.policies.chosen import Policy
 from events.job_config.policies.table import SETTINGS
+from projections.scaling.row import OWN_ALERTS
 from tests.unit.turbine.lines import run
 from turbine.cli.commands import app
 from turbine.cli.documents import read_wishes
-from turbine.cli.naming import spelled
-from turbine.cli.table import ENTRIES
+from turbine.cli.table import ENTRIES, spelled
 from turbine.failures import MEANINGS
-from turbine.read.answers.policies import document, rows_of
+from turbine.read.answers.policies import document, policy
 from turbine.read.answers.scaling import KINDS
+from turbine.read.plain import plain
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -140,13 +140,13 @@ def test_the_settings_of_policies_are_told_as_they_are() -> None:
 
 @pytest.mark.parametrize("name", SETTINGS)
 def test_each_setting_has_a_meaning_and_says_what_it_may_be(name: str) -> None:
-    for row in rows_of(name):
-        assert row["meaning"], row["setting"]
-        assert row["values"], row["setting"]
+    for row in policy(name).settings:
+        assert row.meaning, row.setting
+        assert row.values, row.setting
 
 
 def test_values_are_told_in_words() -> None:
-    told = {row["setting"]: row["values"] for name in SETTINGS for row in rows_of(name)}
+    told = {row.setting: row.values for name in SETTINGS for row in policy(name).settings}
     assert told["margin"] == "a number from 1 to 3"
     assert told["saves_share"] == "a number from 0.001, below 1"
     assert told["scaling_enabled"] == "true or false"
@@ -159,7 +159,7 @@ def test_values_are_told_in_words() -> None:
 
 def test_a_policy_is_described_by_its_settings() -> None:
     shown = run("describe", "policy", "turbine", "-o", "json")
-    assert json.loads(shown.out)["settings"] == rows_of("turbine")
+    assert json.loads(shown.out) == plain(policy("turbine"))
     lines = run("describe", "policy", "keda").out.splitlines()
     assert lines[0].split() == ["SETTING", "DEFAULT", "VALUES", "MEANING"]
     assert len(lines) == 1 + len(SETTINGS["keda"].model_fields)

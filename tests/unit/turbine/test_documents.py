@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from turbine.cli.documents import Wish, check_paths, parse_assignments, read_wishes
-from turbine.failures import Code, Failed
+from turbine.cli.documents import LayerWish, check_paths, parse_assignments, read_wishes
+from turbine.failures import Code, code_of
+from turbine_client.errors import TurbineError
 
 
 @pytest.fixture(autouse=True)
@@ -17,27 +18,27 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def wishes(text: str) -> list[Wish]:
+def wishes(text: str) -> list[LayerWish]:
     Path("job.yaml").write_text(text)
     return read_wishes("job.yaml")
 
 
 def refusal(text: str) -> str:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         wishes(text)
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
     return str(failed.value)
 
 
 def test_a_job_with_its_config_is_the_whole_layer() -> None:
     assert wishes("job: clicks\ntasks: 2\n") == [
-        Wish("clicks", "job.yaml, line 1", {"tasks": 2}, whole=True)
+        LayerWish("clicks", "job.yaml, line 1", {"tasks": 2}, whole=True)
     ]
 
 
 def test_set_and_clear_change_a_part() -> None:
     assert wishes("job: clicks\nset: {tasks: 2}\nclear: [resources.memory_mb]\n") == [
-        Wish("clicks", "job.yaml, line 1", {"tasks": 2}, ("resources.memory_mb",))
+        LayerWish("clicks", "job.yaml, line 1", {"tasks": 2}, ("resources.memory_mb",))
     ]
     assert wishes("job: clicks\nclear: [tasks]\n")[0].set == {}
     assert wishes("job: clicks\nset:\n")[0].clear == ()
@@ -53,7 +54,7 @@ def test_several_documents_are_several_jobs() -> None:
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"job: a\n")))
-    assert read_wishes("-") == [Wish("a", "standard input, line 1", {}, whole=True)]
+    assert read_wishes("-") == [LayerWish("a", "standard input, line 1", {}, whole=True)]
 
 
 @pytest.mark.parametrize(
@@ -89,7 +90,7 @@ def test_a_refusal_names_the_line(text: str, sentence: str) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         read_wishes("none.yaml")
     assert str(failed.value) == (
         "none.yaml cannot be read (No such file or directory); -f names a YAML file"
@@ -129,12 +130,12 @@ def test_assignments() -> None:
     ],
 )
 def test_an_assignment_that_cannot_be_read(given: list[str], sentence: str) -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         parse_assignments(given)
     assert str(failed.value) == sentence
 
 
 def test_paths() -> None:
     assert check_paths(["tasks", "a\\.b.c"], "--clear") == ("tasks", "a\\.b.c")
-    with pytest.raises(Failed, match=r"--clear: the path .* has a backslash"):
+    with pytest.raises(TurbineError, match=r"--clear: the path .* has a backslash"):
         check_paths(["a\\b"], "--clear")

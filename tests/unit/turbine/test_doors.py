@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import turbine
-from turbine_client.settings import BadSettings, Settings, load_settings
+from turbine_client.errors import NoTopic
+from turbine_client.settings import Settings, load_settings
 
 DOORS: list[Callable[..., Any]] = [turbine.Publisher, turbine.Subscriber, turbine.Log]
 KEPT, NAMED = "kept.example:9092", "named.example:9092"
@@ -40,9 +41,9 @@ def test_a_door_leads_to_the_broker_that_is_named(
 ) -> None:
     other = replace(load_settings(), bootstrap="other.example:9092", api="http://kept")
     for given, more in ((None, {}), (None, {"bootstrap": NAMED}), (other, {"bootstrap": NAMED})):
-        with pytest.raises(BadSettings, match="has no topic"):
+        with pytest.raises(NoTopic, match="has no topic"):
             door(given, **more)
-    with pytest.raises(BadSettings):
+    with pytest.raises(NoTopic):
         door(bootstrap=NAMED)
     assert [one.bootstrap for one in asked] == [KEPT, NAMED, NAMED, NAMED]
     assert asked[2].api == "http://kept", "all else stays as it was given"

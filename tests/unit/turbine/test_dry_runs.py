@@ -297,7 +297,7 @@ def test_a_topic_would_be_created(
     from turbine_client.settings import Settings
 
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("turbine_client.clients.counts_of", lambda _: known)
+    monkeypatch.setattr("turbine.cli.local.counts_of", lambda _: known)
     ended = run("topics", "create", "clicks", *more, "--dry-run")
     assert (ended.code, ended.out.startswith(said)) == (code, True), ended
 
@@ -312,7 +312,7 @@ def test_the_topics_of_the_log_are_only_planned(monkeypatch: pytest.MonkeyPatch)
         return []
 
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("components.runtime.process.local.ask_topics", plan)
+    monkeypatch.setattr("turbine.cli.local.ask_topics", plan)
     assert run("topics", "apply", "--dry-run").code == Code.OK
     assert asked == ["plan"]
 

@@ -21,7 +21,7 @@ from events.wire.codec import encode
 from events.wire.lock import newest_of, read_lock
 from tests.unit.turbine.lines import run
 from turbine.contract.examine import examine
-from turbine.contract.finding import Sent
+from turbine.contract.finding import SampleMessage
 from turbine.failures import Code
 
 NOW_MS = 1_767_225_500_000
@@ -38,8 +38,8 @@ def sent(
     *headers: Header,
     topic: str = BASE,
     partition: int | None = None,
-) -> Sent:
-    return Sent(topic, key, value, headers, partition)
+) -> SampleMessage:
+    return SampleMessage(topic, key, value, headers, partition)
 
 
 def change(**fields: str) -> bytes:
@@ -47,7 +47,7 @@ def change(**fields: str) -> bytes:
     return encode(ConfigChangeProposed(**(given | fields)))
 
 
-def told(one: Sent) -> list[tuple[str, str, str]]:
+def told(one: SampleMessage) -> list[tuple[str, str, str]]:
     return [(each.part, each.reason, each.sentence) for each in examine(one, P, NOW_MS).findings]
 
 
@@ -172,7 +172,9 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("one", "part", "reason", "sentence"), WRONG)
-def test_each_is_told_with_its_remedy(one: Sent, part: str, reason: str, sentence: str) -> None:
+def test_each_is_told_with_its_remedy(
+    one: SampleMessage, part: str, reason: str, sentence: str
+) -> None:
     found = [each for each in told(one) if each[:2] == (part, reason)]
     assert [each[2] for each in found if each[2].startswith(sentence)], told(one)
     assert not examine(one, P, NOW_MS).taken
@@ -211,7 +213,7 @@ NOTED = [
 
 
 @pytest.mark.parametrize(("one", "reason", "sentence"), NOTED)
-def test_what_is_read_all_the_same_is_noted(one: Sent, reason: str, sentence: str) -> None:
+def test_what_is_read_all_the_same_is_noted(one: SampleMessage, reason: str, sentence: str) -> None:
     [(_, found, text)] = told(one)
     assert found == reason
     assert text.startswith(sentence)
@@ -241,7 +243,7 @@ def test_what_components_alone_write_is_noted_and_refused() -> None:
     assert [reason for _, reason, _ in told(sent(delete, topic=JOURNAL))] == ["wrong-record"]
 
 
-def as_shells(one: Sent) -> bool:
+def as_shells(one: SampleMessage) -> bool:
     """Do the shells take it?"""
     key = one.key or b""
     partition = one.partition if one.partition is not None else partition_of(key, P) if key else 0
@@ -249,12 +251,12 @@ def as_shells(one: Sent) -> bool:
     return not isinstance(take_in(message, P, None), DeadLetter)
 
 
-def refused() -> Iterator[Sent]:
+def refused() -> Iterator[SampleMessage]:
     yield from (one for one, *_ in WRONG)
 
 
 @pytest.mark.parametrize("one", [*refused(), *(one for one, *_ in NOTED)])
-def test_nothing_that_the_shells_refuse_is_taken_here(one: Sent) -> None:
+def test_nothing_that_the_shells_refuse_is_taken_here(one: SampleMessage) -> None:
     assert as_shells(one) or not examine(one, P, NOW_MS).taken
 
 
@@ -270,7 +272,7 @@ def test_nothing_that_the_shells_refuse_is_taken_here(one: Sent) -> None:
 def test_it_is_total_and_never_kinder_than_the_shells(
     value: bytes, key: bytes | None, headers: list[Header], partition: int | None
 ) -> None:
-    one = Sent(BASE, key, value, tuple(headers), partition)
+    one = SampleMessage(BASE, key, value, tuple(headers), partition)
     examined = examine(one, P, NOW_MS)
     assert all(each.sentence.strip() for each in examined.findings)
     if not as_shells(one):

@@ -14,7 +14,7 @@ from components.runtime.process import metrics
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.watched import Told, good
 from turbine.exporter.exporter import app_of, listen
-from turbine.exporter.families import Asked, Beside
+from turbine.exporter.families import Beside, MetricOptions
 from turbine.failures import Code
 from turbine.read.state.tally import Tally
 from turbine.serve import main as serve
@@ -31,7 +31,7 @@ def ready() -> list[bool]:
 def address(ready: list[bool]) -> Iterator[str]:
     """An exporter of a fleet that was made by hand."""
     registry = CollectorRegistry()
-    registry.register(Told(good(), Tally(), Beside("1.2.3"), Asked()))
+    registry.register(Told(good(), Tally(), Beside("1.2.3"), MetricOptions()))
     server = listen(app_of(registry, lambda: bool(ready)), "127.0.0.1", 0)
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()

@@ -21,15 +21,15 @@ from tests.unit.turbine.lines import run
 from turbine.failures import Code
 from turbine.ops.exporting import (
     RECENT_MS,
-    Asked,
     Export,
+    ExportRequest,
     exported_topics,
     places_of,
     shown_settings,
 )
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.log_lines import Writing
+from turbine.read.sources.log_lines import LogFileWriter
 from turbine.read.sources.source import UpTo
 from turbine_client.settings import Settings
 
@@ -50,8 +50,8 @@ def whole(folder: Path, seed: int) -> Path:
 def exported(log: Log, path: Path, *, since_ms: int | None = None, job: str = "") -> Log:
     """The log in a file of its own, and what that says."""
     since = {} if since_ms is None else log.at(since_ms, exported_topics(log))
-    with Writing(path) as lines:
-        asked = Asked(since, log.ends(places_of(log, job)), job, since_ms or 0)
+    with LogFileWriter(path) as lines:
+        asked = ExportRequest(since, log.ends(places_of(log, job)), job, since_ms or 0)
         Export(log, asked, lines).write()
     return Log(source=LogFile(path))
 
@@ -264,8 +264,8 @@ def test_open_says_what_is_in_it_and_what_is_missing(folder: Path, tmp_path: Pat
 def test_a_schema_that_this_build_does_not_know_is_told(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "x.log.gz"
     log = Log(source=LogFile(whole(folder, logs.SEED)))
-    with Writing(path) as lines:
-        export = Export(log, Asked({}, log.ends(places_of(log))), lines)
+    with LogFileWriter(path) as lines:
+        export = Export(log, ExportRequest({}, log.ends(places_of(log))), lines)
         put = lines.put
         odd = {"schema": {"id": 9_999, "name": "Novelty", "urn": "u", "schema": {}}}
         before: Callable[[Any], None] = partial(_put_both, put, odd)

@@ -8,16 +8,15 @@ import pytest
 
 from turbine import extras
 from turbine.extras import EXTRAS, NotInstalled, lacking, require
-from turbine.failures import Code
-from turbine.ops.known_failures import known_failure
+from turbine.failures import Code, code_of
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
 def test_an_import_that_failed_names_the_extra(extra: str) -> None:
     for module in EXTRAS[extra]:
-        told = known_failure(ModuleNotFoundError("no", name=f"{module}.inner"))
+        told = lacking(ModuleNotFoundError("no", name=f"{module}.inner"))
         assert told is not None
-        assert told.code == Code.FAILED
+        assert code_of(told) == Code.FAILED
         assert str(told) == (
             f"this needs {module}, which is not installed here; install it with"
             f" `pip install 'turbine[{extra}]'`"
@@ -27,7 +26,6 @@ def test_an_import_that_failed_names_the_extra(extra: str) -> None:
 def test_a_module_of_ours_that_is_missing_is_a_bug() -> None:
     for error in (ModuleNotFoundError("no", name="events.gone"), ImportError("no", name="faust")):
         assert lacking(error) is None
-        assert known_failure(error) is None
 
 
 def test_what_is_required_is_looked_for_before_it_is_needed(

@@ -35,11 +35,11 @@ from tests.unit.turbine.watched import (
     view_of,
 )
 from turbine.exporter import page
-from turbine.exporter.catalogue import OF_FLEET, OF_PROCESS
-from turbine.exporter.families import TIERS_MOST, Asked, Beside
+from turbine.exporter.catalogue import OF_FLEET
+from turbine.exporter.families import TIERS_MOST, Beside, MetricOptions
 from turbine.read.answers.fleet import totals
 from turbine.read.answers.lines import badness, lines_of
-from turbine.read.answers.move_reasons import REASONS, reason_of
+from turbine.read.state.move_reasons import REASONS, reason_of
 from turbine.read.state.tally import REASONS_MOST, Tally
 from turbine.read.state.view import View
 
@@ -84,7 +84,7 @@ def test_jobs_beyond_the_bound_are_told_together_by_the_worst() -> None:
     jobs = [Case(f"job-{n}", lag_ms=1000 * n) for n in range(1, 6)]
     jobs.append(Case("urgent", config={"priority": 90}))
     jobs.append(Case("off", oncall={"tasks": 2}, config={"policy": {"mode": "off"}}))
-    text = exposition(view_of(*jobs), asked=Asked(jobs_most=2))
+    text = exposition(view_of(*jobs), asked=MetricOptions(jobs_most=2))
     lags = told(text, "turbine_job_lag_seconds")
     assert lags == {("urgent",): 1.0, ("job-1",): 1.0, ("other",): 5.0}
     modes = told(text, "turbine_policy_mode")
@@ -95,15 +95,15 @@ def test_jobs_beyond_the_bound_are_told_together_by_the_worst() -> None:
 @pytest.mark.parametrize(("most", "labels"), [(0, 1), (299, 300), (300, 300), (301, 300)])
 def test_there_are_as_many_labels_as_are_asked_for(most: int, labels: int) -> None:
     view = view_of(*(Case(f"j{n}", 1) for n in range(300)))
-    text = exposition(view, asked=Asked(jobs_most=most))
+    text = exposition(view, asked=MetricOptions(jobs_most=most))
     assert len(told(text, "turbine_job_lag_seconds")) == labels
 
 
 def test_a_job_keeps_its_label_however_it_fares() -> None:
     jobs = [Case(f"j{n}") for n in range(5)]
-    before = told(exposition(view_of(*jobs), asked=Asked(3)), "turbine_job_health")
+    before = told(exposition(view_of(*jobs), asked=MetricOptions(3)), "turbine_job_health")
     jobs[4] = Case("j4", crashing=2, lag_ms=10**6)
-    after = told(exposition(view_of(*jobs), asked=Asked(3)), "turbine_job_health")
+    after = told(exposition(view_of(*jobs), asked=MetricOptions(3)), "turbine_job_health")
     assert before.keys() == after.keys()
 
 
@@ -115,7 +115,7 @@ def test_tiers_that_configs_name_are_bounded() -> None:
 
 
 def test_tasks_of_jobs_are_told_on_demand() -> None:
-    plain = exposition(good(), asked=Asked())
+    plain = exposition(good(), asked=MetricOptions())
     assert told(plain, "turbine_job_tasks") == {}
     assert told(exposition(good()), "turbine_job_tasks")["clicks", "running"] == 4
 
@@ -292,7 +292,7 @@ def test_the_families_of_a_process_are_those_it_has() -> None:
         for one in REGISTRY.collect()
         if one.name.startswith("turbine_")
     }
-    assert there == {family.name for family in OF_PROCESS}
+    assert there == {family.name for family in page.of_process()}
     assert metrics.BUILD.describe()
 
 

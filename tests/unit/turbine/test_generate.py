@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from tests.unit.turbine.lines import run
 from turbine.cli.generate import progress_text, teller, to_plain
 from turbine.failures import Code
 from turbine.ops import generate as generating
-from turbine.ops.generate import LAST_S, Generator, Progress, open_trace
-from turbine.ops.traffic import BadTrace, Draws, Schedule, Shape, played, steady
+from turbine.ops.generate import LAST_S, Generator, GeneratorProgress, open_trace
+from turbine.ops.traffic import BadTrace, Draws, RateSchedule, RecordShape, played, steady
 from turbine_client.settings import Settings
 
 
@@ -29,7 +29,7 @@ class World:
         self.stop = Waiting(self)
         self.values: list[dict[str, Any]] = []
         self.at_s: list[float] = []
-        self.told: list[Progress] = []
+        self.told: list[GeneratorProgress] = []
         self.on_wait: Callable[[], object] = lambda: None
         self._takes_per_s, self._room, self._taken = takes_per_s, room, 0.0
 
@@ -62,15 +62,15 @@ class World:
 
     # --- what is asked of it
 
-    def play(self, schedule: Schedule, records: int | None = None) -> Progress:
-        draws = Draws(random.Random(1), Shape(size_bytes=1))
+    def play(self, schedule: RateSchedule, records: int | None = None) -> GeneratorProgress:
+        draws = Draws(random.Random(1), RecordShape(size_bytes=1))
         one = Generator(
             self, schedule, draws, records=records, begin_ms=5_000, now=lambda: self.now_s
         )
         return one.run(self.stop, self.told.append)
 
 
-class Waiting(Stop):
+class Waiting(StopSignal):
     """Waits in the world's time."""
 
     def __init__(self, world: World) -> None:
@@ -156,27 +156,27 @@ def test_it_ends_although_the_broker_takes_nothing_any_more() -> None:
 def test_progress_is_told_to_who_looks(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    teller()(Progress(5, 1.0, 0.0))
+    teller()(GeneratorProgress(5, 1.0, 0.0))
     assert capsys.readouterr().err == ""
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     told = teller()
-    told(Progress(1_000, 1.0, 0.01))
-    told(Progress(3_000, 2.0, 4.0))
+    told(GeneratorProgress(1_000, 1.0, 0.01))
+    told(GeneratorProgress(3_000, 2.0, 4.0))
     first, second = capsys.readouterr().err.split("\r\x1b[K")[1:]
     assert first == "1.0 s: 1,000 sent, 1,000 a second"
     assert second == "2.0 s: 3,000 sent, 2,000 a second, 4.0 s behind"
 
 
 def test_what_came_of_a_run() -> None:
-    assert to_plain("clicks", Progress(2_000, 4.0, 0.0125)) == {
+    assert to_plain("clicks", GeneratorProgress(2_000, 4.0, 0.0125)) == {
         "topic": "clicks",
         "sent": 2_000,
         "seconds": 4.0,
         "sent_per_s": 500.0,
         "behind_ms": 12,
     }
-    assert to_plain("clicks", Progress(0, 0.0, 0.0))["sent_per_s"] == 0.0
-    assert progress_text(Progress(0, 61.0, 0.0), 0.0) == "1 min 1 s: 0 sent, 0 a second"
+    assert to_plain("clicks", GeneratorProgress(0, 0.0, 0.0))["sent_per_s"] == 0.0
+    assert progress_text(GeneratorProgress(0, 61.0, 0.0), 0.0) == "1 min 1 s: 0 sent, 0 a second"
 
 
 # --- what is refused
@@ -263,8 +263,8 @@ def broker(monkeypatch: pytest.MonkeyPatch) -> dict[str, int]:
     monkeypatch.setattr("turbine_client.clients.knock", lambda _: "")
     monkeypatch.setattr(generating, "counts_of", lambda _: dict(topics))
     monkeypatch.setattr(generating, "create_topic", create)
-    monkeypatch.setattr(generating, "Feed", lambda *_: World())
-    monkeypatch.setattr(Stop, "listen", lambda self: self)
+    monkeypatch.setattr(generating, "TopicFeed", lambda *_: World())
+    monkeypatch.setattr(StopSignal, "listen", lambda self: self)
     return topics
 
 
@@ -289,7 +289,7 @@ def test_a_topic_that_is_there_has_the_partitions_that_it_has(broker: dict[str, 
 def test_who_interrupts_it_reads_what_was_sent(
     broker: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Stop, "listen", lambda self: self.set() or self)
+    monkeypatch.setattr(StopSignal, "listen", lambda self: self.set() or self)
     ended = run("generate", "--topic", "clicks", "-o", "json")
     assert ended.code == Code.INTERRUPTED
     assert json.loads(ended.out)["sent"] == 0

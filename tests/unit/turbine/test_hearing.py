@@ -5,29 +5,29 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core import ring
 from components.auto_scaler.decide import component
 from events.generated.records import ScalingDecided, TaskLoadReported
 from events.wire.codec import Read, encode
+from projections.scaling import ring
 from tests.unit.turbine.recordings import JOB, recorded, words
-from turbine.cli.tree import lines_of
+from turbine.cli.reasons import lines_of
 from turbine.read.answers.evaluation import is_verdict, rebuild, verdict_of
 from turbine.read.answers.evidence import MINUTES, Node, tree_of
 from turbine.read.answers.journal import body_of
-from turbine.read.answers.load_minutes import Heard, Minutes, row_at
+from turbine.read.answers.load_minutes import LoadMinute, Minutes, row_at
 from turbine.read.answers.scaling import consequences
 from turbine.read.sources.log import Standing
 
 
-def minutes_of(log: Recorded) -> list[Heard]:
+def minutes_of(log: Recorded) -> list[LoadMinute]:
     """All its minutes, the oldest first."""
-    told, found = Minutes(), list[Heard]()
+    told, found = Minutes(), list[LoadMinute]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         if stands and isinstance(read.record.body, TaskLoadReported):
             found.extend(told.take(read, read.record.body))
 
-    log.heard(component, JOB, heed)
+    log.heard(component, JOB, observe)
     return found
 
 

@@ -25,8 +25,8 @@ from events.generated.records import (
 from events.job_config.strict_json import canonical_json
 from events.topics import JOURNAL, OPERATOR, place
 from events.wire.codec import Read, Record, encode
-from projections.fleet import Fleet
-from projections.jobs import Layer
+from projections.fleet import TierFleet
+from projections.jobs import LayerState
 from projections.reports import Report
 from projections.syncs import Sync, apply
 from tests.unit.shard_manager.fleets import Tale, placed
@@ -53,7 +53,7 @@ class Desk:
     decisions: list[Standing] = field(default_factory=list)
     asked: dict[str, Read] = field(default_factory=dict)
     lives: dict[str, Lived] = field(default_factory=dict)
-    tiers: Mapping[str, Fleet] = field(default_factory=lambda: {"default": placed(1, 2).fleet})
+    tiers: Mapping[str, TierFleet] = field(default_factory=lambda: {"default": placed(1, 2).fleet})
 
     def say(self, body: Body) -> None:
         """A decision that stands, a minute after the one before."""
@@ -92,7 +92,7 @@ class Desk:
     def layer(self, at: int, config: Mapping[str, Any], author: str, reason: str = "") -> None:
         """A layer that says so."""
         layers = list(self.seen.job.layers)
-        layers[at] = Layer(1, json.dumps(config), author, reason)
+        layers[at] = LayerState(1, json.dumps(config), author, reason)
         job = self.seen.job._replace(layers=tuple(layers))
         sync = self._sync._replace(expected_json=canonical_json({"tasks": 4, **config}))
         self.seen = JobView(job, sync, self.seen.notes, self.seen.reports)
@@ -347,7 +347,7 @@ def fleet(monkeypatch: pytest.MonkeyPatch) -> None:
         alerts={one.key: one for one in found},
     )  # fmt: skip
     monkeypatch.setattr("turbine.cli.jobs.open_log", lambda _: None)
-    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
+    monkeypatch.setattr("turbine.cli.jobs.jobs_view", lambda *_: view)
 
 
 @pytest.mark.usefixtures("fleet")

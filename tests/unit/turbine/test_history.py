@@ -13,13 +13,13 @@ from pyspark.errors import PySparkException
 from events.generated.records import ProfileSlot, WorkloadProfiled
 from spark_streaming.history.layout import DAY_MS, BadHistory
 from spark_streaming.history.writing import Wrote
-from spark_streaming.session import Options
+from spark_streaming.session import SparkOptions
 from tests.unit.turbine.lines import NOWHERE, run
 from turbine.cli.history import show_profiles, show_written, to_plain
 from turbine.failures import Code
 from turbine.ops.history import (
     SLOT_MS,
-    Span,
+    ProfileSpan,
     Written,
     place_of,
     reachable,
@@ -53,7 +53,7 @@ def _nothing_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("more_ms", [0, 1, SLOT_MS - 1])
 def test_a_span_is_of_whole_slots(more_ms: int) -> None:
-    assert span_of(NOON_MS + more_ms, 14) == Span(NOON_MS - 14 * DAY_MS, NOON_MS, SLOT_MS)
+    assert span_of(NOON_MS + more_ms, 14) == ProfileSpan(NOON_MS - 14 * DAY_MS, NOON_MS, SLOT_MS)
 
 
 def test_a_span_does_not_begin_before_time_does() -> None:
@@ -96,8 +96,8 @@ def test_what_a_run_has_written_adds_up() -> None:
 
 
 def test_workers_of_a_cluster_find_the_driver() -> None:
-    assert reachable(Options((), Path(), master="local[*]")) == {}
-    told = reachable(Options((), Path(), master="spark://m:7077"))
+    assert reachable(SparkOptions((), Path(), master="local[*]")) == {}
+    told = reachable(SparkOptions((), Path(), master="spark://m:7077"))
     assert told["spark.driver.bindAddress"] == "0.0.0.0"  # noqa: S104 - what is checked
     assert told["spark.driver.host"]
 

@@ -8,8 +8,7 @@ import pytest
 
 from events.topics import CHANGES, JOURNAL
 from events.wire.codec import Read, Record
-from turbine.failures import Code
-from turbine.ops.known_failures import known_failure
+from turbine.failures import Code, code_of
 from turbine.read.answers.ids import Ambiguous, full_id, may_begin
 
 FIRST = "4bf9aca4-ca30-5496-b683-5e9e032cb90a"
@@ -63,9 +62,7 @@ def test_several_that_begin_so_are_named() -> None:
         f"2 ids begin with 4bf9ac: {FIRST} (JobConfigChanged of clicks), {SECOND}"
         " (ScalingDecided of clicks); write more"
     )
-    failure = known_failure(several.value)
-    assert failure is not None
-    assert failure.code == Code.USAGE
+    assert code_of(several.value) == Code.USAGE
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -18,20 +18,25 @@ from events.generated.records import (
     TaskLoadReported,
     TaskSpec,
     TaskSpecsPublished,
+    TaskStarted,
 )
 from events.topics import LOADS, TASKS
 from events.wire.codec import Read, Record, encode
-from projections.jobs import Job, Layer
+from projections import lists
+from projections.jobs import Job, LayerState
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.lines import Ended, run
 from turbine.failures import Code
 from turbine.read.answers import lag
-from turbine.read.answers.lag import FRESH_MS, Behind, Listings, Loads, Share, shares_of, to_plain
+from turbine.read.answers.lag import shares_of
+from turbine.read.state.notes import FRESH_MS, UNLOADED, Notes, loaded
 from turbine.read.state.view import JobView, View
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 4, "views": 2}
+NOW = 10**15
+BASE = Fleet().runs().row.versions
 
 
 def read_of(body: Body, *, job: str = "orders", topic: str = "journal.v1", at_ms: int = 7) -> Read:
@@ -90,36 +95,24 @@ class FakeLog:
     ends: dict[tuple[str, int], int] = field(default_factory=dict)
     asked: list[tuple[str, int]] = field(default_factory=list)
     settings: Settings = field(default_factory=Settings)
-    counts: Mapping[str, int] = field(default_factory=lambda: {LOADS: 1})
     source: SimpleNamespace = field(default_factory=lambda: SimpleNamespace(at_hand=False))
 
-    def syncs(
-        self,
-        *,
-        job: str | None,
-        heed: Callable[[Read, bool], None],
-        end: Mapping[str, int] | None = None,
-    ) -> dict[str, Sync]:
-        heed(read_of(specs(2, *self.owned)), True)
-        found = {"orders": self.fleet.row} | self.others
-        return {name: sync for name, sync in found.items() if job in (None, name)}
+    def view(self, *_: object) -> View:
+        """What the log says: also of `orphans`, that nobody has planned yet."""
+        notes, reports = Notes(lists.fold(None, read_of(specs(2, *self.owned)))), UNLOADED
+        for read in self.reports:
+            reports = loaded(reports, read)
+        syncs = {"orders": self.fleet.row} | self.others
+        jobs = {
+            name: JobView(
+                job_of(name, sync), sync, notes, reports if name == "orders" else UNLOADED
+            )
+            for name, sync in syncs.items()
+        }
+        orphan = JobView(job_of("orphans", Sync("orphans", alive=True, versions=BASE)))
+        return View({}, now_ms=NOW, jobs=jobs | {"orphans": orphan})
 
-    def jobs(self) -> dict[str, Job]:
-        """By their configs, also one that nobody has planned yet."""
-        layers = (Layer(1), Layer(), Layer(), Layer())
-        return {name: Job(name, True, layers) for name in ("orders", "orphans")}
-
-    def at(self, at_ms: int, topics: list[str]) -> dict[str, int]:
-        assert topics == [LOADS]
-        return {f"{LOADS}/0": at_ms}
-
-    def read(
-        self, topics: list[str], *, start: Mapping[str, int], key: str | None
-    ) -> Iterator[Read]:
-        del key
-        yield from (one for one in self.reports if one.at_ms >= start[f"{LOADS}/0"])
-
-    def load(self, body: Body, at_ms: int = 10**15) -> None:
+    def load(self, body: Body, at_ms: int = NOW) -> None:
         self.reports.append(read_of(body, topic=LOADS, at_ms=at_ms))
 
     def serve(self, monkeypatch: pytest.MonkeyPatch) -> FakeLog:
@@ -130,20 +123,18 @@ class FakeLog:
             self.asked = sorted(spots)
             return {at: end for at, end in self.ends.items() if at in spots}
 
-        def view(*_: object) -> View:
-            jobs = {"orders": self.fleet.row} | self.others
-            layers = (Layer(1), Layer(), Layer(), Layer())
-            seen = {
-                name: JobView(Job(name, sync.alive, layers), sync) for name, sync in jobs.items()
-            }
-            return View({}, jobs=seen)
-
-        monkeypatch.setattr("turbine.cli.lag.open_log", lambda _: self)
-        monkeypatch.setattr("turbine.cli.viewing.jobs_view", view)
+        monkeypatch.setattr("turbine.cli.syncs.open_log", lambda _: self)
+        monkeypatch.setattr("turbine.cli.syncs.jobs_view", self.view)
         monkeypatch.setattr(lag, "counts_of", lambda _: COUNTS)
         monkeypatch.setattr(lag, "committed_of", committed_of)
         monkeypatch.setattr(lag, "ends_of", ends_of)
         return self
+
+
+def job_of(name: str, sync: Sync) -> Job:
+    """Of the base layer alone."""
+    layers = (LayerState(sync.versions.base), LayerState(), LayerState(), LayerState())
+    return Job(name, sync.alive, layers)
 
 
 @pytest.fixture
@@ -213,8 +204,10 @@ def test_a_task_without_partitions_has_nothing_to_read(log: FakeLog) -> None:
     assert {row["task"]: row["lag_records"] for row in told("--by", "task")} == {0: 60, 1: 0}
 
 
-def test_a_reader_that_is_beyond_the_end_has_read_all() -> None:
-    assert Share(0, "clicks", 0, committed=7, end=5).lag == 0
+def test_a_reader_that_is_beyond_the_end_has_read_all(log: FakeLog) -> None:
+    log.committed[ORDERS]["clicks", 3] = 107
+    rows = {row["partition"]: row["lag_records"] for row in told("--by", "partition")}
+    assert rows[3] == 0
 
 
 # --- whose partitions
@@ -232,33 +225,25 @@ def test_inputs_have_as_many_partitions_as_the_config_or_the_broker_says() -> No
     sync = Sync(
         "orders", expected_json='{"inputs":[{"topic":"clicks","partitions":2},{"topic":"views"}]}'
     )
-    assert [(one.topic, one.partition) for one in shares_of(sync, None, COUNTS)] == [
-        ("clicks", 0),
-        ("clicks", 1),
-        ("views", 0),
-        ("views", 1),
+    assert shares_of(JobView(Job("orders"), sync), COUNTS) == [
+        (None, "clicks", 0),
+        (None, "clicks", 1),
+        (None, "views", 0),
+        (None, "views", 1),
     ]
-    assert shares_of(Sync("orders"), None, COUNTS) == []
-
-
-def test_only_lists_that_stand_count() -> None:
-    listings = Listings()
-    listings(read_of(specs(2, (0,))), True)
-    listings(read_of(specs(3, (1,))), False)
-    [found] = shares_of(Sync("orders"), listings.rows["orders"], COUNTS)
-    assert found == Share(0, "clicks", 0)
+    assert shares_of(JobView(Job("orders"), Sync("orders")), COUNTS) == []
 
 
 # --- what tasks report
 
 
 def test_reports_of_all_tasks_make_a_jobs(log: FakeLog) -> None:
-    log.load(report(0, busy_share=0.25), at_ms=10**15 + 5)
+    log.load(report(0, busy_share=0.25), at_ms=NOW + 5)
     assert told()[0]["lag_bytes"] is None, "one of two tasks has told nothing"
     log.load(report(1, busy_share=0.75, lag_ms=90))
     [row] = told()
     assert (row["lag_bytes"], row["lag_ms"]) == (1_000, 90)
-    assert (row["records_in_per_s"], row["busy_share"], row["reported_ms"]) == (20.0, 0.75, 10**15)
+    assert (row["records_in_per_s"], row["busy_share"], row["reported_ms"]) == (20.0, 0.75, NOW)
     assert {row["task"]: row["lag_ms"] for row in told("--by", "task")} == {0: 40, 1: 90}
     shown = run("get", "lag").out.splitlines()
     assert shown[0].split() == [
@@ -308,17 +293,10 @@ def test_who_has_caught_up_since_the_report_has_no_bytes_and_no_time_left(log: F
 
 
 def test_an_old_report_says_nothing_about_now(log: FakeLog) -> None:
-    now = lag_now()
-    log.load(report(0), at_ms=now - 2 * FRESH_MS)
-    log.load(report(1), at_ms=now)
+    log.load(report(0), at_ms=NOW - FRESH_MS - 1)
+    log.load(report(1), at_ms=NOW - FRESH_MS)
     by_task = {row["task"]: row["lag_ms"] for row in told("--by", "task")}
     assert by_task == {0: None, 1: 40}
-
-
-def lag_now() -> int:
-    from turbine.read.moments import now_ms
-
-    return now_ms()
 
 
 @pytest.mark.parametrize(
@@ -332,23 +310,18 @@ def lag_now() -> int:
     ],
 )
 def test_the_newest_report_under_the_current_generation_counts(
-    bodies: list[Body], lag_ms: int | None
+    log: FakeLog, bodies: list[Body], lag_ms: int | None
 ) -> None:
-    loads = Loads()
     for body in bodies:
-        loads.take(read_of(body, topic=LOADS))
-    found = loads.of(Fleet().runs().row, 0, 2)
-    assert (None if found is None else found[0].lag_ms) == lag_ms
+        log.load(body)
+    assert {row["task"]: row["lag_ms"] for row in told("--by", "task")}[0] == lag_ms
 
 
-def test_a_report_of_an_owner_who_has_a_successor_does_not_count() -> None:
-    from events.generated.records import TaskStarted
-
-    loads, fleet = Loads(), Fleet().runs()
-    loads.take(read_of(report(0, shard=1), topic=LOADS))
-    assert loads.of(fleet.row, 0, 2) is not None
-    fleet.tell(TASKS, TaskStarted("orders", 0, Generation(2, 2), "c2", 1))
-    assert loads.of(fleet.row, 0, 2) is None
+def test_a_report_of_an_owner_who_has_a_successor_does_not_count(log: FakeLog) -> None:
+    log.load(report(0, shard=1))
+    assert told("--by", "task")[1]["lag_ms"] == 40
+    log.fleet.tell(TASKS, TaskStarted("orders", 0, Generation(2, 2), "c2", 1))
+    assert told("--by", "task")[1]["lag_ms"] is None
 
 
 # --- which jobs, and in which order
@@ -395,6 +368,8 @@ def test_what_is_refused(log: FakeLog, line: str, code: Code, sentence: str) -> 
     assert ended.sentence.startswith(sentence)
 
 
-def test_a_job_without_any_partition_known_has_no_lag() -> None:
-    [row] = to_plain(Behind(Sync("new"), 0, ()), "job")
-    assert row["lag_records"] is None
+def test_a_job_without_any_partition_known_has_no_lag(log: FakeLog) -> None:
+    log.others["new"] = log.fleet.row._replace(name="new", listed=None, running=None)
+    log.owned = ()
+    [row] = [row for row in told() if row["job"] == "new"]
+    assert (row["lag_records"], row["lag_bytes"], row["lag_ms"]) == (None, None, None)

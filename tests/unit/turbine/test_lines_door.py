@@ -17,9 +17,8 @@ from events.generated.records import ContainerStarted
 from infra.waiting import until
 from tasks.task_log import file_of, older
 from tests.unit.turbine.test_task_lines import container, line, put
-from turbine.ops.lines_asked import Asked, Unanswered, ask
-from turbine.ops.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, Told, open_door
-from turbine.ops.lines_far import Far
+from turbine.ops.lines_asked import Far, TailQuery, TailUnanswered, ask
+from turbine.ops.lines_door import ANSWER_BYTES_MOST, AT_ONCE_MOST, DoorAddress, open_door
 from turbine.ops.task_lines import tail_of
 from turbine_client.settings import BadSettings
 
@@ -33,28 +32,28 @@ def place(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def door(place: Path) -> Told:
+def door(place: Path) -> DoorAddress:
     return open_door("127.0.0.1", 0, place)
 
 
-def started(door: Told, host: str = HERE) -> ContainerStarted:
+def started(door: DoorAddress, host: str = HERE) -> ContainerStarted:
     return ContainerStarted(
         NAME, 1, "default", "local", (), host, logs_url=door.url, logs_key=door.key
     )
 
 
-def texts(door: Told, task: int = 0, tail: int = 100, host: str = HERE) -> list[str]:
-    answer = ask(None, NAME, started(door, host), Asked("clicks", task, tail))
+def texts(door: DoorAddress, task: int = 0, tail: int = 100, host: str = HERE) -> list[str]:
+    answer = ask(None, NAME, started(door, host), TailQuery("clicks", task, tail))
     return [one.text for one in answer.lines]
 
 
 def sentence(begun: ContainerStarted | None) -> str:
-    with pytest.raises(Unanswered) as refused:
-        ask(None, NAME, begun, Asked("clicks", 0, 10))
+    with pytest.raises(TailUnanswered) as refused:
+        ask(None, NAME, begun, TailQuery("clicks", 0, 10))
     return str(refused.value)
 
 
-def get(door: Told, path: str, **headers: str) -> tuple[int, Any]:
+def get(door: DoorAddress, path: str, **headers: str) -> tuple[int, Any]:
     asking = http.client.HTTPConnection(door.url.removeprefix("http://"), timeout=60)
     asking.request("GET", path, headers=headers)
     answer = asking.getresponse()
@@ -64,13 +63,13 @@ def get(door: Told, path: str, **headers: str) -> tuple[int, Any]:
 # --- what is told
 
 
-def test_the_last_lines_of_a_task_and_of_no_other(place: Path, door: Told) -> None:
+def test_the_last_lines_of_a_task_and_of_no_other(place: Path, door: DoorAddress) -> None:
     put(place, 0, line(1, "a"), line(2, "<b>"), line(3, "c"))
     put(place, 1, line(1, "another"))
     assert texts(door) == ["a", "<b>", "c"]
     assert texts(door, tail=2) == ["<b>", "c"]
     assert texts(door, task=7) == []
-    answer = ask(None, NAME, started(door), Asked("clicks", 0, 1))
+    answer = ask(None, NAME, started(door), TailQuery("clicks", 0, 1))
     assert (answer.lines[0].at_ms, answer.lines[0].run, answer.lines[0].stream, answer.cut) == (
         3, "1.1", "stdout", False,
     )  # fmt: skip
@@ -79,7 +78,7 @@ def test_the_last_lines_of_a_task_and_of_no_other(place: Path, door: Told) -> No
 def test_where_the_place_is_here_no_door_is_asked(tmp_path: Path, place: Path) -> None:
     """Also of a container that is dead."""
     put(place, 0, line(1, "its last words"))
-    answer = ask(tmp_path, NAME, None, Asked("clicks", 0, 10))
+    answer = ask(tmp_path, NAME, None, TailQuery("clicks", 0, 10))
     assert [one.text for one in answer.lines] == ["its last words"]
 
 
@@ -101,9 +100,9 @@ def test_a_large_file_is_read_from_its_end_only(
     assert [one.text for one in tail_of(place, "clicks", 0, 9)] == ["line 7", "line 8", "line 9"]
 
 
-def test_an_answer_is_bounded_and_says_that_it_is_cut(place: Path, door: Told) -> None:
+def test_an_answer_is_bounded_and_says_that_it_is_cut(place: Path, door: DoorAddress) -> None:
     put(place, 0, *[line(at, "\x01" * 16_000) for at in range(12)], line(99, "the last"))
-    answer = ask(None, NAME, started(door), Asked("clicks", 0, 1000))
+    answer = ask(None, NAME, started(door), TailQuery("clicks", 0, 1000))
     assert answer.cut
     assert answer.lines[-1].text == "the last"
     assert 1 < len(answer.lines) <= ANSWER_BYTES_MOST // (6 * 16_000) + 1
@@ -113,7 +112,7 @@ def test_an_answer_is_bounded_and_says_that_it_is_cut(place: Path, door: Told) -
 
 
 @pytest.mark.parametrize("given", ["", "Bearer", "Bearer x", "Basic KEY", "KEY"])
-def test_without_the_key_nothing_is_told(place: Path, door: Told, given: str) -> None:
+def test_without_the_key_nothing_is_told(place: Path, door: DoorAddress, given: str) -> None:
     put(place, 0, line(1, "secret"))
     headers = {"Authorization": given.replace("KEY", door.key)} if given else {}
     status, told = get(door, "/tasks/clicks/0", **headers)
@@ -138,19 +137,19 @@ def test_without_the_key_nothing_is_told(place: Path, door: Told, given: str) ->
         ("/tasks/clicks/0?tail=5", 200),
     ],
 )
-def test_nothing_but_a_task_can_be_asked_for(door: Told, path: str, status: int) -> None:
+def test_nothing_but_a_task_can_be_asked_for(door: DoorAddress, path: str, status: int) -> None:
     assert get(door, path, Authorization=f"Bearer {door.key}")[0] == status
 
 
-def test_each_life_has_a_key_of_its_own(place: Path, door: Told) -> None:
+def test_each_life_has_a_key_of_its_own(place: Path, door: DoorAddress) -> None:
     other = open_door("127.0.0.1", 0, place)
     assert other.key != door.key
-    stale = started(Told(door.url, other.key))
+    stale = started(DoorAddress(door.url, other.key))
     assert sentence(stale) == "another life of c1 answers by now; ask again in a moment"
 
 
 def test_who_hangs_takes_no_more_than_some_threads(
-    place: Path, door: Told, monkeypatch: pytest.MonkeyPatch
+    place: Path, door: DoorAddress, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("turbine.ops.lines_door._Answers.timeout", 600)
     put(place, 0, line(1, "told"))
@@ -166,10 +165,10 @@ def test_who_hangs_takes_no_more_than_some_threads(
     until(lambda: answered(door), "there is room again", 60)
 
 
-def answered(door: Told) -> bool:
+def answered(door: DoorAddress) -> bool:
     try:
         return texts(door) == ["told"]
-    except Unanswered:
+    except TailUnanswered:
         return False
 
 
@@ -181,8 +180,8 @@ def test_an_address_that_cannot_be_served_is_one_sentence(place: Path, host: str
 
 
 def test_a_container_may_answer_nobody(place: Path) -> None:
-    assert open_door("off", 0, place) == Told()
-    assert sentence(started(Told())) == (
+    assert open_door("off", 0, place) == DoorAddress()
+    assert sentence(started(DoorAddress())) == (
         f"c1 on {HERE} does not answer for its tasks' lines; start it without --logs-host off, or"
         " run `turbine logs clicks/0` there"
     )
@@ -195,7 +194,7 @@ def test_of_all_addresses_the_name_of_the_machine_is_told(place: Path) -> None:
 # --- what the log says is not taken on trust
 
 
-def test_loopback_is_that_of_its_own_machine(door: Told) -> None:
+def test_loopback_is_that_of_its_own_machine(door: DoorAddress) -> None:
     said = sentence(started(door, host="far-away"))
     assert said == (
         "c1 answers for its tasks' lines to far-away only, where it runs; ask there, or start it"
@@ -218,7 +217,7 @@ def test_loopback_is_that_of_its_own_machine(door: Told) -> None:
 )
 def test_an_address_is_a_host_and_a_port_and_nothing_else(url: str) -> None:
     assert "which is no address; start it anew with --logs-host ADDRESS" in sentence(
-        started(Told(url, "k"))
+        started(DoorAddress(url, "k"))
     )
 
 
@@ -226,7 +225,7 @@ def test_one_that_has_ended_or_never_was_is_one_sentence() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    assert sentence(started(Told(url, "k"))).startswith(f"c1 does not answer at {url} (")
+    assert sentence(started(DoorAddress(url, "k"))).startswith(f"c1 does not answer at {url} (")
     assert sentence(None) == (
         "c1 has never said where its tasks' lines are asked for; is it of this fleet?"
     )
@@ -237,7 +236,7 @@ def answering() -> Iterator[Any]:
     """Whoever answers once with these bytes."""
     doors = []
 
-    def open_(said: bytes) -> Told:
+    def open_(said: bytes) -> DoorAddress:
         listening = socket.create_server(("127.0.0.1", 0))
         doors.append(listening)
 
@@ -248,7 +247,7 @@ def answering() -> Iterator[Any]:
                 talking.sendall(said)
 
         threading.Thread(target=answer, daemon=True).start()
-        return Told(f"http://127.0.0.1:{listening.getsockname()[1]}", "k")
+        return DoorAddress(f"http://127.0.0.1:{listening.getsockname()[1]}", "k")
 
     yield open_
     for one in doors:

@@ -11,7 +11,7 @@ from events.topics import JOURNAL, partition_of, place
 from events.wire.codec import Read, headers_of
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from turbine.read.sources.log import Log
-from turbine.read.sources.replaying import Replay
+from turbine.read.state.replaying import Replay
 
 PARTITIONS = 4
 AT = partition_of("clicks", PARTITIONS)
@@ -45,7 +45,7 @@ class Shelf:
     def starts(self, places: list[str]) -> dict[str, int]:
         return dict.fromkeys(places, 0)
 
-    def births(self) -> AppendTimes:
+    def append_times(self) -> AppendTimes:
         return AppendTimes()
 
     def spans(

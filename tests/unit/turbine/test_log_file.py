@@ -20,7 +20,7 @@ from turbine.read.sources import log_lines
 from turbine.read.sources.log import Log
 from turbine.read.sources.log_file import LogFile
 from turbine.read.sources.log_lines import BadFile
-from turbine_client.settings import BadSettings
+from turbine.read.sources.source import NoInstallation
 
 AT = f"{JOURNAL}/0"
 
@@ -153,13 +153,13 @@ def test_any_message_survives_the_file(tmp_path: Path) -> None:
 
 def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
     path = tmp_path / "half.log.gz"
-    with pytest.raises(ZeroDivisionError), log_lines.Writing(path) as lines:
+    with pytest.raises(ZeroDivisionError), log_lines.LogFileWriter(path) as lines:
         lines.put({"a": 1 // 0})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_nothing_runs_in_a_file(whole: Path) -> None:
-    with pytest.raises(BadSettings, match="is a file, in which nothing runs"):
+    with pytest.raises(NoInstallation, match="is a file, in which nothing runs"):
         _ = Log(source=LogFile(whole)).settings
 
 

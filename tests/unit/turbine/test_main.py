@@ -12,13 +12,16 @@ import pytest
 
 from components.runtime.kafka.topics import TopicsError
 from components.runtime.process.local import LocalFailed
-from tests.unit.turbine.lines import NOWHERE, run
+from tests.unit.turbine.lines import NOWHERE, Ended, run
 from turbine.cli import hoist
-from turbine.failures import MEANINGS, Code, Failed, code_of_rejection
+from turbine.failures import MEANINGS, Code, Failed, code_of_rejection, end_process, named
 from turbine.ops.fleet import FleetRuns
-from turbine.ops.known_failures import known_failure
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Unreadably
+from turbine.read.answers.ids import Ambiguous
+from turbine.read.sources.log_lines import BadFile
+from turbine_client.bookmark import BadBookmark
+from turbine_client.errors import BrokerUnreachable, NoTopic
+from turbine_client.publish import TooLarge, Unheard
+from turbine_client.reading import LogUnreadable
 from turbine_client.settings import BadSettings
 
 HEAVY = {
@@ -291,27 +294,61 @@ def test_what_is_not_there() -> None:
         assert ended.sentence.startswith(sentence.replace("<here>", str(Path.cwd())))
 
 
+def ended_by(error: Exception, monkeypatch: pytest.MonkeyPatch) -> Ended:
+    """What a command leaves behind that meets an error of the layers below."""
+
+    def bad() -> None:
+        raise error
+
+    monkeypatch.setattr("turbine.cli.here.typer.main.get_command", lambda _: lambda *_, **__: bad())
+    return run("config", "show")
+
+
 @pytest.mark.parametrize(
-    "error",
+    ("error", "code"),
     [
-        BadSettings("x"),
-        BrokerUnreachable("x"),
-        Unreadably("x"),
-        TopicsError("x"),
-        FleetRuns("x"),
-        LocalFailed("x"),
+        (BadSettings("x"), Code.USAGE),
+        (TooLarge("x"), Code.USAGE),
+        (Ambiguous("x"), Code.USAGE),
+        (BadFile("x"), Code.USAGE),
+        (BrokerUnreachable("x"), Code.FAILED),
+        (LogUnreadable("x"), Code.FAILED),
+        (NoTopic("x"), Code.FAILED),
+        (TopicsError("x"), Code.FAILED),
+        (FleetRuns("x"), Code.FAILED),
+        (LocalFailed("x"), Code.FAILED),
+        (Unheard("x"), Code.FAILED),
+        (Failed(Code.CONFLICT, "x"), Code.CONFLICT),
     ],
 )
-def test_failures_of_the_layers_below_are_sentences(error: Exception) -> None:
-    failure = known_failure(error)
-    assert failure is not None
-    assert (failure.code, str(failure)) == (Code.FAILED, "x")
+def test_errors_of_the_layers_below_are_sentences(
+    error: Exception, code: Code, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = ended_by(error, monkeypatch)
+    assert (ended.code, ended.sentence) == (code, "x")
 
 
-def test_a_bug_of_ours_keeps_its_traceback() -> None:
-    assert known_failure(KeyError("x")) is None
-    failed = Failed(Code.CONFLICT, "x")
-    assert known_failure(failed) is failed
+def test_a_package_that_is_missing_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = ended_by(ModuleNotFoundError("no", name="pyspark"), monkeypatch)
+    assert (ended.code, ended.sentence[:18]) == (Code.FAILED, "this needs pyspark")
+
+
+def test_a_bug_of_ours_keeps_its_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyError):
+        ended_by(KeyError("x"), monkeypatch)
+
+
+def test_a_program_ends_by_its_error_as_a_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert end_process(FleetRuns("x; end it")) is Code.FAILED
+    assert capsys.readouterr().err == "turbine: x; end it\n"
+
+
+def test_an_option_stands_before_what_is_wrong_with_its_value() -> None:
+    with pytest.raises(Failed, match=r"^--resume: x$") as failed, named("--resume"):
+        raise BadBookmark("x")
+    assert failed.value.code is Code.USAGE
+    with pytest.raises(BrokerUnreachable, match=r"^away$"), named("--resume"):
+        raise BrokerUnreachable("away")
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from events.topics import JOURNAL, place
-from turbine.failures import Code, Failed
-from turbine.read.moments import SPAN_MAX_MS, parse_moment, parse_span, position_at, show_time
+from turbine.failures import Code, code_of
+from turbine.read.moments import SPAN_MAX_MS, BadMoment, parse_moment, parse_span, show_time
+from turbine.read.state.instants import position_at
 
 NOW = 1_800_000_000_000
 
@@ -34,17 +35,17 @@ def test_a_span(text: str, ms: int) -> None:
     "text", ["", "2", "h", "2 h", "-2h", "2y", "2h-1m", "1.5h", "9" * 20 + "h"]
 )
 def test_what_is_no_span(text: str) -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(BadMoment) as failed:
         parse_span(text, "--expires")
     assert str(failed.value) == (
         f"--expires: {text!r} is no span of time; write one such as 90s, 10m or 1h30m"
     )
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
 
 
 @pytest.mark.parametrize("text", ["0s", "999999999w", f"{SPAN_MAX_MS + 1}ms"])
 def test_a_span_out_of_bounds(text: str) -> None:
-    with pytest.raises(Failed, match=r"span"):
+    with pytest.raises(BadMoment, match=r"span"):
         parse_span(text)
 
 
@@ -79,13 +80,13 @@ def test_a_moment(text: str, moment: int | dict[str, int]) -> None:
     "text", ["", "yesterday", "2026-01-31", "09:00", "2026-01-31T09:00:00", "7"]
 )
 def test_what_is_no_moment(text: str) -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(BadMoment) as failed:
         parse_moment(text, NOW, "--at")
     assert str(failed.value) == (
         f"--at: {text!r} is neither a time nor a position; write one such as"
         " 2026-01-31T09:00:00Z, '10m ago' or journal.v1/3:40"
     )
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_what_is_no_moment(text: str) -> None:
     ],
 )
 def test_a_moment_with_a_mistake(text: str, sentence: str) -> None:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(BadMoment) as failed:
         parse_moment(text, NOW, "--at")
     assert str(failed.value).startswith(sentence)
 
@@ -124,5 +125,7 @@ def test_a_position_may_be_the_end_of_the_log_and_nothing_beyond() -> None:
         ends=lambda places: dict.fromkeys(places, 7),
     )
     assert position_at(log, {"journal.v1/0": 7}, [JOURNAL]) == {"journal.v1/0": 7}
-    with pytest.raises(Failed, match=r"journal\.v1/0 ends at 7, before the position 8; name one"):
+    with pytest.raises(
+        BadMoment, match=r"journal\.v1/0 ends at 7, before the position 8; name one"
+    ):
         position_at(log, {"journal.v1/0": 8}, [JOURNAL])

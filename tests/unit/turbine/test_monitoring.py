@@ -18,9 +18,8 @@ from events.generated.records import ScalingDeclined, ScalingReverted, ShardDrop
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.promql import Store, asked_by
 from tests.unit.turbine.watched import NOW, bad, exposition, good, read_of, scaled
-from turbine.cli.monitoring import BOARD, RULES, documents
 from turbine.exporter.families import Beside
-from turbine.exporter.rules import GROUPS, Rule
+from turbine.exporter.files import BOARD, HOME, RULES, Rule, rules
 from turbine.failures import Code
 from turbine.read.answers.alert_kinds import RAISED, UNREADABLE
 from turbine.read.state.tally import Drift, Tally
@@ -28,7 +27,7 @@ from turbine.read.state.tally import Drift, Tally
 ROOT = Path(__file__).parents[3]
 RUNBOOKS = ROOT / "docs" / "runbooks"
 MINUTE_MS = 60_000
-EVERY = [rule for _, some in GROUPS for rule in some]
+EVERY = [rule for some in rules().values() for rule in some]
 ALL_RULES = {rule.name: rule for rule in EVERY}
 _SPAN = re.compile(r"(\d+)([mh])")
 
@@ -37,7 +36,7 @@ def queries() -> Iterator[tuple[str, str]]:
     """Everything that the board and the rules ask, by where it stands."""
     for rule in EVERY:
         yield rule.name, rule.expr
-    for panel in json.loads((ROOT / "infra" / "grafana" / BOARD).read_text())["panels"]:
+    for panel in json.loads((HOME / BOARD).read_text())["panels"]:
         for target in panel.get("targets", ()):
             yield panel["title"], target["expr"]
 
@@ -169,13 +168,26 @@ def test_every_runbook_is_linked_by_a_rule_or_by_what_a_component_says_last() ->
     assert pages == {rule.runbook for rule in EVERY} | {Path(ground.RUNBOOK).stem}
 
 
-def test_every_alert_of_the_log_has_a_rule_with_its_severity() -> None:
-    known = {(rule.runbook, rule.severity) for rule in EVERY}
-    assert {(kind.name, kind.severity) for kind in (*RAISED, UNREADABLE)} <= known
+def test_every_alert_of_the_log_is_passed_on_with_its_severity_and_its_meaning() -> None:
+    passed_on = {
+        (rule.runbook, rule.expr, rule.lasting, rule.severity, rule.summary)
+        for rule in rules()["turbine-log"]
+    }
+    assert passed_on == {
+        (
+            kind.name,
+            f'turbine_alerts{{alert="{kind.name}"}} > 0',
+            "0m",
+            kind.severity,
+            f"{{{{ $value }}}} open: {kind.means}",
+        )
+        for kind in RAISED
+    }
+    assert (UNREADABLE.name, UNREADABLE.severity) in {(one.runbook, one.severity) for one in EVERY}
 
 
 def test_the_board_names_runbooks_that_there_are() -> None:
-    text = (ROOT / "infra" / "grafana" / BOARD).read_text()
+    text = (HOME / BOARD).read_text()
     named = {
         page.strip()
         for some in re.findall(r"[Rr]unbooks?:? ([a-z, -]+)", text)
@@ -190,7 +202,7 @@ def test_the_board_names_runbooks_that_there_are() -> None:
 
 def test_panels_do_not_overlap_and_fill_the_width() -> None:
     taken: dict[tuple[int, int], str] = {}
-    panels = json.loads((ROOT / "infra" / "grafana" / BOARD).read_text())["panels"]
+    panels = json.loads((HOME / BOARD).read_text())["panels"]
     assert len({panel["id"] for panel in panels}) == len(panels)
     for panel in panels:
         at = panel["gridPos"]
@@ -201,35 +213,31 @@ def test_panels_do_not_overlap_and_fill_the_width() -> None:
 
 
 def test_every_panel_says_what_it_shows() -> None:
-    panels = json.loads((ROOT / "infra" / "grafana" / BOARD).read_text())["panels"]
+    panels = json.loads((HOME / BOARD).read_text())["panels"]
     assert [one["title"] for one in panels if one["type"] != "row" and not one["description"]] == []
 
 
 # --- the command
 
 
-@pytest.mark.parametrize("name", [BOARD, RULES])
-def test_what_is_kept_is_what_is_exported(name: str) -> None:
-    kept = (ROOT / "infra" / "grafana" / name).read_text()
-    assert kept == documents("docs/runbooks")[name], (
-        "write it again with `turbine monitoring export --out infra/grafana`"
-    )
-
-
 def test_both_are_printed_as_one_stream(tmp_path: Path) -> None:
     ended = run("monitoring", "export")
-    board, rules = yaml.safe_load_all(ended.out)
-    assert (board["uid"], rules["groups"][0]["name"]) == ("turbine-fleet", "turbine-log")
+    board, exported = yaml.safe_load_all(ended.out)
+    assert (board["uid"], exported["groups"][0]["name"]) == ("turbine-fleet", "turbine-log")
     assert run("monitoring", "export", "--out", str(tmp_path / "a" / "b")).code == Code.OK
-    assert {path.name for path in (tmp_path / "a" / "b").iterdir()} == {BOARD, RULES}
+    written = {path.name: path.read_text() for path in (tmp_path / "a" / "b").iterdir()}
+    assert written == {name: (HOME / name).read_text() for name in (BOARD, RULES)}
 
 
-def test_runbooks_may_be_anywhere() -> None:
-    _, rules = yaml.safe_load_all(run("monitoring", "export", "--runbooks", "https://x/y/").out)
+@pytest.mark.parametrize("base", ["https://x/y", 'https://x/y: "z" #1'])
+def test_runbooks_may_be_anywhere(base: str) -> None:
+    _, exported = yaml.safe_load_all(run("monitoring", "export", "--runbooks", f"{base}/").out)
     urls = {
-        rule["annotations"]["runbook_url"] for group in rules["groups"] for rule in group["rules"]
+        rule["annotations"]["runbook_url"]
+        for group in exported["groups"]
+        for rule in group["rules"]
     }
-    assert "https://x/y/tasks-failing.md" in urls
+    assert urls == {f"{base}/{rule.runbook}.md" for rule in EVERY}
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:

@@ -16,11 +16,11 @@ from events.topics import JOURNAL
 from events.wire.codec import Record, encode
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal, read_of
-from turbine.cli.operators import goal_text
-from turbine.cli.scaling import layer_at, layer_of
-from turbine.cli.verdicts import asked_row
-from turbine.failures import Code, Failed
+from turbine.cli.operators import goal_text, layer_at, layer_of
+from turbine.cli.plans import asked_row
+from turbine.failures import Code, Failed, code_of
 from turbine.read.answers.outcomes import outcome_of
+from turbine_client.errors import BadRequest, TurbineError
 from turbine_client.verdicts import VERDICTS, Accepted, Outcome, Rejected, heard_in
 
 
@@ -79,15 +79,15 @@ def test_a_version_that_never_was(
     sentence, code = refusal
     with pytest.raises(Failed, match=sentence) as failed:
         layer_at(journal.decisions, "clicks", layer, version, newest)
-    assert failed.value.code is code
+    assert code_of(failed.value) is code
 
 
 def test_a_deletion_is_not_rolled_back_to(journal: Journal) -> None:
     journal.delete("done")
     version = layer_of(journal.job, "base").version
-    with pytest.raises(Failed, match="is the deletion of clicks") as failed:
+    with pytest.raises(BadRequest, match="is the deletion of clicks") as failed:
         layer_at(journal.decisions, "clicks", "base", version, version)
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
 
 
 # --- verdicts of the state syncer
@@ -169,6 +169,6 @@ def test_a_place_to_read_from_is_said_as_requests_have_it(to: str, said: str) ->
     ],
 )
 def test_what_is_no_place_to_read_from_is_refused_at_once(to: str, sentence: str) -> None:
-    with pytest.raises(Failed, match=sentence) as failed:
+    with pytest.raises(TurbineError, match=sentence) as refused:
         goal_text(to)
-    assert failed.value.code is Code.USAGE
+    assert code_of(refused.value) is Code.USAGE

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from projections.jobs import Job, Layer
+from projections.jobs import Job, LayerState
 from projections.syncs import Sync
 from tests.unit.state_syncer.fleet import Fleet
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
-from tests.unit.turbine.lines import run
+from tests.unit.turbine.lines import put_for, run
 from turbine.failures import Code
 from turbine.read.sources.log import SYNC_TOPICS, Standing
 from turbine.read.state.view import JobView, View
@@ -80,16 +80,18 @@ def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
     one, fleet = Journal(), Fleet().runs()
     one.propose(CLICKS)
     one.propose({"tasks": 4, "priority": 7})
-    for module in ("scaling", "syncs", "comparing"):
+    for module in ("operators", "syncs", "comparing", "reading"):
         shelf = Shelf(one, fleet.row)
         monkeypatch.setattr(f"turbine.cli.{module}.open_log", lambda _, shelf=shelf: shelf)
-    seen = JobView(Job("orders", True, (Layer(1), Layer(), Layer(), Layer())), fleet.row)
+    seen = JobView(
+        Job("orders", True, (LayerState(1), LayerState(), LayerState(), LayerState())), fleet.row
+    )
     view = View({}, jobs={"orders": seen})
-    monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
-    monkeypatch.setattr("turbine.cli.viewing.jobs_view", lambda *_: view)
-    monkeypatch.setattr("turbine_client.publish.Publisher", Desk)
+    put_for(monkeypatch, "viewed", lambda *_: nullcontext(view), "digest", "top")
+    put_for(monkeypatch, "jobs_view", lambda *_: view, "jobs", "syncs")
+    put_for(monkeypatch, "Publisher", Desk, "operators", "changes")
     monkeypatch.setattr("turbine.cli.options.Chosen.connected", lambda _: Settings())
-    monkeypatch.setattr("turbine.read.moments.now_ms", lambda: NOW)
+    put_for(monkeypatch, "now_ms", lambda: NOW, "operators")
     SENT.clear()
     ANSWERS[:] = [Accepted("9.x", "clicks", "base", 3, "d", "journal.v1/0:9")]
     return one

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from projections.jobs import End, Layer
+from projections.jobs import End, LayerState
 from tests.unit.turbine.decided import CLICKS, NOW
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.test_comparing import Story
 from turbine.read.answers.overrides import ends_of, until, until_by_path
+from turbine.read.plain import plain
 
-LAYER = Layer(
+LAYER = LayerState(
     5,
     '{"policy":{"mode":"observe"},"priority":9,"tasks":5}',
     "ann",
@@ -22,7 +23,7 @@ LAYER = Layer(
 
 
 def test_each_end_tells_what_it_changes() -> None:
-    first, second = ends_of(LAYER)
+    first, second = plain(ends_of(LAYER))
     tasks = {"path": "tasks", "before": 5, "after": 4}
     assert first == {
         "expires_ms": 7, "change_id": "1.a", "author": "ann", "other_ids": [],
@@ -38,7 +39,7 @@ def test_a_value_holds_until_it_is_another_one_first() -> None:
 
 
 def test_a_value_within_what_ends_as_a_whole_ends_with_it() -> None:
-    layer = Layer(1, '{"slo":{"lag_seconds":5}}', ends=(End(7, "1.a", "ann", '{"slo":null}'),))
+    layer = LayerState(1, '{"slo":{"lag_seconds":5}}', ends=(End(7, "1.a", "ann", '{"slo":null}'),))
     assert until(until_by_path(layer), "slo.lag_seconds") == 7
 
 

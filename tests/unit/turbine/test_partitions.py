@@ -12,20 +12,18 @@ import pytest
 
 from projections.jobs import Job
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli import changes
-from turbine.cli.applying import Topics
-from turbine.cli.documents import Wish
-from turbine.cli.partitions import fill, gaps, notes
+from turbine.cli import applying, changes
+from turbine.cli.applying import FileTopics, fill, gaps, notes
+from turbine.cli.documents import LayerWish
 from turbine.failures import Code
-from turbine_client import clients
 from turbine_client.settings import Settings
 
 COUNTS = {"clicks": 8, "views": 3}
 SETTINGS = Settings(bootstrap="far:9092")
 
 
-def wish(inputs: Any, job: str = "a", *, whole: bool = True) -> Wish:
-    return Wish(job, "job.yaml, line 1", {"tasks": 2, "inputs": inputs}, whole=whole)
+def wish(inputs: Any, job: str = "a", *, whole: bool = True) -> LayerWish:
+    return LayerWish(job, "job.yaml, line 1", {"tasks": 2, "inputs": inputs}, whole=whole)
 
 
 # --- filling in
@@ -76,7 +74,7 @@ def test_what_is_no_input_is_left_to_the_verdict(inputs: object) -> None:
 
 
 def test_a_wish_without_inputs_is_left_alone() -> None:
-    given = Wish("a", "job.yaml, line 1", {"tasks": 2})
+    given = LayerWish("a", "job.yaml, line 1", {"tasks": 2})
     assert fill(given, COUNTS) is given
 
 
@@ -131,7 +129,7 @@ class Broker:
 @pytest.fixture
 def broker(monkeypatch: pytest.MonkeyPatch) -> Broker:
     found = Broker(COUNTS)
-    monkeypatch.setattr(clients, "counts_of", found)
+    monkeypatch.setattr(applying, "counts_of", found)
     return found
 
 
@@ -144,12 +142,12 @@ def test_the_broker_is_asked_once(broker: Broker, capsys: pytest.CaptureFixture[
     assert (told.out, told.err.count("\n")) == ("", 1)
 
 
-def look(wishes: list[Wish], layer: str = "base", **more: bool) -> list[Wish]:
-    return Topics(SETTINGS, **({"create": False, "dry_run": False} | more)).look(wishes, layer)
+def look(wishes: list[LayerWish], layer: str = "base", **more: bool) -> list[LayerWish]:
+    return FileTopics(SETTINGS, **({"create": False, "dry_run": False} | more)).look(wishes, layer)
 
 
 def test_who_names_no_topic_asks_nobody(broker: Broker, capsys: pytest.CaptureFixture[str]) -> None:
-    given = [wish(None), Wish("b", "x", {"tasks": 1})]
+    given = [wish(None), LayerWish("b", "x", {"tasks": 1})]
     assert look(given) == given
     assert broker.asked == []
     assert capsys.readouterr().err == ""
@@ -171,7 +169,7 @@ def test_what_is_not_there_is_made_where_that_is_asked_for(
         made.append((topic, partitions))
         return partitions or 16, True
 
-    monkeypatch.setattr("turbine.ops.generate.prepare_topic", prepare)
+    monkeypatch.setattr("turbine.cli.applying.prepare_topic", prepare)
     given = [wish([{"topic": "clicks"}, {"topic": "gone"}, {"topic": "far", "partitions": 4}])]
     tried = look(given, create=True, dry_run=True)
     assert made == []
@@ -242,16 +240,16 @@ def test_a_dry_run_shows_what_would_be_filled_in(
 def test_a_change_is_sent_with_what_was_filled_in(
     apply: Callable[..., Ended], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    sent: list[changes.Plan] = []
+    sent: list[changes.PlannedChange] = []
 
-    def propose(_: object, __: object, plan: changes.Plan) -> object:
+    def propose(_: object, __: object, plan: changes.PlannedChange) -> object:
         sent.append(plan)
         return plan
 
-    monkeypatch.setattr(changes.Terms, "propose", propose)
+    monkeypatch.setattr(changes.ChangeTerms, "propose", propose)
     sent_row = {"job": "a", "verdict": "sent"}
-    monkeypatch.setattr(changes, "await_verdicts", lambda *_: [sent_row])
-    monkeypatch.setattr("turbine_client.publish.Publisher", Idle)
+    monkeypatch.setattr(applying, "await_verdicts", lambda *_: [sent_row])
+    monkeypatch.setattr("turbine.cli.applying.Publisher", Idle)
     ended = apply()
     assert ended.code == Code.OK
     assert "a: 1 task starts; how long it takes is unknown" in ended.err

@@ -16,7 +16,7 @@ from tests.unit.turbine.lines import run
 from tests.unit.turbine.tales import serve
 from turbine.failures import Code
 from turbine.read.answers.evidence import tree_of
-from turbine.read.answers.placing import draft_of
+from turbine.read.answers.placement_preview import draft_of
 from turbine.read.sources.log import Standing
 
 BUDGET = '{"load_max":1000,"moves_max":1000}'
@@ -183,8 +183,8 @@ def test_a_request_that_no_message_holds_says_how_to_ask_for_less(
 ) -> None:
     log = serve(monkeypatch, lopsided())
     plan = told("placement", "plan")["plan"]
-    monkeypatch.setattr("projections.plans.write_moves", lambda _: "x" * 300_000)
-    monkeypatch.setattr("turbine.read.answers.placing.name_of", lambda *_: plan)
+    monkeypatch.setattr("turbine.cli.placement.write_moves", lambda _: "x" * 300_000)
+    monkeypatch.setattr("turbine.read.answers.placement_preview.name_of", lambda *_: plan)
     ended = run("placement", "apply", plan, "--reason", "now")
     assert (ended.code, log.written) == (Code.USAGE, [])
     assert ended.sentence == (

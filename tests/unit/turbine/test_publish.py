@@ -15,7 +15,7 @@ from events.generated.records import ConfigChangeProposed
 from events.topics import CHANGES_BASE, partition_of
 from events.wire.codec import SDK, Record, decode, headers_of
 from turbine_client import publish
-from turbine_client.identity import VALID_MS
+from turbine_client.identity import VALID_MS, change_id
 from turbine_client.publish import Pending, Publisher, TooLarge, Unknown, encoded
 from turbine_client.request_values import VALUE_MOST
 
@@ -29,15 +29,28 @@ def test_who_waits_in_vain_is_told_where_no_verdict_will_come(
     one: Any = object.__new__(Publisher)  # without a broker
     one._settings = None
     monkeypatch.setattr(publish, "in_journal", lambda *_: None)
-    for why in ("", "no verdict will come of it"):
+    valid = change_id(time.time_ns() // 1_000_000 + VALID_MS, "a")
+    late = ASKED.change_id
+    for asked, why, explanation in (
+        (late, "no verdict will come of it", "no verdict will come of it"),
+        (
+            valid,
+            "",
+            f"no verdict in 0 s; is the job service running? Ask again with this id: {valid}",
+        ),
+        (
+            late,
+            "",
+            (
+                f"no verdict in 0 s: the time that {late} names is over; send it again under a new"
+                " id"
+            ),
+        ),
+    ):
         monkeypatch.setattr(publish, "never_answered", lambda *_, why=why: why)
-        told = one.verdict(Pending(ASKED.change_id, ASKED.job, Future()), 0)
+        told = one.verdict(Pending(asked, ASKED.job, Future()), 0)
         assert isinstance(told, Unknown)
-        assert told.explanation == (
-            why
-            or "no verdict in 0 s; is the job service running? Ask again with this id:"
-            f" {ASKED.change_id}"
-        )
+        assert told.explanation == explanation
 
 
 def test_a_request_is_a_cloud_event_of_the_sdk() -> None:

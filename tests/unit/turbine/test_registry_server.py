@@ -13,8 +13,7 @@ import pytest
 
 from events.wire.lock import read_lock
 from tests.unit.turbine.lines import run
-from turbine.contract.registry import BODY_BYTES_MAX, CONTENT_TYPE
-from turbine.contract.registry_server import HOST, RegistryServer
+from turbine.contract.registry import BODY_BYTES_MAX, CONTENT_TYPE, HOST, RegistryServer
 from turbine.failures import Code
 
 FIRST = read_lock()[0]

@@ -14,8 +14,7 @@ import typer
 
 from tests.unit.turbine.test_runbooks import ROOT, wrong
 from turbine.cli.commands import app
-from turbine.cli.naming import spelled
-from turbine.cli.table import ENTRIES
+from turbine.cli.table import ENTRIES, spelled
 
 ROOMS = (
     "client",

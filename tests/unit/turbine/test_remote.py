@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import NOWHERE, Ended, run
 from tests.unit.turbine.test_main import HEAVY
@@ -43,7 +43,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, str
     """A log in a file, and the address of an API over it."""
     path = tmp_path_factory.mktemp("remote") / "fleet.log.gz"
     logs.write(path, logs.told())
-    door, stop = bind(Serving(port=0)), Stop()
+    door, stop = bind(Serving(port=0)), StopSignal()
     with opened_file(LogFile(path), Serving()) as (desk, rules):
         app = make_app(desk, rules, page=Path("nowhere"))
         thread = threading.Thread(target=serve_app, args=(app, door, stop, desk.feed))

@@ -11,12 +11,12 @@ import pytest
 
 from tests.unit.turbine import logs
 from tests.unit.turbine.lines import Ended, run
-from turbine.cli import replaying as command
+from turbine.cli import audit as command
 from turbine.failures import Code
-from turbine.read.sources import replaying
 from turbine.read.sources.log import SYNC_TOPICS, Log
 from turbine.read.sources.log_file import LogFile
-from turbine.read.sources.replaying import Replay, word_of
+from turbine.read.state import replaying
+from turbine.read.state.replaying import Replay, word_of
 
 
 @pytest.fixture(scope="module")

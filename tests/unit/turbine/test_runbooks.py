@@ -12,8 +12,7 @@ import pytest
 import typer
 
 from turbine.cli.commands import app
-from turbine.cli.naming import spelled
-from turbine.cli.table import ENTRIES
+from turbine.cli.table import ENTRIES, spelled
 from turbine.read.answers.alert_kinds import RAISED, UNREADABLE
 
 ROOT = Path(__file__).parents[3]

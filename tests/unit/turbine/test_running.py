@@ -14,7 +14,8 @@ from events.wire.codec import Read, Record, encode
 from projections.syncs import Sync
 from projections.waits import missing
 from tests.unit.state_syncer.fleet import NOW_MS, Fleet
-from turbine.cli.syncs import reached, running_config, section, told
+from turbine.cli.jobs import section
+from turbine.cli.reading import reached, running_config, told
 from turbine.failures import Code, Failed
 from turbine.read.answers.syncs import Missing, sync_line
 from turbine.read.answers.tasks import states_of

@@ -30,7 +30,7 @@ from tests.unit.turbine.scalings import (
     told,
     whole,
 )
-from turbine.cli.scaled import EVIDENCE_ROWS
+from turbine.cli.scaling_report import EVIDENCE_ROWS
 from turbine.read.answers.journal import parsed
 from turbine.read.answers.scaling import consequences, flat
 

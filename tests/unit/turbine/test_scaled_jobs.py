@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from components.auto_scaler.core import verdict
 from events.generated.records import ScalingDeclined
+from projections.scaling import actions
 from tests.unit.turbine.decided import CLICKS, NOW, Journal
 from tests.unit.turbine.lines import run
 from tests.unit.turbine.scalings import DECLINED, UP, lines, say, served, told, whole
@@ -166,7 +166,7 @@ def test_void_words_count_for_nothing(journal: Journal) -> None:
 def test_every_action_of_a_verdict_can_be_asked_for() -> None:
     named = {
         value
-        for name, value in vars(verdict).items()
+        for name, value in vars(actions).items()
         if name.isupper() and isinstance(value, str) and name not in ("STAY", "VERIFIED")
     }
     assert set(ACTIONS) == named

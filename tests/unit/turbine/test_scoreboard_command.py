@@ -21,7 +21,7 @@ from turbine.lab import scoreboard
 from turbine.lab.backtest import BadBackTest, case_of_trace
 from turbine.lab.plant import scoreboard as plant
 from turbine.lab.plant.cases import SCENARIOS
-from turbine.lab.plant.scoreboard import Row
+from turbine.lab.plant.scoreboard import ScoreRow
 from turbine.lab.scoreboard import (
     PLAYED,
     answered,
@@ -66,9 +66,9 @@ def cases(found: dict[str, Any]) -> set[str]:
     return {one["case"] for one in found["rows"]} - {"all"}
 
 
-def row(policy: str, *, violation_s: float = 0.0, cost: float = 1.0, case: str = "a") -> Row:
+def row(policy: str, *, violation_s: float = 0.0, cost: float = 1.0, case: str = "a") -> ScoreRow:
     score = plant.Score(violation_s, 0, 0, 0, cost, 0, 0, 0, 0, 1)
-    return Row("trace", case, policy, "whole", 1_000, score)
+    return ScoreRow("trace", case, policy, "whole", 1_000, score)
 
 
 # --- what is played
@@ -117,7 +117,7 @@ def test_without_a_trace_all_scenarios_are_played_and_it_says_so(
         asked.extend(given)
         return [[] for _ in given]
 
-    monkeypatch.setattr("turbine.lab.scoreboard.answered", keep)
+    monkeypatch.setattr("turbine.cli.scoreboard.answered", keep)
     ended = run("scoreboard")
     assert (
         "no trace is named, so scenarios alone are played; --traces DIR adds all of DIR\n"

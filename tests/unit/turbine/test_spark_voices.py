@@ -14,7 +14,7 @@ from py4j.protocol import Py4JError
 from pyspark.taskcontext import TaskContext
 
 from spark_streaming.stdout import WHOSE, Voices, WorkerVoices, said, tell_workers
-from tasks.task_log import LOG, STDERR, STDOUT, Line, TaskLog, line_of
+from tasks.task_log import LOG, STDERR, STDOUT, PrintedLine, TaskLog, line_of
 
 say = print
 """As users' functions do: it writes a line in several pieces."""
@@ -38,7 +38,7 @@ class Desk:
     def log(self, name: str, run: str = "1.1") -> TaskLog:
         return TaskLog(self.directory / name, run)
 
-    def lines(self, name: str) -> list[Line]:
+    def lines(self, name: str) -> list[PrintedLine]:
         texts = (self.directory / name).read_bytes().splitlines()
         return [one for one in map(line_of, texts) if one is not None]
 

@@ -8,18 +8,18 @@ from typing import Any
 
 import pytest
 
-from components.auto_scaler.core.done import Open
-from components.auto_scaler.core.policies.ours_words import gain_told
-from components.auto_scaler.core.verdict import Size
+from components.auto_scaler.core.policies.turbine.words import gain_told
 from events.generated.records import ScalingVerified
 from projections.jobs import Job
+from projections.scaling.actions import JobSize
+from projections.scaling.decision_memory import Open
+from turbine.failures import Code
 from turbine.ops.fleet import log_of
 from turbine.ops.generate import open_trace
 from turbine.ops.traffic import BadTrace
-from turbine.story import NotAsTold, fresh_number
 from turbine.story.changes import assigned
-from turbine.story.demo import main
-from turbine.story.stage import accepted, numbered, rejected
+from turbine.story.demo import fresh_number, main
+from turbine.story.stage import NotAsTold, accepted, numbered, rejected
 from turbine.story.tasks import USUAL, elsewhere, told, write_day
 from turbine_client.publish import Accepted, Rejected, Unknown
 
@@ -32,7 +32,7 @@ def test_each_telling_has_jobs_of_its_own() -> None:
 
 
 def test_a_change_that_brought_little_is_not_told_by_how_little_is_enough() -> None:
-    before = Open(1, Size(1, 1, 1.0, 512), 100.0, 200.0)
+    before = Open(1, JobSize(1, 1, 1.0, 512), 100.0, 200.0)
     brought = ScalingVerified("orders", "1.a", gain_told(before, 140.0, 0.1))
     assert told(brought) == (
         "ScalingVerified: kept, but it brought only 40 % of the gain that was expected:"
@@ -71,7 +71,7 @@ def test_of_a_recording_the_last_day_is_played(tmp_path: Path) -> None:
 def test_a_recording_that_cannot_be_played_is_told_before_anything_starts(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["start", "--trace", str(tmp_path / "none.csv")]) == 1
+    assert main(["start", "--trace", str(tmp_path / "none.csv")]) == Code.USAGE
     assert (
         "cannot be read (No such file or directory); name another file" in capsys.readouterr().err
     )

@@ -19,8 +19,8 @@ from events.generated.records import (
 from events.topics import JOURNAL, OPERATOR, TASKS, place
 from events.wire.codec import Read, Record, encode
 from tests.unit.turbine.decided import NOW
-from turbine.read.sources.log import Log
 from turbine.read.sources.source import BrokerSource
+from turbine.read.state.framed import FramedLog
 from turbine.read.state.running import Sightings
 from turbine_client.identity import change_id, decision_id
 from turbine_client.settings import Settings
@@ -47,7 +47,7 @@ def _no_broker(monkeypatch: pytest.MonkeyPatch) -> None:
 ASKED = change_id(NOW + 60_000, "p")
 
 
-class Told(Log):
+class Told(FramedLog):
     """A log in memory: the journal is read first, as a slow topic of facts may make it."""
 
     def __init__(self, topics: Iterable[str] = (JOURNAL, TASKS, OPERATOR)) -> None:
@@ -92,7 +92,7 @@ def paused(log: Told) -> Told:
 
 def test_decisions_are_read_with_what_they_rest_on() -> None:
     sightings = Sightings()
-    sync = paused(Told()).syncs(heed=sightings)["clicks"]
+    sync = paused(Told()).syncs(observer=sightings)["clicks"]
     assert sync.running is not None
     assert (sync.running.state, sync.held) == ("paused", True)
     assert sightings.seen("clicks", 0, sync.tasks[0]) == ("c1", 1, NOW)

@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 from turbine.cli.commands import Group, made
-from turbine.cli.naming import below, is_group
-from turbine.cli.table import TABLE
+from turbine.cli.table import TABLE, below, is_group
 
 
 def test_a_command_says_of_itself_what_the_table_says() -> None:
@@ -56,3 +55,26 @@ def test_the_help_loads_no_command() -> None:
 def test_a_line_loads_its_own_command() -> None:
     loaded = modules_of("get", "jobs", "--help")
     assert loaded & COMMANDS == {"turbine.cli.jobs"}
+
+
+WITHOUT_EXTRAS = """
+import sys
+from turbine.cli.commands import made
+from turbine.cli.table import TABLE
+from turbine.extras import EXTRAS
+
+class Lacking:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in {module for extra in EXTRAS.values() for module in extra}:
+            raise ModuleNotFoundError(name, name=name)
+
+sys.meta_path.insert(0, Lacking())
+print(sum(made(one) is not None for one in TABLE))
+"""
+
+
+def test_the_help_of_a_command_needs_no_extra() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == (f"{len(TABLE)}\n", "")

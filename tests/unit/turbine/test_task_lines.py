@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tasks.task_log import FILE_BYTES_MOST, STDOUT, TaskLog, file_of, older
-from turbine.ops.task_lines import Reader, lines_of, places_in
+from turbine.ops.task_lines import TaskLineReader, lines_of, places_in
 
 
 def container(directory: Path, name: str, life: str | None = None) -> Path:
@@ -31,7 +31,7 @@ def put(place: Path, task: int, *lines: str, job: str = "clicks") -> Path:
     return path
 
 
-def texts(reader: Reader, last: int | None = None) -> list[str]:
+def texts(reader: TaskLineReader, last: int | None = None) -> list[str]:
     return [one.line.text for one in reader.read(last)]
 
 
@@ -52,13 +52,18 @@ def test_a_task_that_moved_is_read_in_the_order_of_time(tmp_path: Path) -> None:
     put(two, 0, line(3, "moved"))
     put(two, 1, line(4, "another"))
     put(two, 0, line(2, "of another job"), job="clicks.0")
-    reader = Reader(tmp_path, "clicks", 0)
+    reader = TaskLineReader(tmp_path, "clicks", 0)
     assert [(one.line.text, one.container) for one in reader.read()] == [
         ("begins", "c1"),
         ("moved", "c2"),
         ("is back", "c1"),
     ]
-    assert texts(Reader(tmp_path, "clicks", None)) == ["begins", "moved", "another", "is back"]
+    assert texts(TaskLineReader(tmp_path, "clicks", None)) == [
+        "begins",
+        "moved",
+        "another",
+        "is back",
+    ]
     assert (reader.heard("c1", 0), reader.heard("c1", 1), reader.heard("c9", 0)) == (
         True,
         False,
@@ -74,12 +79,12 @@ def test_so_many_lines_of_each_task(tmp_path: Path, last: int, found: list[str])
     place = container(tmp_path, "c1")
     put(place, 0, *(line(at, f"a{at}") for at in range(3)))
     put(place, 1, line(9, "b"))
-    assert texts(Reader(tmp_path, "clicks", None), last) == found
+    assert texts(TaskLineReader(tmp_path, "clicks", None), last) == found
 
 
 def test_a_line_as_json(tmp_path: Path) -> None:
     put(container(tmp_path, "c1"), 3, line(7, "hello", run="2.9"))
-    [said] = Reader(tmp_path, "clicks", 3).read()
+    [said] = TaskLineReader(tmp_path, "clicks", 3).read()
     assert said.to_plain() == {
         "kind": "line",
         "at_ms": 7,
@@ -99,7 +104,7 @@ def test_a_line_as_json(tmp_path: Path) -> None:
 def test_each_line_comes_once_and_when_it_is_whole(tmp_path: Path) -> None:
     place = container(tmp_path, "c1")
     path = put(place, 0, line(1, "one"))
-    reader = Reader(tmp_path, "clicks", 0)
+    reader = TaskLineReader(tmp_path, "clicks", 0)
     assert texts(reader) == ["one"]
     assert texts(reader) == []
     with path.open("a") as file:
@@ -117,7 +122,7 @@ def test_each_line_comes_once_and_when_it_is_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize("times", [1, 2])
 def test_a_file_that_became_full_meanwhile_is_read_to_its_end(tmp_path: Path, times: int) -> None:
     path = file_of(container(tmp_path, "c1"), "clicks", 0)
-    log, reader = TaskLog(path, "1.1"), Reader(tmp_path, "clicks", 0)
+    log, reader = TaskLog(path, "1.1"), TaskLineReader(tmp_path, "clicks", 0)
     log.write(STDOUT, [b"first"])
     assert texts(reader) == ["first"]
     wanted = []
@@ -137,14 +142,14 @@ def test_a_first_look_reads_what_was_put_aside(tmp_path: Path) -> None:
     place = container(tmp_path, "c1")
     path = put(place, 0, line(1, "before"))
     path.rename(older(path))
-    assert texts(Reader(tmp_path, "clicks", 0)) == ["before"]
+    assert texts(TaskLineReader(tmp_path, "clicks", 0)) == ["before"]
     put(place, 0, line(2, "after"))
-    assert texts(Reader(tmp_path, "clicks", 0)) == ["before", "after"]
+    assert texts(TaskLineReader(tmp_path, "clicks", 0)) == ["before", "after"]
 
 
 def test_another_file_of_the_same_number_is_read_from_its_beginning(tmp_path: Path) -> None:
     path = put(container(tmp_path, "c1"), 0, line(1, "long " * 20))
-    reader = Reader(tmp_path, "clicks", 0)
+    reader = TaskLineReader(tmp_path, "clicks", 0)
     assert len(texts(reader)) == 1
     path.write_text(line(2, "short"))  # shorter than it was read to
     assert texts(reader) == ["short"]

@@ -22,7 +22,7 @@ from tests.unit.turbine.test_task_lines import container, line
 from turbine.cli.task_logs import WORDS_OF_MANY, WORDS_OF_ONE
 from turbine.failures import Code
 from turbine.ops import lines_door
-from turbine.read.answers.task_words import WORDS_KEPT, Words
+from turbine.read.answers.task_words import WORDS_KEPT, TaskWords
 from turbine_client.settings import Settings
 
 
@@ -132,7 +132,7 @@ def test_so_many_words_and_lines_are_shown(desk: Desk) -> None:
 
 
 def test_words_are_kept_up_to_a_bound_and_the_last_failure_beyond_it(desk: Desk) -> None:
-    words = Words(0)
+    words = TaskWords(0)
     desk.job.broke(0, attempt=7)
     desk.job.began(1)
     for _ in range(WORDS_KEPT):
@@ -335,7 +335,7 @@ def test_what_comes_is_followed_until_the_time_is_over(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     follows = Follows(desk)
-    monkeypatch.setattr("turbine_client.reading.Follower", follows)
+    monkeypatch.setattr("turbine.cli.task_logs.Follower", follows)
     desk.job.began(0)
     printed(container(desk.directory, "c1"), 0, line(0, "before"))
     now, before, began, *came = desk.rows("orders/0", "-f", "--timeout", "500ms")
@@ -371,7 +371,7 @@ def test_of_one_that_is_dead_the_traceback_is_shown_and_why_no_more(desk: Desk) 
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}"
-    desk.began_on(HERE, "c1", 10_000_000, lines_door.Told(url, "k"))
+    desk.began_on(HERE, "c1", 10_000_000, lines_door.DoorAddress(url, "k"))
     for task in range(2):
         desk.job.began(task)
     desk.job.broke(0, traceback="Traceback\n  File x\nZeroDivisionError: \x1b[31mno")

@@ -101,7 +101,7 @@ def test_a_drain_is_asked_under_the_containers_name(monkeypatch: pytest.MonkeyPa
 def test_a_drain_can_be_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     tale = calm(2, 4, BUDGET)
     serve(monkeypatch, tale)
-    monkeypatch.setattr("turbine.cli.tiers.time.sleep", lambda _: tale.wait(10))
+    monkeypatch.setattr("turbine.cli.reading.time.sleep", lambda _: tale.wait(10))
     ended = run("drain", "container", "c0", "--reason", "disk", "--wait")
     assert (ended.code, ended.err) == (Code.OK, "c0: 2 shards left\n")
     assert ended.out == "c0: is drained and holds nothing\n"
@@ -154,7 +154,7 @@ def test_a_container_that_nobody_knows(verb: str, monkeypatch: pytest.MonkeyPatc
 
 def test_a_request_that_does_not_count_is_no_success(monkeypatch: pytest.MonkeyPatch) -> None:
     log = serve(monkeypatch, placed(1, 2))
-    monkeypatch.setattr("turbine.ops.tiers.new_id", lambda: "5.too-late")
+    monkeypatch.setattr("turbine.cli.tiers.new_id", lambda: "5.too-late")
     monkeypatch.setattr("turbine.cli.tiers.READ_S", 0.0)
     ended = run("drain", "container", "c0", "--reason", "x")
     assert ended.code == Code.TIMEOUT

@@ -13,8 +13,18 @@ import pytest
 from tests.unit.turbine.lines import NOWHERE, run
 from tests.unit.turbine.watched import NOW, Case, alert, bad, good, tier, view_of
 from turbine.cli import top as command
-from turbine.cli.top_keys import Look, pressed
-from turbine.cli.top_lines import Line, Piece, ago, cut, layout, many, rate, short
+from turbine.cli.columns import cut as shortened
+from turbine.cli.top_lines import (
+    Line,
+    StyledText,
+    TopChoices,
+    ago,
+    cut,
+    layout,
+    many,
+    pressed,
+    rate,
+)
 from turbine.failures import Code
 from turbine.read.answers.fleet import SORTS, Fleet, fleet
 from turbine.read.answers.lines import lines_of
@@ -44,7 +54,7 @@ def many_jobs(count: int) -> View:
 def test_a_frame_is_as_it_was_recorded(
     name: str, view: View, width: int, height: int, request: pytest.FixtureRequest
 ) -> None:
-    look = Look()
+    look = TopChoices()
     told = text(layout(frame_of(view), look, width, height, status="live"))
     path = FRAMES / f"{name}-{width}x{height}.txt"
     if request.config.getoption("--rewrite"):
@@ -57,7 +67,7 @@ def test_a_frame_is_as_it_was_recorded(
 @pytest.mark.parametrize("height", [16, 24, 60])
 @pytest.mark.parametrize("view", [View({}), good(), bad(), many_jobs(200)])
 def test_a_frame_fills_a_terminal_and_no_more(view: View, width: int, height: int) -> None:
-    lines = layout(frame_of(view), Look(query="j"), width, height, status="live")
+    lines = layout(frame_of(view), TopChoices(query="j"), width, height, status="live")
     assert len(lines) <= height + 14, "what is open is told, even where it scrolls"
     if height >= 24:
         assert len(lines) == height
@@ -65,7 +75,7 @@ def test_a_frame_fills_a_terminal_and_no_more(view: View, width: int, height: in
 
 
 def test_without_a_height_nothing_is_cut() -> None:
-    lines = layout(frame_of(many_jobs(200)), Look(), 10_000, None, keys=False)
+    lines = layout(frame_of(many_jobs(200)), TopChoices(), 10_000, None, keys=False)
     told = text(lines)
     assert all(f"job-{n:03}" in told for n in range(200))
     assert "…" not in told
@@ -76,7 +86,7 @@ def test_containers_stand_under_their_own_tier() -> None:
     frame = frame_of(good())
     [own] = frame.tiers
     wide = replace(frame, tiers=(own, replace(own, tier="later")))
-    told = text(layout(wide, Look(), 160, None)).splitlines()
+    told = text(layout(wide, TopChoices(), 160, None)).splitlines()
     heads = [at for at, line in enumerate(told) if line.startswith("TIER ")]
     names = [at for at, line in enumerate(told) if line.startswith("  c")]
     assert len(names) == len(frame.containers) == 3
@@ -85,23 +95,28 @@ def test_containers_stand_under_their_own_tier() -> None:
 
 
 def test_colour_is_only_where_somebody_has_to_look() -> None:
-    pieces = [piece for line in layout(frame_of(good()), Look(), 80, 24) for piece in line]
+    pieces = [piece for line in layout(frame_of(good()), TopChoices(), 80, 24) for piece in line]
     assert {piece.style for piece in pieces} <= {"", "bold", "bright_black", "green"}
-    styles = {piece.style for line in layout(frame_of(bad()), Look(), 80, 24) for piece in line}
+    styles = {
+        piece.style for line in layout(frame_of(bad()), TopChoices(), 80, 24) for piece in line
+    }
     assert {"bold red", "yellow"} <= styles
 
 
 def test_what_somebody_wrote_cannot_steer_the_terminal() -> None:
     evil = replace(alert("straggler", "a", "warning"), cause="x\x1b[2Jy")
-    told = text(layout(frame_of(view_of(Case("a"), alerts=(evil,))), Look(), 200, 24))
+    told = text(layout(frame_of(view_of(Case("a"), alerts=(evil,))), TopChoices(), 200, 24))
     assert "\x1b" not in told
 
 
 def test_what_does_not_fit_is_marked() -> None:
-    assert cut((Piece("abc"), Piece("def", "bold")), 5) == (Piece("abc"), Piece("d…", "bold"))
-    assert cut((Piece("abc"), Piece("def")), 3) == (Piece("abc"), Piece(""))
-    assert cut((Piece("abc"),), 3) == (Piece("abc"),)
-    assert short("abcdef", 4) == "abc…"
+    assert cut((StyledText("abc"), StyledText("def", "bold")), 5) == (
+        StyledText("abc"),
+        StyledText("d…", "bold"),
+    )
+    assert cut((StyledText("abc"), StyledText("def")), 3) == (StyledText("abc"), StyledText(""))
+    assert cut((StyledText("abc"),), 3) == (StyledText("abc"),)
+    assert shortened("abcdef", 4) == "abc…"
 
 
 @pytest.mark.parametrize(
@@ -179,35 +194,35 @@ def test_a_filter_for_what_there_is_not_says_what_there_is() -> None:
 # --- keys
 
 
-def after(look: Look, *keys: str, jobs: int = 100) -> Look:
+def after(look: TopChoices, *keys: str, jobs: int = 100) -> TopChoices:
     for key in keys:
         look = pressed(look, key, jobs)
     return look
 
 
 def test_keys_do_what_the_foot_says() -> None:
-    assert after(Look(), "q").over
-    assert after(Look(), "s").sort == SORTS[1]
-    assert after(Look(first=7), *"s" * len(SORTS)).sort == SORTS[0]
-    assert after(Look(), "down", "down", "up", "j").first == 2
-    assert after(Look(), "up").first == 0
-    assert after(Look(), "page-down", "G").first == 99
-    assert after(Look(first=9), "g").first == 0
-    assert after(Look(query="a", first=3), "escape") == Look()
-    assert after(Look(), "x") == Look()
+    assert after(TopChoices(), "q").over
+    assert after(TopChoices(), "s").sort == SORTS[1]
+    assert after(TopChoices(first=7), *"s" * len(SORTS)).sort == SORTS[0]
+    assert after(TopChoices(), "down", "down", "up", "j").first == 2
+    assert after(TopChoices(), "up").first == 0
+    assert after(TopChoices(), "page-down", "G").first == 99
+    assert after(TopChoices(first=9), "g").first == 0
+    assert after(TopChoices(query="a", first=3), "escape") == TopChoices()
+    assert after(TopChoices(), "x") == TopChoices()
 
 
 def test_a_filter_is_typed_corrected_and_taken_back() -> None:
-    typing = after(Look(), "/", *"clix", "backspace", "c")
+    typing = after(TopChoices(), "/", *"clix", "backspace", "c")
     assert (typing.typing, typing.query) == ("clic", "")
-    assert after(typing, "enter") == Look(query="clic")
-    assert after(typing, "escape") == Look()
-    assert after(Look(query="ab"), "/", "backspace", "enter").query == "a"
-    assert not after(Look(), "/", "q").over, "a letter of the filter is no command"
+    assert after(typing, "enter") == TopChoices(query="clic")
+    assert after(typing, "escape") == TopChoices()
+    assert after(TopChoices(query="ab"), "/", "backspace", "enter").query == "a"
+    assert not after(TopChoices(), "/", "q").over, "a letter of the filter is no command"
 
 
 def test_a_filter_that_is_wrong_is_told_where_it_was_typed() -> None:
-    wrong = after(Look(), "/", *"x=1", "enter")
+    wrong = after(TopChoices(), "/", *"x=1", "enter")
     assert (wrong.typing, wrong.query) == ("x=1", "")
     foot = text(layout(frame_of(good()), wrong, 200, 24)).splitlines()[-1]
     assert foot.startswith('/x=1▏  "x" is nothing to filter by')
@@ -215,9 +230,9 @@ def test_a_filter_that_is_wrong_is_told_where_it_was_typed() -> None:
 
 def test_a_frame_does_not_scroll_beyond_its_jobs() -> None:
     frame = frame_of(many_jobs(50), sort="name")
-    end = text(layout(frame, Look(sort="name", first=49), 80, 24))
+    end = text(layout(frame, TopChoices(sort="name", first=49), 80, 24))
     assert "job-049" in end
-    assert "job-030" not in text(layout(frame, Look(sort="name"), 80, 24))
+    assert "job-030" not in text(layout(frame, TopChoices(sort="name"), 80, 24))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +272,7 @@ def test_figures_that_do_not_move_say_why(trouble: str, tick_ms: int, told: str)
 
 def served(monkeypatch: pytest.MonkeyPatch, view: View) -> None:
     monkeypatch.setattr(command, "open_log", lambda _: None)
-    monkeypatch.setattr("turbine.cli.viewing.viewed", lambda *_: nullcontext(view))
+    monkeypatch.setattr("turbine.cli.top.viewed", lambda *_: nullcontext(view))
 
 
 def test_one_frame_goes_into_a_pipe(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from turbine.ops.traffic import BadTrace, Draws, Schedule, Shape, played, read_trace, steady, whole
+from turbine.ops.traffic import (
+    BadTrace,
+    Draws,
+    RateSchedule,
+    RecordShape,
+    played,
+    read_trace,
+    steady,
+    whole,
+)
 
 RATES = st.one_of(st.just(0.0), st.floats(0.01, 100_000))
 MINUTES = st.lists(st.tuples(st.integers(1, 9), RATES), min_size=1, max_size=12).map(
@@ -45,7 +54,7 @@ def test_a_steady_rate_gives_rate_times_time(per_s: int, tenths: int) -> None:
 
 
 @given(SCHEDULES, st.lists(st.floats(-10, 10_000), min_size=2))
-def test_what_is_due_never_goes_back(schedule: Schedule, instants: list[float]) -> None:
+def test_what_is_due_never_goes_back(schedule: RateSchedule, instants: list[float]) -> None:
     sums = [schedule.due(at_s) for at_s in sorted(instants)]
     assert all(later >= sooner - near(sooner) for sooner, later in pairwise(sums))
     assert schedule.due(0) == schedule.due(-1) == 0
@@ -53,7 +62,7 @@ def test_what_is_due_never_goes_back(schedule: Schedule, instants: list[float]) 
 
 
 @given(SCHEDULES)
-def test_what_is_due_is_the_sum_of_the_rates(schedule: Schedule) -> None:
+def test_what_is_due_is_the_sum_of_the_rates(schedule: RateSchedule) -> None:
     """Between two points a rate is a straight line, so its middle times the time is exact."""
     summed = 0.0
     for sooner, later in pairwise([*schedule.at_s, schedule.end_s]):
@@ -62,7 +71,7 @@ def test_what_is_due_is_the_sum_of_the_rates(schedule: Schedule) -> None:
 
 
 @given(SCHEDULES, st.floats(0, 1))
-def test_a_record_is_due_when_so_many_are(schedule: Schedule, share: float) -> None:
+def test_a_record_is_due_when_so_many_are(schedule: RateSchedule, share: float) -> None:
     total = schedule.total
     assert total is not None
     number = whole(total * share)
@@ -147,7 +156,7 @@ def test_a_trace_may_be_as_long_as_the_longest() -> None:
 # --- draws
 
 
-def drawn(shape: Shape, records: int, seed: int = 1) -> list[tuple[str, dict[str, object]]]:
+def drawn(shape: RecordShape, records: int, seed: int = 1) -> list[tuple[str, dict[str, object]]]:
     draws = Draws(random.Random(seed), shape)
     found = []
     for number in range(records):
@@ -157,7 +166,7 @@ def drawn(shape: Shape, records: int, seed: int = 1) -> list[tuple[str, dict[str
 
 
 def test_a_record_says_its_number_key_and_time_and_is_as_long_as_asked() -> None:
-    draws = Draws(random.Random(3), Shape(keys=5, size_bytes=200))
+    draws = Draws(random.Random(3), RecordShape(keys=5, size_bytes=200))
     key, value = draws.record(7, 1_234)
     assert len(value) == 200
     told = json.loads(value)
@@ -167,32 +176,36 @@ def test_a_record_says_its_number_key_and_time_and_is_as_long_as_asked() -> None
 
 
 def test_a_value_that_is_to_be_shorter_than_its_fields_has_no_padding() -> None:
-    [(_, told)] = drawn(Shape(size_bytes=1), 1)
+    [(_, told)] = drawn(RecordShape(size_bytes=1), 1)
     assert told["pad"] == ""
 
 
 def test_the_same_seed_draws_the_same() -> None:
-    shape = Shape(keys=50, skew=1.0, late_share=0.5, late_ms_max=100)
+    shape = RecordShape(keys=50, skew=1.0, late_share=0.5, late_ms_max=100)
     assert drawn(shape, 100, 5) == drawn(shape, 100, 5)
     assert drawn(shape, 100, 5) != drawn(shape, 100, 6)
 
 
 def test_keys_without_a_skew_are_drawn_alike_and_with_one_as_zipf_says() -> None:
-    even = Counter(key for key, _ in drawn(Shape(keys=4), 4_000))
+    even = Counter(key for key, _ in drawn(RecordShape(keys=4), 4_000))
     assert set(even) == {"k0", "k1", "k2", "k3"}
     assert min(even.values()) > 850
-    skewed = Counter(key for key, _ in drawn(Shape(keys=4, skew=1.0), 25_000))
+    skewed = Counter(key for key, _ in drawn(RecordShape(keys=4, skew=1.0), 25_000))
     # Of 25 twelfths the ranks have 12, 6, 4 and 3.
     for key, share in {"k0": 12_000, "k1": 6_000, "k2": 4_000, "k3": 3_000}.items():
         assert skewed[key] == pytest.approx(share, rel=0.1)
 
 
 def test_the_share_that_is_late_is_late_by_no_more_than_asked() -> None:
-    told = drawn(Shape(late_share=0.25, late_ms_max=10), 4_000)
+    told = drawn(RecordShape(late_share=0.25, late_ms_max=10), 4_000)
     lateness = [1_000_000 + at - int(str(value["at_ms"])) for at, (_, value) in enumerate(told)]
     assert set(lateness) == set(range(11))
     assert sum(late > 0 for late in lateness) == pytest.approx(1_000, rel=0.1)
 
 
 def test_nothing_is_late_unless_asked() -> None:
-    assert [value["at_ms"] for _, value in drawn(Shape(), 3)] == [1_000_000, 1_000_001, 1_000_002]
+    assert [value["at_ms"] for _, value in drawn(RecordShape(), 3)] == [
+        1_000_000,
+        1_000_001,
+        1_000_002,
+    ]

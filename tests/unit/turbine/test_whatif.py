@@ -9,24 +9,29 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.recorded_job import Recorded
-from components.auto_scaler.core.verdict import SCALE_DOWN, SCALE_UP, Size
 from events.generated.records import CapacityGranted, JobDeleted, LayerVersions
 from events.topics import GRANTS, JOURNAL, LOADS
 from events.wire.codec import Read
+from projections.scaling.actions import (
+    SCALE_DOWN,
+    SCALE_UP,
+    JobSize,
+)
 from tests.unit.turbine.recordings import JOB, case_of, reads_of, recorded, words
-from turbine.cli.whatif import text_of
-from turbine.lab.honesty import hold, matched, near
-from turbine.lab.plant.deeds import Deed, Played
+from turbine.cli.backtest import text_of
+from turbine.lab.model_error import hold, matched, near
+from turbine.lab.plant.played_job import PlayedMinute, SizeChange
 from turbine.lab.plot import draw_beside
-from turbine.lab.sides import picture_of
-from turbine.lab.whatif import BadWhatIf, what_if
+from turbine.lab.whatif import what_if
+from turbine.lab.whatif_answer import picture_of
 from turbine.read.answers.journal import body_of
+from turbine_client.errors import BadRequest
 
 MINUTE_MS = 60_000
 CALM = ("step", "spike", "ramp", "square", "dependency")
 
 
-def sizes(deeds: Sequence[Deed]) -> list[tuple[str, Size]]:
+def sizes(deeds: Sequence[SizeChange]) -> list[tuple[str, JobSize]]:
     return [(one.action, one.after) for one in deeds]
 
 
@@ -87,11 +92,11 @@ def test_minutes_of_seconds_are_played_as_they_are() -> None:
 
 
 def test_decisions_match_one_to_one_the_same_way_first() -> None:
-    small, large = Size(2, 1, 1.0, 512), Size(4, 1, 1.0, 512)
+    small, large = JobSize(2, 1, 1.0, 512), JobSize(4, 1, 1.0, 512)
 
-    def deed(minute: int, action: str = SCALE_UP) -> Deed:
+    def deed(minute: int, action: str = SCALE_UP) -> SizeChange:
         before, after = (small, large) if action == SCALE_UP else (large, small)
-        return Deed(minute * MINUTE_MS, action, before, after, "")
+        return SizeChange(minute * MINUTE_MS, action, before, after, "")
 
     real = [deed(10), deed(40, SCALE_DOWN), deed(200)]
     played = [deed(9, SCALE_DOWN), deed(13), deed(41, SCALE_DOWN), deed(300)]
@@ -99,7 +104,7 @@ def test_decisions_match_one_to_one_the_same_way_first() -> None:
     assert [(one.at_ms // MINUTE_MS, other.at_ms // MINUTE_MS) for one, other in pairs] == [
         (10, 13), (40, 41),
     ]  # fmt: skip
-    line = [Played(at * MINUTE_MS, 1.0, 0.0, small, 0.0) for at in range(1, 400)]
+    line = [PlayedMinute(at * MINUTE_MS, 1.0, 0.0, small, 0.0) for at in range(1, 400)]
     found = hold(line, real, line, played, 90.0)
     assert (found.real, found.played, found.matched) == (3, 4, 2)
     assert found.agreement == 2 / 4
@@ -116,7 +121,7 @@ def test_sizes_are_alike_within_a_share(one: int, other: int, same: bool) -> Non
 
 
 def test_who_is_late_on_one_side_alone_is_off() -> None:
-    line = [Played(at, 1.0, 0.0, Size(4, 1, 1.0, 512), 0.0) for at in range(100)]
+    line = [PlayedMinute(at, 1.0, 0.0, JobSize(4, 1, 1.0, 512), 0.0) for at in range(100)]
     late = [one._replace(lag_s=91.0) if one.at_ms < 6 else one for one in line]
     found = hold(line, [], late, [], 90.0)
     assert (found.late_off, found.within) == (0.06, False)
@@ -124,8 +129,8 @@ def test_who_is_late_on_one_side_alone_is_off() -> None:
 
 
 def test_another_size_all_along_is_no_agreement() -> None:
-    line = [Played(at, 1.0, 0.0, Size(4, 1, 1.0, 512), 0.0) for at in (1, 2, 3)]
-    twice = [one._replace(size=Size(8, 1, 1.0, 512)) for one in line]
+    line = [PlayedMinute(at, 1.0, 0.0, JobSize(4, 1, 1.0, 512), 0.0) for at in (1, 2, 3)]
+    twice = [one._replace(size=JobSize(8, 1, 1.0, 512)) for one in line]
     found = hold(line, [], twice, [], 90.0)
     assert (found.same_size, found.cost_off, found.within) == (0.0, 1.0, False)
 
@@ -200,7 +205,7 @@ def test_decisions_of_the_recorded_side_are_those_of_the_log() -> None:
 
 
 def refused(log: Recorded, *asked: object, job: str = JOB) -> str:
-    with pytest.raises(BadWhatIf) as bad:
+    with pytest.raises(BadRequest) as bad:
         what_if(log, job, *asked)  # type: ignore[arg-type]  # as a caller may
     return str(bad.value)
 

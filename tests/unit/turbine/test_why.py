@@ -21,7 +21,6 @@ from turbine.read.answers.decision import (
     verdict_on,
 )
 from turbine.read.answers.jobs import layers_row
-from turbine.read.differences import Difference
 from turbine.read.plain import plain
 from turbine_client.identity import change_id
 
@@ -40,7 +39,7 @@ def journal() -> Journal:
 
 
 def changed(found: Explanation) -> list[str]:
-    return [str(Difference.from_plain(one)) for one in found.differences]
+    return [str(difference) for difference in found.differences]
 
 
 def test_an_accepted_change(journal: Journal) -> None:

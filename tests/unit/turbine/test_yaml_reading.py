@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from turbine.cli.yaml_reading import BYTES_MAX, DOCUMENTS_MAX, read_yaml
-from turbine.failures import Code, Failed
+from turbine.failures import Code, code_of
+from turbine_client.errors import TurbineError
 
 
 def values(text: str, loader: Any) -> list[object]:
@@ -20,9 +21,9 @@ def values(text: str, loader: Any) -> list[object]:
 
 
 def refusal(text: bytes | str, loader: Any) -> str:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(TurbineError) as failed:
         read_yaml(text.encode() if isinstance(text, str) else text, "job.yaml", loader)
-    assert failed.value.code is Code.USAGE
+    assert code_of(failed.value) is Code.USAGE
     return str(failed.value)
 
 

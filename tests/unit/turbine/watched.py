@@ -29,11 +29,11 @@ from events.generated.records import (
 )
 from events.topics import JOURNAL, place
 from events.wire.codec import Read, Record, encode
-from projections.jobs import End, Job, Layer
+from projections.jobs import End, Job, LayerState
 from projections.reports import Report
-from projections.syncs import Listed, Quarantine, Running, Sync
+from projections.syncs import ListedPlan, Quarantine, RunningConfig, Sync
 from tests.unit.shard_manager.fleets import Tale, placed
-from turbine.exporter.families import Asked, Beside, families
+from turbine.exporter.families import Beside, MetricOptions, families
 from turbine.read.answers.alert_kinds import RAISED
 from turbine.read.state.notes import NOTHING, Notes
 from turbine.read.state.tally import Tally
@@ -69,13 +69,13 @@ class Case:
         """As a view has it."""
         expected = json.dumps({**CONFIG, "tasks": self.tasks, **self.config})
         layers = (
-            Layer(1, expected, "ana"),
-            Layer(),
-            Layer(),
-            Layer(1, json.dumps(self.oncall), "ben", "backlog", "1.b", self._ends()),
+            LayerState(1, expected, "ana"),
+            LayerState(),
+            LayerState(),
+            LayerState(1, json.dumps(self.oncall), "ben", "backlog", "1.b", self._ends()),
         )
-        listed = Listed("plan#1", 1, self.tasks, VERSIONS)
-        running = Running(VERSIONS, expected, "running", self.tasks, "plan#1", 1, said=1)
+        listed = ListedPlan("plan#1", 1, self.tasks, VERSIONS)
+        running = RunningConfig(VERSIONS, expected, "running", self.tasks, "plan#1", 1, said=1)
         sync = Sync(
             self.name,
             alive=True,
@@ -127,7 +127,7 @@ def view_of(*cases: Case, alerts: tuple[AlertView, ...] = (), **more: Any) -> Vi
 
 def view_of_row(sync: Sync, notes: Notes = NOTHING, **more: Any) -> View:
     """A view of one job as the state syncer holds it."""
-    layers = (Layer(1, sync.expected_json, "ana"), Layer(), Layer(), Layer())
+    layers = (LayerState(1, sync.expected_json, "ana"), LayerState(), LayerState(), LayerState())
     job = Job(sync.name, True, layers, sync.expected_json)
     return View({}, NOW, NOW, jobs={sync.name: JobView(job, sync, notes)}, **more)
 
@@ -210,7 +210,7 @@ def scaled(
 class Told(Collector):
     """The families of one view."""
 
-    def __init__(self, view: View, tally: Tally, beside: Beside, asked: Asked) -> None:
+    def __init__(self, view: View, tally: Tally, beside: Beside, asked: MetricOptions) -> None:
         self._found = list(families(view, tally, beside, asked))
 
     def collect(self) -> list[Metric]:
@@ -222,14 +222,16 @@ def exposition(
     tally: Tally | None = None,
     *,
     beside: Beside | None = None,
-    asked: Asked | None = None,
+    asked: MetricOptions | None = None,
     frozen: int = 0,
     held_back: int = 0,
 ) -> str:
     """Of the exporter, and of one component."""
     registry = CollectorRegistry()
     told = beside or Beside("1.2.3", 0, True, 2)
-    registry.register(Told(view, tally or Tally(), told, asked or Asked(tasks_per_job=True)))
+    registry.register(
+        Told(view, tally or Tally(), told, asked or MetricOptions(tasks_per_job=True))
+    )
     return generate_latest(registry).decode() + component(frozen, held_back)
 
 

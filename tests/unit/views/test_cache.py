@@ -17,9 +17,9 @@ from turbine.read.sources.log import Log
 from turbine.read.state import opening
 from turbine.read.state.cache import Cache
 from turbine.read.state.opening import open_cache
-from turbine.read.state.packing import UNFIT, pack, unpack
 from turbine.read.state.past import view_at
-from turbine.read.state.reader import Reader
+from turbine.read.state.reader import ViewReader
+from turbine.read.state.serialization import UNFIT, pack, unpack
 
 SEED = 2
 EVERY = 30
@@ -37,7 +37,7 @@ def filled(directory: Path, messages: tuple[Message, ...] | None = None) -> int:
     """How many frames it has."""
     log = log_of(messages_of(SEED) if messages is None else messages)
     cache = open_cache(log, directory)
-    reader = Reader(log, cache, EVERY)
+    reader = ViewReader(log, cache, EVERY)
     for _ in reader.catch_up(ends_of(log)):
         pass
     reader.close()
@@ -180,12 +180,12 @@ def test_a_second_process_reads_and_does_not_write(tmp_path: Path) -> None:
 def test_a_full_cache_keeps_what_it_has_and_takes_no_more(frames: int, tmp_path: Path) -> None:
     log = log_of(messages_of(SEED))
     sized = open_cache(log, tmp_path / "sized")
-    reader = Reader(log, sized, EVERY)
+    reader = ViewReader(log, sized, EVERY)
     sizes = {sized.bytes for _ in reader.catch_up(ends_of(log))}
     sized.close()
     bound = sorted(sizes)[frames - 1]
     cache = Cache(tmp_path / "full", opening.identity_of(log), bytes_max=bound)
-    reader = Reader(log, cache, EVERY)
+    reader = ViewReader(log, cache, EVERY)
     with capture_logs() as said:
         for _ in reader.catch_up(ends_of(log)):
             pass

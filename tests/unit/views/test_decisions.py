@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from events.wire.codec import SKIPPED, Read, Record
-from turbine.read.state.decisions import CLASSES, Decisions, Names, Wanted, class_of
+from turbine.read.state.decisions import CLASSES, DecisionFilter, Decisions, Names, class_of
 
 
 def read_of(number: int, *, job: str = "a", kind: str = "JobConfigChanged", at: int = 0) -> Read:
@@ -23,31 +23,31 @@ def index_of(count: int, most: int = 10_000) -> Decisions:
     return found
 
 
-def offsets(index: Decisions, wanted: Wanted, limit: int = 100) -> list[int]:
+def offsets(index: Decisions, wanted: DecisionFilter, limit: int = 100) -> list[int]:
     return [one.offset for one in index.page(wanted, limit)[0]]
 
 
 @pytest.mark.parametrize(
     ("wanted", "numbers"),
     [
-        (Wanted(), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
-        (Wanted(job="a"), [8, 6, 4, 2, 0]),
-        (Wanted(kind="ScalingDeclined"), [9, 7, 5, 3, 1]),
-        (Wanted(void=True), [8, 5, 2]),
-        (Wanted(job="b", void=False), [9, 7, 3, 1]),
-        (Wanted(component="nobody"), []),
-        (Wanted(upto={"journal.v1/0": 3}), [2, 1, 0]),
-        (Wanted(upto={}), []),
+        (DecisionFilter(), [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
+        (DecisionFilter(job="a"), [8, 6, 4, 2, 0]),
+        (DecisionFilter(kind="ScalingDeclined"), [9, 7, 5, 3, 1]),
+        (DecisionFilter(void=True), [8, 5, 2]),
+        (DecisionFilter(job="b", void=False), [9, 7, 3, 1]),
+        (DecisionFilter(component="nobody"), []),
+        (DecisionFilter(upto={"journal.v1/0": 3}), [2, 1, 0]),
+        (DecisionFilter(upto={}), []),
     ],
 )
-def test_the_wanted_ones_come_newest_first(wanted: Wanted, numbers: list[int]) -> None:
+def test_the_wanted_ones_come_newest_first(wanted: DecisionFilter, numbers: list[int]) -> None:
     assert offsets(index_of(10), wanted) == numbers
 
 
 def test_pages_go_on_where_they_end() -> None:
     index, seen, before = index_of(10), list[int](), ""
     while True:
-        spots, before = index.page(Wanted(job="a"), 2, before)
+        spots, before = index.page(DecisionFilter(job="a"), 2, before)
         seen += [one.offset for one in spots]
         if not before:
             break
@@ -58,7 +58,7 @@ def test_pages_go_on_where_they_end() -> None:
     "before", ["journal.v1/0:77", "journal.v1/9:1", "nonsense", ":", "a:" + "9" * 30]
 )
 def test_a_position_that_is_none_has_nothing_before_it(before: str) -> None:
-    assert index_of(10).page(Wanted(), 5, before) == ([], "")
+    assert index_of(10).page(DecisionFilter(), 5, before) == ([], "")
 
 
 def test_a_decision_is_found_by_its_id_and_the_standing_one_of_two() -> None:
@@ -97,7 +97,7 @@ def test_at_the_bound_all_are_held_and_beyond_it_the_newer_half() -> None:
     assert (len(full), full.dropped) == (most, 0)
     more = index_of(most + 1, most)
     assert (len(more), more.dropped) == (most // 2 + 1, most // 2)
-    assert offsets(more, Wanted(), 1) == [most]
+    assert offsets(more, DecisionFilter(), 1) == [most]
     assert more.find(read_of(0).record.id) is None
 
 
@@ -117,5 +117,5 @@ def test_it_is_kept_and_put_back_also_beyond_the_bound() -> None:
     pieces.append(index.take_new())
     again.put_back(pieces)
     assert (len(again), again.dropped) == (len(index), index.dropped)
-    assert again.page(Wanted(), 5) == index.page(Wanted(), 5)
+    assert again.page(DecisionFilter(), 5) == index.page(DecisionFilter(), 5)
     assert again.take_new()[0] == b""

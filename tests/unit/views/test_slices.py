@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from components.runtime.kafka.intake import Message
-from components.runtime.kafka.origin import FEW, RECORD_BYTES, SIP_BYTES, sips
+from components.runtime.kafka.origin import FEW, RECORD_BYTES, SIP_BYTES, small_fetches
 from events.topics import BY_SHORT, place
 from turbine.read.sources.held import HeldSource
 from turbine.read.sources.log import Log
@@ -68,7 +68,11 @@ def test_nothing_is_nothing() -> None:
 
 
 def test_few_records_are_fetched_in_sips_and_many_as_they_come() -> None:
-    few = sips({"journal.v1/0": (0, FEW - 1)})
+    few = small_fetches({"journal.v1/0": (0, FEW - 1)})
     assert few["fetch.message.max.bytes"] == RECORD_BYTES * (FEW - 1)
-    assert sips({"journal.v1/0": (0, FEW)}) == sips({"journal.v1/0": (0, None)}) == {}
-    assert sips({"journal.v1/0": (5, 6)})["fetch.message.max.bytes"] == SIP_BYTES
+    assert (
+        small_fetches({"journal.v1/0": (0, FEW)})
+        == small_fetches({"journal.v1/0": (0, None)})
+        == {}
+    )
+    assert small_fetches({"journal.v1/0": (5, 6)})["fetch.message.max.bytes"] == SIP_BYTES

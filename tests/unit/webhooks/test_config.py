@@ -8,7 +8,7 @@ from types import MappingProxyType
 import pytest
 
 from components.webhooks.config import HOOKS_MAX, NAMES_MAX, Hook, hooks_of
-from components.webhooks.core.outbox import Limits
+from components.webhooks.core.outbox import RetryLimits
 from tests.unit.webhooks.receiver import KEY, SECRET
 from turbine_client.settings import BadSettings, Settings, load_settings
 from turbine_client.signing import read_secret, show_secret
@@ -53,7 +53,7 @@ def test_all_keys(tmp_path: Path) -> None:
         kinds=frozenset({"AlertRaised"}),
         start="earliest",
         timeout_s=3,
-        limits=Limits(5, 600_000, 1_000, 30_000, 2),
+        limits=RetryLimits(5, 600_000, 1_000, 30_000, 2),
     )
     assert found.address == "https://hooks.example.org"
     assert found.group(Settings(prefix="staging")) == "staging-webhook-pager"

@@ -10,17 +10,17 @@ from typing import Any
 from prometheus_client import REGISTRY
 
 from components.runtime.kafka.intake import DeadLetter, Message
-from components.webhooks.agents import REASON, Line
+from components.webhooks.agents import REASON, ReceiverQueue
 from components.webhooks.config import Hook
 from components.webhooks.core.envelope import envelope, header_id
-from components.webhooks.core.outbox import MESSAGES_MAX, Answer, Delivery, Limits
+from components.webhooks.core.outbox import MESSAGES_MAX, Delivery, DeliveryAnswer, RetryLimits
 from events.generated.records import AlertRaised, Body, JobDeleted, LayerVersions
 from events.topics import ALERTS, OUTCOMES, place
 from events.wire.codec import Record, encode, headers_of
 from events.wire.lock import newest_of, read_lock
 from tests.unit.webhooks.receiver import KEY
 
-TAKEN, GONE = Answer(200, "200 OK"), Answer(410, "410 Gone")
+TAKEN, GONE = DeliveryAnswer(200, "200 OK"), DeliveryAnswer(410, "410 Gone")
 
 
 def message(offset: int, key: str = "a", body: Body | None = None) -> Message:
@@ -44,7 +44,9 @@ class Desk:
         self.done: list[tuple[str, Any]] = []
         self.closed = 0
         starts = {place(topic, 0): 0 for topic in hook.topics}
-        self.line = Line(hook, 1, starts, reader=self, sender=self, bookmark=self, bury=self.bury)
+        self.line = ReceiverQueue(
+            hook, 1, starts, reader=self, sender=self, bookmark=self, bury=self.bury
+        )
 
     def poll(self, timeout_s: float, most: int = 200) -> list[Message]:
         found, self.unread = self.unread[:most], self.unread[most:]
@@ -62,7 +64,7 @@ class Desk:
     def close(self) -> None:
         self.closed += 1
 
-    def turn(self, answer: Answer = TAKEN, now_ms: int = 1) -> list[str]:
+    def turn(self, answer: DeliveryAnswer = TAKEN, now_ms: int = 1) -> list[str]:
         """Reads, sends, and answers all that was sent."""
         self.line.read()
         self.line.send(now_ms)
@@ -141,7 +143,7 @@ def test_what_is_given_up_is_put_aside_before_the_position_passes_it() -> None:
 
 
 def test_positions_never_pass_what_is_not_done() -> None:
-    desk = Desk(hook(limits=Limits(parallel=1)), message(0), message(1), message(2, "b"))
+    desk = Desk(hook(limits=RetryLimits(parallel=1)), message(0), message(1), message(2, "b"))
     desk.line.read()
     desk.line.send(1)
     desk.line.keep()
@@ -161,7 +163,7 @@ def test_no_more_is_read_than_there_is_room_for() -> None:
 
 
 def test_each_job_in_its_order_while_another_one_waits() -> None:
-    desk = Desk(hook(limits=Limits(parallel=2)), message(0), message(1), message(2, "b"))
+    desk = Desk(hook(limits=RetryLimits(parallel=2)), message(0), message(1), message(2, "b"))
     assert desk.turn() == ["id-0", "id-2"]
     assert desk.turn() == ["id-1"]
 
@@ -193,9 +195,9 @@ def test_what_becomes_of_attempts_is_counted() -> None:
     def counted(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(name, {"hook": "counted", **labels}) or 0.0
 
-    one = replace(hook(limits=Limits(parallel=3)), name="counted")
+    one = replace(hook(limits=RetryLimits(parallel=3)), name="counted")
     desk = Desk(one, message(0), message(1, "b"), message(2, "c"), message(3, "d"))
-    desk.turn(Answer(0, "Connection refused"))
+    desk.turn(DeliveryAnswer(0, "Connection refused"))
     assert counted("turbine_webhook_attempts_total", verdict="down") == 3
     assert counted("turbine_webhook_down") == 1
     desk.line.keep()

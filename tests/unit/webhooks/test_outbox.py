@@ -13,26 +13,30 @@ from components.webhooks.core.outbox import (
     HOLD_MS_MAX,
     MESSAGES_MAX,
     TROUBLE,
-    Answer,
+    AbandonedMessage,
     Delivery,
-    Limits,
+    DeliveryAnswer,
     Outbox,
-    Refusal,
+    RetryLimits,
 )
 from tests.kit.examples import at_most
 
 PLACES = ("outcomes.v1/0", "outcomes.v1/1")
-TAKEN, GONE, REFUSED = Answer(204, "204"), Answer(410, "410 Gone"), Answer(400, "400 Bad")
-DOWN = Answer(503, "503")
+TAKEN, GONE, REFUSED = (
+    DeliveryAnswer(204, "204"),
+    DeliveryAnswer(410, "410 Gone"),
+    DeliveryAnswer(400, "400 Bad"),
+)
+DOWN = DeliveryAnswer(503, "503")
 
 
 def delivery(offset: int, lane: str = "a", place: str = PLACES[0], size: int = 1) -> Delivery:
     return Delivery(place, offset, lane, f"{place}@{offset}", "JobConfigChanged", b"x" * size)
 
 
-def outbox(*lanes: str, limits: Limits | None = None) -> Outbox:
+def outbox(*lanes: str, limits: RetryLimits | None = None) -> Outbox:
     """With one message of each lane that is named, in that order."""
-    one = Outbox(limits or Limits(), {PLACES[0]: 0})
+    one = Outbox(limits or RetryLimits(), {PLACES[0]: 0})
     for offset, lane in enumerate(lanes):
         one.put(delivery(offset, lane))
     return one
@@ -51,7 +55,7 @@ def sent(one: Outbox, now_ms: int) -> list[str]:
     ],
 )  # fmt: skip
 def test_what_a_status_means(status: int, verdict: str) -> None:
-    assert Answer(status, "").verdict == verdict
+    assert DeliveryAnswer(status, "").verdict == verdict
 
 
 def test_a_lane_sends_its_head_alone_and_others_go_on() -> None:
@@ -64,13 +68,13 @@ def test_a_lane_sends_its_head_alone_and_others_go_on() -> None:
 
 
 def test_no_more_than_are_allowed_are_sent_at_the_same_time() -> None:
-    one = outbox(*"abcde", limits=Limits(parallel=2))
+    one = outbox(*"abcde", limits=RetryLimits(parallel=2))
     assert sent(one, 1) == ["a", "b"]
     assert one.busy == 2
 
 
 def test_who_waited_longest_is_next() -> None:
-    one = outbox(*"abc", limits=Limits(parallel=1))
+    one = outbox(*"abc", limits=RetryLimits(parallel=1))
     [head] = one.due(1)
     one.answered(head, REFUSED, 1)
     one.put(delivery(9, "d"))
@@ -78,19 +82,19 @@ def test_who_waited_longest_is_next() -> None:
 
 
 def test_pauses_double_up_to_their_limit() -> None:
-    limits = Limits(pause_ms=1_000, pause_ms_max=5_000)
+    limits = RetryLimits(pause_ms=1_000, pause_ms_max=5_000)
     assert [limits.pause(n) for n in (0, 1, 2, 3, 4, 1_000)] == [1000, 1000, 2000, 4000, 5000, 5000]
 
 
 def test_what_is_refused_is_given_up_after_its_attempts_and_the_next_one_goes() -> None:
-    one = outbox("a", "a", limits=Limits(attempts=3))
+    one = outbox("a", "a", limits=RetryLimits(attempts=3))
     now_ms, given_up = 1, None
     for attempt in (1, 2, 3):
         [head] = one.due(now_ms)
         given_up = one.answered(head, REFUSED, now_ms)
         assert (given_up is None) == (attempt < 3)
         now_ms += 60_000
-    assert given_up == Refusal(delivery(0), 3, "400 Bad")
+    assert given_up == AbandonedMessage(delivery(0), 3, "400 Bad")
     assert one.positions == {PLACES[0]: 1}
     [head] = one.due(now_ms)
     assert head.offset == 1
@@ -100,12 +104,12 @@ def test_what_is_refused_is_given_up_after_its_attempts_and_the_next_one_goes() 
 def test_gone_is_given_up_at_once() -> None:
     one = outbox("a")
     [head] = one.due(1)
-    assert one.answered(head, GONE, 1) == Refusal(head, 1, "410 Gone")
+    assert one.answered(head, GONE, 1) == AbandonedMessage(head, 1, "410 Gone")
     assert (one.waiting, one.positions) == (0, {PLACES[0]: 1})
 
 
 def test_a_receiver_that_is_down_is_knocked_at_by_one_at_a_time_each_time_another() -> None:
-    one = outbox(*"abcd", limits=Limits(parallel=3))
+    one = outbox(*"abcd", limits=RetryLimits(parallel=3))
     for head in list(one.due(1)):
         one.answered(head, DOWN, 1)
     assert one.down
@@ -120,7 +124,7 @@ def test_a_receiver_that_is_down_is_knocked_at_by_one_at_a_time_each_time_anothe
 
 
 def test_when_it_takes_again_nobody_waits_for_a_pause_of_before() -> None:
-    one = outbox(*"abcd", limits=Limits(parallel=4))
+    one = outbox(*"abcd", limits=RetryLimits(parallel=4))
     now_ms = 1
     for _ in range(8):
         for head in list(one.due(now_ms)):
@@ -133,7 +137,7 @@ def test_when_it_takes_again_nobody_waits_for_a_pause_of_before() -> None:
 
 
 def test_attempts_that_found_it_down_are_not_the_messages_fault_until_the_end_of_patience() -> None:
-    limits = Limits(attempts=2, give_up_ms=1_000_000)
+    limits = RetryLimits(attempts=2, give_up_ms=1_000_000)
     one = outbox("a", limits=limits)
     now_ms, attempts = 5, 0
     while True:
@@ -147,7 +151,7 @@ def test_attempts_that_found_it_down_are_not_the_messages_fault_until_the_end_of
 
 
 def test_what_fails_while_others_are_taken_has_its_attempts_and_no_more() -> None:
-    one = outbox("bad", limits=Limits(attempts=3))
+    one = outbox("bad", limits=RetryLimits(attempts=3))
     now_ms, attempts = 1, 0
     while True:
         one.put(delivery(attempts + 1, f"good-{attempts}"))
@@ -164,7 +168,7 @@ def test_what_fails_while_others_are_taken_has_its_attempts_and_no_more() -> Non
 
 def test_a_first_failure_says_nothing_of_whose_fault_it_is() -> None:
     """Also where others were taken before: the receiver may have gone down since."""
-    one = outbox("good", "bad", limits=Limits(parallel=1, attempts=1))
+    one = outbox("good", "bad", limits=RetryLimits(parallel=1, attempts=1))
     [head] = one.due(1)
     one.answered(head, TAKEN, 1)
     [head] = one.due(1)
@@ -172,14 +176,14 @@ def test_a_first_failure_says_nothing_of_whose_fault_it_is() -> None:
 
 
 def test_it_may_ask_us_to_wait_but_not_for_ever() -> None:
-    one = outbox("a", "b", limits=Limits(parallel=1))
+    one = outbox("a", "b", limits=RetryLimits(parallel=1))
     [head] = one.due(1)
-    one.answered(head, Answer(429, "429", 30_000), 1)
+    one.answered(head, DeliveryAnswer(429, "429", 30_000), 1)
     assert sent(one, 30_000) == []
     assert sent(one, 30_001) == ["b"]
-    one = outbox("a", "b", limits=Limits(parallel=1))
+    one = outbox("a", "b", limits=RetryLimits(parallel=1))
     [head] = one.due(1)
-    one.answered(head, Answer(503, "503", 10**12), 1)
+    one.answered(head, DeliveryAnswer(503, "503", 10**12), 1)
     assert sent(one, HOLD_MS_MAX) == []
     assert sent(one, HOLD_MS_MAX + 1) == ["b"]
 
@@ -231,9 +235,9 @@ def test_an_answer_to_what_was_not_sent_is_impossible() -> None:
     parallel=st.integers(1, 4),
 )
 def test_each_is_done_once_in_its_lanes_order_whatever_is_answered(
-    lanes: list[tuple[str, str]], answers: list[Answer], parallel: int
+    lanes: list[tuple[str, str]], answers: list[DeliveryAnswer], parallel: int
 ) -> None:
-    one = Outbox(Limits(attempts=2, parallel=parallel), dict.fromkeys(PLACES, 0))
+    one = Outbox(RetryLimits(attempts=2, parallel=parallel), dict.fromkeys(PLACES, 0))
     counts: dict[str, int] = defaultdict(int)
     expected: dict[str, list[str]] = defaultdict(list)
     for lane, place in lanes:
@@ -290,7 +294,7 @@ def test_who_waits_long_for_a_receiver_that_was_down_is_next_when_it_takes_again
 
 
 def test_who_comes_now_is_behind_those_that_wait() -> None:
-    one = outbox("a", "a", limits=Limits(parallel=1))
+    one = outbox("a", "a", limits=RetryLimits(parallel=1))
     [head] = one.due(1)
     one.answered(head, TAKEN, 1)
     one.put(delivery(2, "b"))

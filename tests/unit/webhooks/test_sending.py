@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from components.webhooks.config import Hook
-from components.webhooks.core.outbox import Answer, Delivery
+from components.webhooks.core.outbox import Delivery, DeliveryAnswer
 from components.webhooks.sending import Senders, post
 from infra.waiting import until
 from tests.unit.webhooks.receiver import DRIP, GARBAGE, HANG, KEY, receiving
@@ -28,7 +28,9 @@ def hook(url: str, timeout_s: int = 30) -> Hook:
 
 def test_what_arrives_is_signed_and_a_changed_body_is_not() -> None:
     with receiving() as receiver:
-        assert post(hook(receiver.url + "?team=a"), DELIVERY) == Answer(204, "204 No Content")
+        assert post(hook(receiver.url + "?team=a"), DELIVERY) == DeliveryAnswer(
+            204, "204 No Content"
+        )
     [request] = receiver.taken
     assert (request.path, request.body) == ("/hook?team=a", DELIVERY.body)
     assert request.headers["Content-Type"] == "application/cloudevents+json; charset=utf-8"
@@ -60,13 +62,15 @@ def test_it_may_ask_for_patience_in_seconds(text: str, wait_ms: int) -> None:
 def test_who_says_nothing_or_a_byte_at_a_time_has_a_deadline(silence: int) -> None:
     with receiving(lambda _: silence) as receiver:
         answer = post(hook(receiver.url, timeout_s=1), DELIVERY)
-    assert answer == Answer(0, "no answer in 1 s")
+    assert answer == DeliveryAnswer(0, "no answer in 1 s")
 
 
 def test_what_is_no_answer_is_told() -> None:
     with receiving(lambda _: GARBAGE) as receiver:
-        assert post(hook(receiver.url), DELIVERY) == Answer(0, "what it answered is not HTTP")
-    assert post(hook(receiver.url), DELIVERY) == Answer(0, "Connection refused")
+        assert post(hook(receiver.url), DELIVERY) == DeliveryAnswer(
+            0, "what it answered is not HTTP"
+        )
+    assert post(hook(receiver.url), DELIVERY) == DeliveryAnswer(0, "Connection refused")
     assert post(hook("http://no-such-host.invalid/"), DELIVERY).words == "its host is not known"
 
 
@@ -79,7 +83,7 @@ def test_who_speaks_no_tls_is_told_so() -> None:
 def test_who_hangs_up_is_told_so() -> None:
     with socket.create_server(("127.0.0.1", 0)) as door:
         url = f"http://127.0.0.1:{door.getsockname()[1]}/"
-        heard: list[Answer] = []
+        heard: list[DeliveryAnswer] = []
         Senders(hook(url), lambda _, answer: heard.append(answer)).send(DELIVERY)
         guest, _ = door.accept()
         guest.recv(65_536)
@@ -98,7 +102,7 @@ def test_an_id_that_is_no_header_does_not_become_two() -> None:
 
 
 def test_threads_tell_what_they_hear_and_go_on() -> None:
-    heard: list[Answer] = []
+    heard: list[DeliveryAnswer] = []
     with receiving() as receiver:
         senders = Senders(hook(receiver.url), lambda _, answer: heard.append(answer))
         for _ in range(3):

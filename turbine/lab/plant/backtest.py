@@ -9,11 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import DAY_MS, GB_OF_A_CORE, MINUTE_MS, UNKNOWN, Job, Profile
-from components.auto_scaler.core.verdict import MOVE, REBALANCE, Size, Verdict
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import ScalingVerdict
+from projections.scaling.actions import (
+    MOVE,
+    REBALANCE,
+    JobSize,
+)
+from projections.scaling.seen import DAY_MS, GB_OF_A_CORE, MINUTE_MS, UNKNOWN, JobFacts, Profile
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import MINUTE_S, Plant
 
 SLOT_MS = 900_000
@@ -27,28 +32,28 @@ REGRET_MINUTES = 60
 
 
 def cost(core_hours: float, gb_hours: float) -> float:
-    """In core-hours."""
+    """The cost of cores and memory, in core-hours."""
     return core_hours + gb_hours / GB_OF_A_CORE
 
 
 class Action(NamedTuple):
-    """One that was taken."""
+    """One action that a policy took."""
 
     minute: int
     before: int  # tasks
     after: int
-    verdict: Verdict
+    verdict: ScalingVerdict
 
 
 @dataclass(slots=True)
-class Run:
+class BacktestRun:
     """A trace under a policy, minute by minute."""
 
     slo_s: float
     rates: Sequence[float]
     lag_s: list[float] = field(default_factory=list)
     tasks: list[int] = field(default_factory=list)
-    sizes: list[Size] = field(default_factory=list)
+    sizes: list[JobSize] = field(default_factory=list)
     actions: list[Action] = field(default_factory=list)
     begin: int = 0  # the first minute that counts
     spent: tuple[float, float, float] = (0.0, 0.0, 0.0)  # in all, as the plant has it
@@ -70,7 +75,7 @@ class Score(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """In core-hours."""
+        """The cost of the run, in core-hours."""
         return cost(self.cpu_hours, self.gb_hours)
 
 
@@ -80,7 +85,7 @@ class Case:
 
     rates: Sequence[float]  # records a second of each minute
     nature: Nature
-    job: Job
+    job: JobFacts
     history: Sequence[float] = ()  # the minutes before, oldest first
     seed: int = 0
     begin: int = 0  # the first minute that the policy sees: before it, the job stands as it is
@@ -91,15 +96,15 @@ class Case:
         return self.begin + 2 * (len(self.rates) - self.begin) // 3
 
 
-def back_test(case: Case, policy: Policy[Any]) -> Run:
+def back_test(case: Case, policy: ScalingPolicy[Any]) -> BacktestRun:
     """The whole trace; the policy sees it from the case's first minute on."""
     job = case.job
-    size = Size(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
+    size = JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
     plant = Plant(case.nature, size, Streams(case.seed).fork("plant"))
-    run = Run(job.slo_s, case.rates, begin=case.begin)
+    run = BacktestRun(job.slo_s, case.rates, begin=case.begin)
     memory = policy.begin(job)
-    past = Past(case.history)
-    due: tuple[int, Verdict] | None = None
+    past = PastDays(case.history)
+    due: tuple[int, ScalingVerdict] | None = None
     every = max(1, policy.every_ms // MINUTE_MS)
     for minute, rate in enumerate(case.rates):
         if due is not None and minute >= due[0]:
@@ -126,14 +131,14 @@ def back_test(case: Case, policy: Policy[Any]) -> Run:
     return run
 
 
-def _changes(size: Size, verdict: Verdict) -> bool:
+def _changes(size: JobSize, verdict: ScalingVerdict) -> bool:
     """Who asks for what a job has already changes nothing: no version of a config comes of it."""
     if verdict.size is None:
         return verdict.action in {MOVE, REBALANCE}
     return verdict.size != size
 
 
-def _carry_out(plant: Plant, verdict: Verdict) -> None:
+def _carry_out(plant: Plant, verdict: ScalingVerdict) -> None:
     if verdict.size is not None:
         plant.resize(verdict.size)
     elif verdict.action == MOVE:
@@ -142,7 +147,7 @@ def _carry_out(plant: Plant, verdict: Verdict) -> None:
         plant.rebalance()
 
 
-class Past:
+class PastDays:
     """What came in on the days before, as profiles have it."""
 
     def __init__(self, history: Sequence[float]) -> None:
@@ -172,7 +177,7 @@ class Past:
         )
 
 
-def score(run: Run, first: int | None = None, last: int | None = None) -> Score:
+def score(run: BacktestRun, first: int | None = None, last: int | None = None) -> Score:
     """Of the minutes from `first` to `last`; by default of all that count."""
     first = run.begin if first is None else first
     last = len(run.lag_s) if last is None else last
@@ -193,7 +198,7 @@ def score(run: Run, first: int | None = None, last: int | None = None) -> Score:
     )
 
 
-def _wrong(run: Run, actions: Sequence[Action]) -> Iterator[Action]:
+def _wrong(run: BacktestRun, actions: Sequence[Action]) -> Iterator[Action]:
     """Actions that the next one takes back within an hour, by threads: fewer tasks that are larger
     may well be more."""
     grown = [(one, growth) for one in actions if (growth := _growth(run, one)) != 0]
@@ -202,13 +207,13 @@ def _wrong(run: Run, actions: Sequence[Action]) -> Iterator[Action]:
             yield one
 
 
-def _growth(run: Run, one: Action) -> int:
+def _growth(run: BacktestRun, one: Action) -> int:
     """Threads that an action adds."""
     before, after = run.sizes[one.minute], one.verdict.size
     return 0 if after is None else after.tasks * after.threads - before.tasks * before.threads
 
 
-def _converge(run: Run, first: int, last: int) -> float:
+def _converge(run: BacktestRun, first: int, last: int) -> float:
     """The longest time from the first minute beyond the limit to one within it."""
     longest = since = 0
     for lag_s in run.lag_s[first:last]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from math import pi, sin
 
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import JobFacts
 from turbine.lab.plant.backtest import DAY_MINUTES, Case
-from turbine.lab.plant.nature import STATEFUL_S, Fault, Nature
+from turbine.lab.plant.job_model import STATEFUL_S, Fault, Nature
 
 PEAK_THREADS = 16
 """That the busiest minutes of a trace keep busy: large enough for steps of one to be small."""
@@ -32,7 +32,7 @@ def case_of(name: str, rates: Sequence[float], history: Sequence[float] = ()) ->
     peak = ranked[min(len(ranked) - 1, int(PEAK_SHARE * len(ranked)))]
     scale = PEAK_THREADS * PER_THREAD / peak if peak > 0 else 1.0
     nature = Nature(PER_THREAD, PARTITIONS, base_mb=USED_MB)
-    job = Job(
+    job = JobFacts(
         name,
         tasks=PEAK_THREADS,
         memory_mb=GIVEN_MB,
@@ -57,7 +57,7 @@ def _flat(minutes: int) -> list[float]:
 def _of(name: str, rates: Sequence[float], *faults: Fault, limit: int = TASKS_MAX) -> Case:
     history = _flat(3 * DAY_MINUTES)
     nature = Nature(PER_THREAD, PARTITIONS, noise=0.02, base_mb=USED_MB, faults=faults)
-    job = Job(name, 10, memory_mb=GIVEN_MB, partitions=PARTITIONS, tasks_max=limit)
+    job = JobFacts(name, 10, memory_mb=GIVEN_MB, partitions=PARTITIONS, tasks_max=limit)
     return Case(tuple(rates), nature, job, tuple(history))
 
 

@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.seen import Minute
-from turbine.lab.plant.nature import STATEFUL_S, STATELESS_S, Nature
+from projections.scaling.facts import Facts
+from projections.scaling.seen import Minute
+from turbine.lab.plant.job_model import STATEFUL_S, STATELESS_S, Nature
 from turbine.lab.plant.plant import MINUTE_S
+from turbine_client.errors import BadRequest
 
 BUSY_LEAST = 0.05
 """Below, what a thread could read is guessed; the scaler's own bound."""
@@ -37,7 +38,7 @@ RESTART_MOST_S = 600.0
 """Of a plan that is a restart: one that took longer waited for something else."""
 
 
-class Told(NamedTuple):
+class LearntNumber(NamedTuple):
     """One number about the job, and who says so."""
 
     name: str
@@ -54,21 +55,21 @@ class Fit(NamedTuple):
     minutes: int
 
     def reads(self, threads: int) -> float:
-        """Of so many together."""
+        """The rate at which so many threads read together."""
         together: float = float(max(1, threads)) ** self.power
         return self.per_thread * together
 
 
-class Learnt(NamedTuple):
+class LearntNature(NamedTuple):
     """A nature, and how it is known. What is told is in the job's own time; the nature is in that
     of the plant, in which each of its minutes is one."""
 
     nature: Nature
-    told: tuple[Told, ...]
+    told: tuple[LearntNumber, ...]
     fit: Fit
 
 
-class Unlearnt(ValueError):
+class Unlearnt(BadRequest):
     """What the log would have to tell, and does not; one sentence."""
 
 
@@ -79,11 +80,11 @@ def learn(
     restarts_s: Sequence[float],
     *,
     stateful: bool,
-) -> Learnt:
+) -> LearntNature:
     """From the minutes of a job, what its partitions got, and what its plans took."""
     pace = MINUTE_S * 1000 / facts.interval_ms
     fit, capacity = _capacity(minutes, facts.size.threads)
-    luck = Told(
+    luck = LearntNumber(
         "luck",
         None,
         "each minute's own reading, in parts of the capacity, where it was busy enough",
@@ -104,8 +105,10 @@ def learn(
         bytes_per_record=record_bytes,
         stateful=stateful,
     )
-    state = Told("stateful", stateful, "the tasks' reports")
-    return Learnt(nature, (*capacity, luck, partitions, spread, restart, size, memory, state), fit)
+    state = LearntNumber("stateful", stateful, "the tasks' reports")
+    return LearntNature(
+        nature, (*capacity, luck, partitions, spread, restart, size, memory, state), fit
+    )
 
 
 def places(facts: Facts, weights: Mapping[tuple[str, int], float]) -> list[tuple[str, int]] | None:
@@ -132,7 +135,7 @@ def could(minute: Minute) -> float | None:
     return minute.rate if waits else None
 
 
-def _capacity(minutes: Sequence[Minute], threads: int) -> tuple[Fit, tuple[Told, ...]]:
+def _capacity(minutes: Sequence[Minute], threads: int) -> tuple[Fit, tuple[LearntNumber, ...]]:
     """A line on logarithms through what busy minutes could read, as the scaler's own curve is; here
     minutes do not fade, and those of another cause are left out."""
     points = [
@@ -159,8 +162,8 @@ def _capacity(minutes: Sequence[Minute], threads: int) -> tuple[Fit, tuple[Told,
     source = f"{fit.minutes} busy minutes, of {sizes} number{'s' * (sizes != 1)} of threads"
     tried = source if sizes > 1 else "no other number of threads was tried: taken as in step"
     return fit, (
-        Told("records_per_s_of_a_thread", fit.per_thread, source),
-        Told("power_of_threads", fit.power, tried, sizes > 1),
+        LearntNumber("records_per_s_of_a_thread", fit.per_thread, source),
+        LearntNumber("power_of_threads", fit.power, tried, sizes > 1),
     )
 
 
@@ -185,62 +188,68 @@ def luck_of(minute: Minute, fit: Fit, threads: int) -> float | None:
 # --- the rest
 
 
-def _partitions(facts: Facts, weights: Mapping[tuple[str, int], float]) -> tuple[int, Told]:
+def _partitions(facts: Facts, weights: Mapping[tuple[str, int], float]) -> tuple[int, LearntNumber]:
     found = places(facts, weights)
     if found is None:
         source = f"nobody tells; {EVEN} taken, which any number of tasks shares evenly"
-        return EVEN, Told("partitions", None, source, known=False)
+        return EVEN, LearntNumber("partitions", None, source, known=False)
     count = sum(number for _, number in found)
     source = "its config" if facts.partitions is not None else "the tasks' reports"
-    return count, Told("partitions", count, source)
+    return count, LearntNumber("partitions", count, source)
 
 
 def _shares(
     facts: Facts, weights: Mapping[tuple[str, int], float], count: int
-) -> tuple[tuple[float, ...], Told]:
+) -> tuple[tuple[float, ...], LearntNumber]:
     """Of the partitions; what nothing came to still has a little, since a plant divides by it."""
     found, total = places(facts, weights), sum(weights.values())
     if found is None or total <= 0:
-        told = Told("weights", None, "no report tells of partitions; taken as even", known=False)
+        told = LearntNumber(
+            "weights", None, "no report tells of partitions; taken as even", known=False
+        )
         return (), told
     ones = [(topic, number) for topic, many in found for number in range(many)]
     shares = tuple([max(1e-6, weights.get(one, 0.0) / total) for one in ones])
     most = max(shares) * count
-    return shares, Told("weights", f"the largest is {most:.3g} of the mean", "the tasks' reports")
+    return shares, LearntNumber(
+        "weights", f"the largest is {most:.3g} of the mean", "the tasks' reports"
+    )
 
 
 def _restart(
     minutes: Sequence[Minute], restarts_s: Sequence[float], *, stateful: bool
-) -> tuple[float, Told]:
+) -> tuple[float, LearntNumber]:
     if restarts_s:
         restart_s = median(restarts_s)
-        return restart_s, Told("restart_s", restart_s, _plans(len(restarts_s)))
+        return restart_s, LearntNumber("restart_s", restart_s, _plans(len(restarts_s)))
     down = [one.down_s for one in minutes if 0 < one.down_s <= RESTART_MOST_S]
     if down:  # what was read before the last report counts in: the least is least wrong
-        return min(down), Told("restart_s", min(down), "the least time without a report")
+        return min(down), LearntNumber("restart_s", min(down), "the least time without a report")
     restart_s = STATEFUL_S if stateful else STATELESS_S
     source = f"it never restarted; {restart_s:g} taken, as is usual"
-    return restart_s, Told("restart_s", None, source, known=False)
+    return restart_s, LearntNumber("restart_s", None, source, known=False)
 
 
 def _plans(count: int) -> str:
     return f"{count} plan{'s' * (count != 1)} of the state syncer, from its beginning to its end"
 
 
-def _bytes(minutes: Sequence[Minute]) -> tuple[float, Told]:
+def _bytes(minutes: Sequence[Minute]) -> tuple[float, LearntNumber]:
     known = [one.bytes_per_record for one in minutes if one.bytes_per_record is not None]
     if not known:
-        return 0.0, Told("bytes_per_record", None, "no report tells", known=False)
-    return median(known), Told("bytes_per_record", median(known), f"{len(known)} minutes")
+        return 0.0, LearntNumber("bytes_per_record", None, "no report tells", known=False)
+    return median(known), LearntNumber("bytes_per_record", median(known), f"{len(known)} minutes")
 
 
-def _memory(minutes: Sequence[Minute], given_mb: int, *, stateful: bool) -> tuple[float, Told]:
+def _memory(
+    minutes: Sequence[Minute], given_mb: int, *, stateful: bool
+) -> tuple[float, LearntNumber]:
     """The most that a task had; how much of it is state, and goes with the tasks, nobody tells."""
     known = [one.memory_mb for one in minutes if one.memory_mb is not None]
     if not known:
         source = f"no report tells; half of the {given_mb} MiB taken"
-        return given_mb / 2, Told("memory_mb_of_a_task", None, source, known=False)
+        return given_mb / 2, LearntNumber("memory_mb_of_a_task", None, source, known=False)
     source = f"the most of {len(known)} minutes"
     if stateful:
         source += "; how much of it is state is unknown, so a task has as much at any size"
-    return max(known), Told("memory_mb_of_a_task", max(known), source, not stateful)
+    return max(known), LearntNumber("memory_mb_of_a_task", max(known), source, not stateful)

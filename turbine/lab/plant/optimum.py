@@ -16,7 +16,7 @@ import numpy as np
 
 from turbine.lab.kernel import Streams
 from turbine.lab.plant.backtest import Case, cost
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 from turbine.lab.plant.plant import LEAST_S, MINUTE_S, luck
 
 STEPS = 800
@@ -110,7 +110,7 @@ class _Plans:
 
     @property
     def least(self) -> float:
-        """Of all plans."""
+        """The least cost of all plans."""
         return float(self._wide[:, -1].min())
 
     def pass_minute(self, came: float, limit: int, share: float, cap: float) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Minute, Part
-from components.auto_scaler.core.verdict import Size
-from turbine.lab.plant.nature import Fault, Nature
+from projections.scaling.actions import JobSize
+from projections.scaling.seen import MINUTE_MS, JobFacts, Minute, Part
+from turbine.lab.plant.job_model import Fault, Nature
 
 MINUTE_S = 60.0
 LEAST_S = 1e-3
@@ -33,7 +33,7 @@ Vector = Any
 class Plant:
     """One job, from minute 0."""
 
-    def __init__(self, nature: Nature, size: Size, rng: random.Random) -> None:
+    def __init__(self, nature: Nature, size: JobSize, rng: random.Random) -> None:
         self.nature, self.size = nature, size
         self.minute = 0
         self._rng = rng
@@ -57,7 +57,7 @@ class Plant:
 
     # --- what is done to it
 
-    def resize(self, size: Size) -> None:
+    def resize(self, size: JobSize) -> None:
         """Another size: no task runs until all have started again."""
         self.size = size
         self._owner = np.arange(self.nature.partitions) % size.tasks
@@ -293,7 +293,7 @@ class Plant:
             return self._told[whence] if whence >= fault.first else None  # nothing twice
         return told
 
-    def job(self, name: str, job: Job) -> Job:
+    def job(self, name: str, job: JobFacts) -> JobFacts:
         """What stands about it, at its size of the moment."""
         size = self.size
         return job._replace(

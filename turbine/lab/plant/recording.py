@@ -8,17 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.seen import MINUTE_MS, Job, Profile
-from components.auto_scaler.core.verdict import Size
 from events.generated.records import ProfileSlot, WorkloadProfiled
 from events.topics import PROFILES
 from events.wire.codec import Read
+from projections.scaling.actions import JobSize
+from projections.scaling.row import ScalingRow
+from projections.scaling.seen import MINUTE_MS, JobFacts, Profile
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.backtest import DAY_MINUTES, Case, Past
-from turbine.lab.plant.deeds import Layers
+from turbine.lab.plant.backtest import DAY_MINUTES, Case, PastDays
+from turbine.lab.plant.closed_loop import ClosedLoop
 from turbine.lab.plant.plant import Plant
-from turbine.lab.plant.stage import Stage
+from turbine.lab.plant.played_job import PlantLayers
 
 BEGIN_MS = 1_800_000_000_000 // 86_400_000 * 86_400_000
 """Of histories: midnight of a day, so that usual days begin with it."""
@@ -37,18 +37,20 @@ def record(
     """All that was said about the job, in the log's order. Where it is disturbed, reports come late
     and restarts take as long as they happen to."""
     job = case.job
-    size = Size(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
+    size = JobSize(job.tasks, job.threads, job.cpu_cores, job.memory_mb)
     plant = Plant(case.nature, size, Streams(case.seed).fork("plant"))
     count = case.nature.partitions
     base = config_of(job, count) | {"policy": {**policy, "interval_ms": interval_ms}}
-    layers = Layers([base, {}, {}, {}])
+    layers = PlantLayers([base, {}, {}, {}])
     uneven = bool(case.nature.weights) or any(
         one.kind in {"hot", "poison"} for one in case.nature.faults
     )
     topics = [(TOPIC, count)] if uneven else []
     chance = Streams(case.seed).fork("disturbed") if disturbed else None
-    stage = Stage(plant, Scale(name), layers, begin_ms, topics=topics, keep=True, chance=chance)
-    past = Past(case.history)
+    stage = ClosedLoop(
+        plant, ScalingRow(name), layers, begin_ms, topics=topics, keep=True, chance=chance
+    )
+    past = PastDays(case.history)
     stage.begin()
     _profiled(stage, past.profile)
     for minute, rate in enumerate(case.rates):
@@ -59,7 +61,7 @@ def record(
     return stage.reads
 
 
-def config_of(job: Job, partitions: int) -> dict[str, Any]:
+def config_of(job: JobFacts, partitions: int) -> dict[str, Any]:
     """A config under which it is what it is."""
     return {
         "operator": "recorded.job:run",
@@ -74,7 +76,7 @@ def config_of(job: Job, partitions: int) -> dict[str, Any]:
     }
 
 
-def _profiled(stage: Stage, profile: Profile) -> None:
+def _profiled(stage: ClosedLoop, profile: Profile) -> None:
     """The usual day, as the history's job tells it."""
     if not profile.days:
         return

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from components.auto_scaler.core.seen import Minute, Part
 from events.generated.records import Generation, PartitionLag, TaskLoadReported
+from projections.scaling.seen import Minute, Part
 from turbine.lab.plant.plant import MINUTE_S, Plant
 
 SPLIT_MOST = 2_048
@@ -18,8 +18,8 @@ WINDOW_LEAST_S = 1.0
 Place = tuple[str, int]
 
 
-class Shape(NamedTuple):
-    """Under which they report."""
+class ReportShape(NamedTuple):
+    """The shape under which tasks report."""
 
     job: str
     specs: int
@@ -29,7 +29,7 @@ class Shape(NamedTuple):
 
 
 def reports(
-    plant: Plant, told: Minute, shape: Shape, places: Sequence[Place]
+    plant: Plant, told: Minute, shape: ReportShape, places: Sequence[Place]
 ) -> Iterator[TaskLoadReported]:
     """One of each task, of the time in which it ran; what a task does not tell of its first minute
     counts as time in which it stood still."""

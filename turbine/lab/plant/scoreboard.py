@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from math import inf
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple
 
-from components.auto_scaler.core.policy import Policy
-from components.auto_scaler.core.seen import Job, Minute, Profile
-from components.auto_scaler.core.verdict import Verdict, stay
-from turbine.lab.plant.backtest import Case, Run, Score, back_test, score
+from components.auto_scaler.core.policy import ScalingPolicy
+from components.auto_scaler.core.verdict import ScalingVerdict, stay
+from events.job_config.policies.settings import PolicySettings
+from projections.scaling.seen import JobFacts, Minute, Profile
+from turbine.lab.plant.backtest import BacktestRun, Case, Score, back_test, score
 from turbine.lab.plant.optimum import Optimum, optimum
 
 WHOLE, FIRST, LAST = "whole", "first two thirds", "last third"
@@ -33,7 +34,7 @@ SAME = 1e-6
 NONE: Mapping[str, Optimum] = {}
 
 
-class Row(NamedTuple):
+class ScoreRow(NamedTuple):
     """One case under one policy, in one part of its time."""
 
     kind: str  # trace or scenario
@@ -72,19 +73,23 @@ def least(case: Case) -> dict[str, Optimum]:
 
 
 def rows(
-    kind: str, name: str, case: Case, policy: Policy[Any], bounds: Mapping[str, Optimum] = NONE
-) -> list[Row]:
+    kind: str,
+    name: str,
+    case: Case,
+    policy: ScalingPolicy[Any],
+    bounds: Mapping[str, Optimum] = NONE,
+) -> list[ScoreRow]:
     """A case under a policy, a row for each part."""
     head = (kind, name, policy.name)
     return rows_of(head, case, back_test(case, policy), bounds)
 
 
 def rows_of(
-    head: tuple[str, str, str], case: Case, run: Run, bounds: Mapping[str, Optimum] = NONE
-) -> list[Row]:
+    head: tuple[str, str, str], case: Case, run: BacktestRun, bounds: Mapping[str, Optimum] = NONE
+) -> list[ScoreRow]:
     """A case that was played, a row for each part; the head is kind, name and policy."""
     return [
-        Row(
+        ScoreRow(
             *head,
             part,
             last - first,
@@ -96,7 +101,7 @@ def rows_of(
     ]
 
 
-def false_scale_outs(case: Case, run: Run, first: int, last: int) -> int:
+def false_scale_outs(case: Case, run: BacktestRun, first: int, last: int) -> int:
     """Tasks were added while something went wrong that more of them do not mend, after the time in
     which the first try would have been verified."""
     faults = [one for one in case.nature.faults if one.kind in NOT_CAPACITY]
@@ -110,7 +115,7 @@ def false_scale_outs(case: Case, run: Run, first: int, last: int) -> int:
 # --- verdicts
 
 
-def better(ours: Row, other: Row) -> bool:
+def better(ours: ScoreRow, other: ScoreRow) -> bool:
     """No more violation and less cost; whoever is in violation too long is judged on that alone."""
     if ours.score.violation_s > other.score.violation_s:
         return False
@@ -118,7 +123,7 @@ def better(ours: Row, other: Row) -> bool:
     return late or ours.score.cost < other.score.cost
 
 
-def dominated(found: Iterable[Row], own: str) -> dict[str, list[str]]:
+def dominated(found: Iterable[ScoreRow], own: str) -> dict[str, list[str]]:
     """Each case, with the policies that ours is not better than."""
     told = dict[str, list[str]]()
     for case, group in _by_case(found).items():
@@ -128,7 +133,7 @@ def dominated(found: Iterable[Row], own: str) -> dict[str, list[str]]:
     return told
 
 
-def worst(found: Iterable[Row], own: str) -> list[tuple[str, str]]:
+def worst(found: Iterable[ScoreRow], own: str) -> list[tuple[str, str]]:
     """Each case and column in which ours is worse than all others."""
     told = list[tuple[str, str]]()
     for case, group in _by_case(found).items():
@@ -139,21 +144,21 @@ def worst(found: Iterable[Row], own: str) -> list[tuple[str, str]]:
     return told
 
 
-def sums(found: Sequence[Row]) -> list[Row]:
+def sums(found: Sequence[ScoreRow]) -> list[ScoreRow]:
     """A row for each policy, as if all cases were one; shares and tails are means."""
-    by_policy = dict[str, list[Row]]()
+    by_policy = dict[str, list[ScoreRow]]()
     for one in found:
         by_policy.setdefault(one.policy, []).append(one)
     return [_sum(policy, group) for policy, group in by_policy.items()]
 
 
-def _sum(policy: str, group: Sequence[Row]) -> Row:
+def _sum(policy: str, group: Sequence[ScoreRow]) -> ScoreRow:
     count = len(group)
     total = Score(*map(sum, zip(*(one.score for one in group), strict=True)))
     total = total._replace(lag_s_p99=total.lag_s_p99 / count, explained=total.explained / count)
     total = total._replace(converge_minutes=total.converge_minutes / count)
     minutes, false = sum(one.minutes for one in group), sum(one.false_scale_outs for one in group)
-    return Row("all", "all", policy, group[0].part, minutes, total, None, false)
+    return ScoreRow("all", "all", policy, group[0].part, minutes, total, None, false)
 
 
 def _is_worst(ours: Score, others: Sequence[Score], column: str) -> bool:
@@ -161,14 +166,14 @@ def _is_worst(ours: Score, others: Sequence[Score], column: str) -> bool:
     return bool(others) and all(value > getattr(one, column) + SAME * abs(value) for one in others)
 
 
-def mean_over(found: Iterable[Row], own: str) -> float | None:
+def mean_over(found: Iterable[ScoreRow], own: str) -> float | None:
     """Mean of cost over the least, over all cases."""
     ratios = [over for one in found if one.policy == own and (over := one.over) is not None]
     return sum(ratios) / len(ratios) if ratios else None
 
 
-def _by_case(found: Iterable[Row]) -> dict[str, dict[str, Row]]:
-    cases = dict[str, dict[str, Row]]()
+def _by_case(found: Iterable[ScoreRow]) -> dict[str, dict[str, ScoreRow]]:
+    cases = dict[str, dict[str, ScoreRow]]()
     for one in found:
         cases.setdefault(one.case, {})[one.policy] = one
     return cases
@@ -177,39 +182,35 @@ def _by_case(found: Iterable[Row]) -> dict[str, dict[str, Row]]:
 # --- savings and recoveries
 
 
-class Still(Policy[None]):
+class Still(ScalingPolicy[None]):
     """A job that is left as it was provisioned: what scaling saves is held against it."""
 
     name: ClassVar[str] = "still"
+    model: ClassVar[type[PolicySettings]] = PolicySettings  # there is nothing to set
 
-    @classmethod
-    def made(cls, settings: Mapping[str, Any]) -> Self:  # noqa: ARG003 - there is nothing to set
-        """It has no settings."""
-        return cls()
+    def begin(self, job: JobFacts) -> None:
+        """A policy that knows nothing of its job."""
 
-    def begin(self, job: Job) -> None:
-        """It knows nothing."""
+    def learn(self, memory: None, job: JobFacts, minute: Minute) -> None:
+        """Learns nothing from a minute either."""
 
-    def learn(self, memory: None, job: Job, minute: Minute) -> None:
-        """Nor does it learn."""
-
-    def detect(self, memory: None, job: Job, now_ms: int) -> str:  # noqa: ARG002 - it never looks
-        """Nothing is ever wrong."""
+    def detect(self, memory: None, job: JobFacts, now_ms: int) -> str:  # noqa: ARG002 - it never looks
+        """No symptom, whatever is wrong."""
         return ""
 
-    def diagnose(self, memory: None, job: Job, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - it is never asked
-        """Nothing is ever wrong."""
+    def diagnose(self, memory: None, job: JobFacts, symptom: str, profile: Profile) -> str:  # noqa: ARG002 - it is never asked
+        """No cause, as there is no symptom."""
         return ""
 
     def resolve(
         self,
         memory: None,
-        job: Job,  # noqa: ARG002 - it is never asked
+        job: JobFacts,  # noqa: ARG002 - it is never asked
         found: tuple[str, str],
         profile: Profile,  # noqa: ARG002 - it is never asked
         now_ms: int,  # noqa: ARG002 - it is never asked
-    ) -> tuple[None, Verdict]:
-        """Nothing is ever done."""
+    ) -> tuple[None, ScalingVerdict]:
+        """No action, and a verdict that says so."""
         return memory, stay("it is left as it is", *found)
 
 
@@ -220,7 +221,7 @@ class Saved(NamedTuple):
     memory: float
 
 
-def saved(found: Sequence[Row], own: str) -> Saved:
+def saved(found: Sequence[ScoreRow], own: str) -> Saved:
     """By one policy, over all cases."""
     used, stood = (
         [
@@ -239,7 +240,7 @@ def drain_minutes(case: Case) -> float:
     return sum(case.rates[: case.begin]) / spare if spare > 0 else inf
 
 
-def speedup(case: Case, row: Row) -> float:
+def speedup(case: Case, row: ScoreRow) -> float:
     """How much sooner the backlog is read; 0 where it never is."""
     took = row.score.converge_minutes
     return drain_minutes(case) / took if 0 < took < row.minutes else 0.0
@@ -248,7 +249,7 @@ def speedup(case: Case, row: Row) -> float:
 # --- how it is told
 
 
-def to_plain(row: Row) -> dict[str, Any]:
+def to_plain(row: ScoreRow) -> dict[str, Any]:
     """One line of the table."""
     told: dict[str, Any] = {"kind": row.kind, "case": row.case, "policy": row.policy}
     told |= {"part": row.part, "minutes": row.minutes, **row.score._asdict()}
@@ -259,12 +260,12 @@ def to_plain(row: Row) -> dict[str, Any]:
     return told
 
 
-def of_plain(told: Mapping[str, Any]) -> Row:
+def of_plain(told: Mapping[str, Any]) -> ScoreRow:
     """A row that another process has told."""
     bound = None
     if "least_cost" in told:
         bound = Optimum(told["least_cost"], told["least_violation_s"])
-    return Row(
+    return ScoreRow(
         told["kind"],
         told["case"],
         told["policy"],

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from math import exp
 from typing import NamedTuple
 
-from components.auto_scaler.core.seen import Job
+from projections.scaling.seen import JobFacts
 from turbine.lab.kernel import Streams
-from turbine.lab.plant.backtest import DAY_MINUTES, Case, Run
+from turbine.lab.plant.backtest import DAY_MINUTES, BacktestRun, Case
 from turbine.lab.plant.cases import GIVEN_MB, PARTITIONS, PER_THREAD, TASKS_MAX, USED_MB
-from turbine.lab.plant.nature import Nature
+from turbine.lab.plant.job_model import Nature
 
 JOBS = 1_000
 MORE = 1.16
@@ -37,7 +37,7 @@ def storm_case(number: int, seed: int = 0) -> Case:
         rates.append(max(0.0, usual * more * (1 + off)))
     tasks = max(1, -(-int(MARGIN * usual) // int(PER_THREAD)))
     name = f"storm-{number:04d}"
-    job = Job(
+    job = JobFacts(
         name,
         min(tasks, TASKS_MAX),
         memory_mb=GIVEN_MB,
@@ -57,7 +57,7 @@ class Weathered(NamedTuple):
 
 
 class Storm(NamedTuple):
-    """How all came through."""
+    """How all jobs came through a storm."""
 
     tasks_percent: float  # more than before
     cpu_percent: float
@@ -65,14 +65,14 @@ class Storm(NamedTuple):
     jobs_in_slo_percent_worst: float  # of jobs, in the worst minute
 
 
-def weathered(run: Run) -> Weathered:
+def weathered(run: BacktestRun) -> Weathered:
     """Of a run of one of the storm's cases."""
     calm, end = _held(run, CALM_MINUTES), _held(run, CALM_MINUTES + STORM_MINUTES)
     late = enumerate(run.lag_s[CALM_MINUTES:])
     return Weathered(calm, end, tuple(at for at, lag_s in late if lag_s > run.slo_s))
 
 
-def _held(run: Run, before: int) -> tuple[float, float]:
+def _held(run: BacktestRun, before: int) -> tuple[float, float]:
     sizes = run.sizes[before - 60 : before]
     tasks = sum(one.tasks for one in sizes) / 60
     return tasks, sum(one.tasks * one.cpu_cores for one in sizes) / 60

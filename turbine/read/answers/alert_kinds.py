@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from components.auditor.decide import ALERT as AUDIT_DIFFERS
-from components.auto_scaler.core.row import OWN_ALERTS
 from components.auto_scaler.core.words import SEVERITY
 from components.capacity_manager.decide import SHORTAGE
 from components.shard_manager.decide import UNPLACED
 from events.generated.records import Severity
 from projections.fleet_folds import MASS_FAILURE
+from projections.scaling.row import OWN_ALERTS
 from projections.syncs import FAILING, QUARANTINED, UNLISTED
 from turbine.read.state.view import AlertView
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
 
 from events.generated.records import JobConfigChanged, JobDeleted, OverrideExpired
 from events.job_config.merge import origins
@@ -14,34 +14,21 @@ from events.topics import LAYERS
 from events.wire.codec import SKIPPED
 from projections.jobs import Job, apply
 from turbine.read.differences import differences
+from turbine.read.plain import means
 from turbine.read.sources.log import Standing
-
-Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Hand:
     """One decision, as the one that gave a field its value or took it away."""
 
-    what: str  # set, expired, deleted, moved
-    decision: str
+    what: Annotated[str, means("set, expired, deleted or moved.")]
+    decision: Annotated[str, means("Its id.")]
     at_ms: int
     layer: str | None = None
     version: int | None = None
     author: str = ""
     reason: str = ""
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {
-            "what": self.what,
-            "layer": self.layer,
-            "version": self.version,
-            "author": self.author,
-            "reason": self.reason,
-            "at_ms": self.at_ms,
-            "decision": self.decision,
-        }
 
     def __str__(self) -> str:
         layer = "" if self.layer is None else f"{self.layer} {self.version} "

@@ -28,18 +28,18 @@ _HELD_AGAINST = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ConfigFinding:
     """One thing that is the matter with a config, and what to do about it."""
 
     path: str
     sentence: str
 
     def to_plain(self) -> dict[str, str]:
-        """As JSON."""
+        """The finding as a JSON object."""
         return {"path": self.path, "sentence": self.sentence}
 
 
-def findings_in(merged: Mapping[str, Any]) -> list[Finding]:
+def findings_in(merged: Mapping[str, Any]) -> list[ConfigFinding]:
     """Keys that nobody knows first, each with the one that may be meant; none where all is well."""
     found = _problems(merged)
     wrong = {one.path.partition(".")[0] for one in found}
@@ -48,7 +48,7 @@ def findings_in(merged: Mapping[str, Any]) -> list[Finding]:
         found += [
             one for one in _problems({**_STAND_INS, **right}) if not _hangs_on(one.path, wrong)
         ]
-    return [Finding(one.path, _sentence(one)) for one in found]
+    return [ConfigFinding(one.path, _sentence(one)) for one in found]
 
 
 def _problems(config: Mapping[str, Any]) -> list[Invalid]:

@@ -9,18 +9,38 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from statistics import median
-from typing import Any
+from typing import TypedDict
 
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from events.generated.records import Body, SyncCommitted, SyncPlanned
-from projections.keeping import Kept
+from projections.kept_state import StatefulJob
 from projections.syncs import RUNNING, START, STOP, Sync, apply
 from projections.waits import standing, tasks_of
 from turbine.read.sources.log import Standing
 from turbine.read.state.headline import tasks_of as tasks_of_row
 from turbine.read.state.running import Sightings
 
-Row = dict[str, Any]
+
+class MeasuredPlans(TypedDict):
+    """How many plans an expected time rests on."""
+
+    plans: int
+    of: str  # job or fleet
+
+
+class ChangeCost(TypedDict):
+    """What a change would stop and start, for how long, and who runs beside it."""
+
+    steps: list[str]
+    stops: int
+    starts: int
+    state: str | None
+    expected_ms: int | None
+    measured: MeasuredPlans | None
+    containers: list[str]
+    neighbours: dict[str, int]
+
+
 Times = dict[tuple[str, ...], list[int]]
 
 GOES, UNSURE, LEFT = "goes along", "unsure", "left behind"
@@ -51,7 +71,7 @@ def steps_of(sync: Sync | None, verdict: Body, name: str) -> Steps | None:
         row, was = apply(row, verdict), row
     else:
         row = was = apply(row, verdict)
-        way = way_of(row)
+        way = plan_for(row)
         if way is None:
             return None
         steps, tasks, differ = way.steps, way.tasks, [one.path for one in way.differences]
@@ -60,7 +80,7 @@ def steps_of(sync: Sync | None, verdict: Body, name: str) -> Steps | None:
     return Steps(steps, stops, starts, _state(before, row, differ) if row.alive else "")
 
 
-def _state(before: Kept, row: Sync, differ: Iterable[str]) -> str:
+def _state(before: StatefulJob, row: Sync, differ: Iterable[str]) -> str:
     """What becomes of what the job kept before."""
     if not before.config_json or not before.state[1]:
         return ""
@@ -93,7 +113,7 @@ def cost_of(
     seen: Mapping[str, tuple[Sync, Sightings]],
     own: Times,
     fleet: Times,
-) -> Row:
+) -> ChangeCost:
     """Of these steps, as JSON: what stops and starts, how long it takes, who runs beside it."""
     whose, times = ("job", own) if steps.names in own else ("fleet", fleet)
     samples = times.get(steps.names, [])[-SAMPLES:] if steps.names else []
@@ -110,7 +130,9 @@ def cost_of(
     }
 
 
-def _beside(name: str, seen: Mapping[str, tuple[Sync, Sightings]]) -> tuple[list[str], Row]:
+def _beside(
+    name: str, seen: Mapping[str, tuple[Sync, Sightings]]
+) -> tuple[list[str], dict[str, int]]:
     """The containers on which the job runs now, and the tasks of others there, by job."""
     on: dict[str, list[str]] = {}  # a container that has died since is not told apart
     for job, (sync, sightings) in seen.items():
@@ -131,8 +153,8 @@ _OF_STATE = {
 }
 
 
-def sentences(cost: Row) -> Iterator[str]:
-    """The same for people."""
+def sentences(cost: ChangeCost) -> Iterator[str]:
+    """The cost of a change in sentences for people."""
     stops, starts = cost["stops"], cost["starts"]
     if not cost["steps"]:
         yield "no task stops: what differs is only copied"
@@ -157,14 +179,14 @@ def _doing(stops: int, starts: int) -> str:
     return f"{_tasks(stops)} {_s('stop', stops)}" if stops else "no task runs that would stop"
 
 
-def _long(cost: Row) -> str:
-    measured = cost["measured"]
-    if measured is None:
+def _long(cost: ChangeCost) -> str:
+    measured, expected_ms = cost["measured"], cost["expected_ms"]
+    if measured is None or expected_ms is None:
         return "how long it takes is unknown, as nothing of the kind was measured"
     count = measured["plans"]
     what = "the last time" if count == 1 else f"the last {count} times"
     whose = "of this job" if measured["of"] == "job" else "in this fleet"
-    return f"about {cost['expected_ms'] / 1000:.0f} s, as {what} {whose}"
+    return f"about {expected_ms / 1000:.0f} s, as {what} {whose}"
 
 
 def _tasks(count: int) -> str:

@@ -12,8 +12,8 @@ from functools import partial
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from components.auto_scaler.core.catalogue import POLICIES
-from components.auto_scaler.core.verdict import (
+from components.auto_scaler.core.catalogue import replays
+from projections.scaling.actions import (
     ALERT,
     MEMORY_DOWN,
     MEMORY_UP,
@@ -72,7 +72,7 @@ class Counterfactual(Answer):
 def counterfactuals(given: Evaluation, action: str) -> list[Counterfactual]:
     """All single changes that would have made it the verdict, the nearest first."""
     found = list[tuple[float, Counterfactual]]()
-    steps = FEWER if POLICIES[given.facts.policy].replayed else STEPS
+    steps = FEWER if replays(given.facts.policy) else STEPS
     for varied in inputs_of(given):
         then = nearest(varied, partial(_does, varied, action), steps)
         if then is not None:
@@ -80,7 +80,7 @@ def counterfactuals(given: Evaluation, action: str) -> list[Counterfactual]:
     return [one for _, one in sorted(found, key=lambda pair: (pair[0], pair[1].name))]
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value; it may be None itself."""
 
     value: Value
@@ -91,10 +91,12 @@ def _does(varied: PolicyInput, action: str, value: Value) -> bool:
     return given is not None and comes_to(given, action)
 
 
-def nearest(varied: PolicyInput, does: Callable[[Value], bool], steps: int = STEPS) -> Found | None:
+def nearest(
+    varied: PolicyInput, does: Callable[[Value], bool], steps: int = STEPS
+) -> FoundValue | None:
     """The value next to the one that it had for which that holds; None where none was found."""
     if varied.choices:
-        return next((Found(one) for one in varied.choices if does(one)), None)
+        return next((FoundValue(one) for one in varied.choices if does(one)), None)
     sides = [
         _towards(varied, _outwards(varied, bound, steps), does)
         for bound in (varied.most, varied.least)
@@ -104,13 +106,13 @@ def nearest(varied: PolicyInput, does: Callable[[Value], bool], steps: int = STE
         return None
     start = _start(varied)
     best = min(known, key=lambda one: (abs(one - start), one))
-    return Found(int(best) if varied.whole else best)
+    return FoundValue(int(best) if varied.whole else best)
 
 
 def _towards(
     varied: PolicyInput, values: Iterator[float], does: Callable[[Value], bool]
 ) -> float | None:
-    """Outwards on one side."""
+    """The first value outwards, on one side, that does it."""
     last = _start(varied)
     for value in values:
         if does(_given(varied, value)):

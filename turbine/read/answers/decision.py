@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from components.runtime.kafka.intake import DeadLetter, take_in
@@ -25,15 +24,16 @@ from turbine.read.answers.journal import (
     DecisionHead,
     Json,
     body_of,
-    head_fields,
+    head_of,
     position_of,
     request_of,
-    subject_fields,
+    subject_of,
 )
 from turbine.read.answers.outcomes import outcome_of
 from turbine.read.answers.scaling import Consequence, ScalingReport, Word, consequences, report_of
-from turbine.read.differences import differences
-from turbine.read.once import Once
+from turbine.read.differences import Difference, differences
+from turbine.read.once import ReadOnceLog
+from turbine.read.plain import made
 from turbine.read.sources.log import Log, Standing
 from turbine_client.crowding import UNCOUNTED, crowded_out
 from turbine_client.identity import VALID_MS, valid_until_ms
@@ -45,7 +45,7 @@ _ANSWERS = frozenset({"PlacementPlanned", "PlacementRejected"})
 
 @dataclass(frozen=True, slots=True)
 class RequestLine(Answer):
-    """What somebody asked for."""
+    """What somebody asked for, and when."""
 
     change_id: str
     kind: str
@@ -95,7 +95,7 @@ class DecisionDetail(DecisionHead):
     """The expected config of the job that it was decided on; null of a tier's."""
     after: Json | None
     """The expected config with it; as before where it is void or changes nothing."""
-    differences: tuple[Json, ...]
+    differences: tuple[Difference, ...]
     """What it changed in the expected config, by path."""
     became: tuple[Consequence, ...]
     """What came of it: the verdict on its change, how the tasks followed, and what was measured."""
@@ -129,7 +129,7 @@ def decision(
 ) -> Explanation | OpenRequest | None:
     """What stands behind the id of a decision or of a request, or behind the beginning of one; None
     where the log has neither before `end`. Who has an index knows the topic and the key of it."""
-    once = Once(log, end)
+    once = ReadOnceLog(log, end)
     if known is not None:
         once.narrow(known[1])
     topic, key = known or _found(once, name) or ("", "")
@@ -154,7 +154,7 @@ def _is_whole(name: str) -> bool:
     return True
 
 
-def _found(once: Once, name: str) -> tuple[str, str] | None:
+def _found(once: ReadOnceLog, name: str) -> tuple[str, str] | None:
     """The topic and the key of the decision of that id, or of one that answers that request."""
     for topic, kinds in ((JOURNAL, frozenset[str]()), (TIERS, _ANSWERS)):
         for at in once.places([topic] if topic in once.counts else []):
@@ -192,18 +192,17 @@ def find_request(log: Log, change_id: str, key: str | None) -> Read | None:
     return None
 
 
-def _explained(once: Once, chain: Sequence[Standing], decided: Standing) -> Explanation:
+def _explained(once: ReadOnceLog, chain: Sequence[Standing], decided: Standing) -> Explanation:
     request = _asked(once, decided)
-    facts = _facts(chain, decided, request)
-    scaling: ScalingReport | None = facts["scaling"]
-    first = None if scaling is None else scaling.decided
-    tree = tree_of(once, chain, decided, request, decided=first, became=facts["became"])
-    return Explanation(**facts, tree=tree)
+    detail = _detail(chain, decided, request)
+    first = None if detail.scaling is None else detail.scaling.decided
+    tree = tree_of(once, chain, decided, request, decided=first, became=detail.became)
+    return made(Explanation, detail, tree=tree)
 
 
 def detail_of(log: Log, chain: Sequence[Standing], decided: Standing) -> DecisionDetail:
     """The same but for what it rests on: of a decision whose chain was read already."""
-    return DecisionDetail(**_facts(chain, decided, _asked(log, decided)))
+    return _detail(chain, decided, _asked(log, decided))
 
 
 def _asked(log: Log, decided: Standing) -> Read | None:
@@ -214,28 +213,30 @@ def _asked(log: Log, decided: Standing) -> Read | None:
     return find_request(log, request_of(record.body), record.key.partition("/")[0])
 
 
-def _facts(chain: Sequence[Standing], decided: Standing, request: Read | None) -> dict[str, Any]:
-    """The fields of a `DecisionDetail`."""
+def _detail(chain: Sequence[Standing], decided: Standing, request: Read | None) -> DecisionDetail:
     read, record = decided.read, decided.read.record
     before, after = _expected(chain, decided) if read.topic == JOURNAL else (None, None)
-    return {
-        **head_fields(decided),
-        **subject_fields(decided),
-        "stands": decided.stands,
-        "instead": None if decided.stands else _instead(chain, decided),
-        "parent": record.parent,
-        "evidence": dict(sorted(record.evidence.items())),
-        "tick_ms": record.tick_ms,
-        "source": record.source,
-        "logic": record.logic,
-        "verdict": _verdict(decided),
-        "request": None if request is None else _request(request),
-        "before": before,
-        "after": after,
-        "differences": tuple(one.to_plain() for one in differences(before or {}, after or {})),
-        "became": consequences(chain, decided),
-        "scaling": report_of(chain, record.body) if isinstance(record.body, Word) else None,
-    }
+    job, tier = subject_of(decided)
+    return made(
+        DecisionDetail,
+        head_of(decided),
+        job=job,
+        tier=tier,
+        stands=decided.stands,
+        instead=None if decided.stands else _instead(chain, decided),
+        parent=record.parent,
+        evidence=dict(sorted(record.evidence.items())),
+        tick_ms=record.tick_ms,
+        source=record.source,
+        logic=record.logic,
+        verdict=_verdict(decided),
+        request=None if request is None else _request(request),
+        before=before,
+        after=after,
+        differences=tuple(differences(before or {}, after or {})),
+        became=consequences(chain, decided),
+        scaling=report_of(chain, record.body) if isinstance(record.body, Word) else None,
+    )
 
 
 def _request(read: Read) -> RequestLine:

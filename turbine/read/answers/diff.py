@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 from events.job_config.merge import merge_layers
 from events.topics import LAYERS
-from projections.jobs import Job
-from projections.syncs import Sync
 from turbine.read.answers.blame import Hand, Hands, hands_of
-from turbine.read.answers.capacity import tiers_in
-from turbine.read.answers.tiers import containers, shards
+from turbine.read.answers.tiers import containers, shards, tiers
 from turbine.read.differences import Difference, differences
-from turbine.read.plain import plain
+from turbine.read.plain import made, means, plain
 from turbine.read.sources.log import Log, Standing
 from turbine.read.state.running import condition, state_of
+from turbine.read.state.view import JobView, View
 
-Row = dict[str, Any]
+Tree = Mapping[str, object]
 
 OF_TIER = ("state", "shards", "regions", "limits", "loans", "preempted")
 OF_CONTAINER = ("state", "region", "drain", "epoch")
@@ -28,136 +26,115 @@ CONFIG_KINDS = frozenset({"JobConfigChanged", "JobDeleted", "OverrideExpired"})
 
 
 @dataclass(frozen=True, slots=True)
-class Changed:
-    """One field that differs, and by whose hand, where that is known."""
+class ChangedField(Difference):
+    """One field that differs between two moments."""
 
-    difference: Difference
-    hand: Hand | None = None
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        by = None if self.hand is None else self.hand.to_plain()
-        return self.difference.to_plain() | {"by": by}
+    by: Annotated[Hand | None, means("Whose decision made it so, where that is known.")] = None
 
     def __str__(self) -> str:
-        by = "" if self.hand is None else f"   ({self.hand})"
-        return f"{self.difference}{by}"
+        by = "" if self.by is None else f"   ({self.by})"
+        return f"{Difference.__str__(self)}{by}"
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class ChangedSubject:
     """A job or a tier, and all that differs of it."""
 
-    kind: str
+    kind: Annotated[str, means("job or tier.")]
     name: str
-    changes: tuple[Changed, ...]
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {"kind": self.kind, "name": self.name, "differences": _plain(self.changes)}
+    differences: tuple[ChangedField, ...]
 
 
-def _plain(changes: Iterable[Changed]) -> list[Row]:
-    return [one.to_plain() for one in changes]
-
-
-def changed(
-    before: Mapping[str, Any], after: Mapping[str, Any], hands: Hands | None = None
-) -> list[Changed]:
+def changed(before: Tree, after: Tree, hands: Hands | None = None) -> list[ChangedField]:
     """Field by field, with who made what is expected another."""
     return [
-        Changed(one, None if hands is None else hands.of_expected(one.path))
-        for one in differences(before, after)
+        by(found, None if hands is None else hands.of_expected(found.path))
+        for found in differences(before, after)
     ]
+
+
+def by(found: Difference, hand: Hand | None) -> ChangedField:
+    """A difference with whose hand made it."""
+    return made(ChangedField, found, by=hand)
 
 
 # --- the fleet
 
 
-def compare(before: Log, after: Log, jobs: Sequence[str] = ()) -> list[Subject]:
-    """What differs between the two, of these jobs or of the whole fleet."""
-    found = list(_jobs(before, after, jobs))
-    return found if jobs else [*found, *_tiers(before, after)]
-
-
-def _jobs(before: Log, after: Log, jobs: Sequence[str]) -> Iterator[Subject]:
-    only = jobs[0] if len(jobs) == 1 else None
-    was, now = (_seen(log, only) for log in (before, after))
-    decisions = defaultdict[str, list[Standing]](list)
+def diff(log: Log, before: View, after: View, jobs: Collection[str] = ()) -> list[ChangedSubject]:
+    """What differs between the two, of these jobs or of the whole fleet; whose hand made it so is
+    read from the log."""
     # Whoever is compared with an earlier instant was changed by what came between.
-    later = after if sum(_positions(after)) >= sum(_positions(before)) else before
-    for one in later.decisions(job=only, kinds=CONFIG_KINDS):
+    later = max(after, before, key=lambda view: sum(view.at.values()))
+    found = list(_jobs(log, before, after, later.at, jobs))
+    return found if jobs else [*found, *_tiers(log, before, after, later.at)]
+
+
+def _jobs(
+    log: Log, before: View, after: View, end: Mapping[str, int], jobs: Collection[str]
+) -> Iterator[ChangedSubject]:
+    names = sorted(jobs or {*before.jobs, *after.jobs})
+    sides = {name: (_seen(before, name), _seen(after, name)) for name in names}
+    differing = [name for name, (was, now) in sides.items() if was != now]
+    decisions = defaultdict[str, list[Standing]](list)
+    only = differing[0] if len(differing) == 1 else None
+    for one in log.decisions(job=only, kinds=CONFIG_KINDS, end=end) if differing else ():
         if one.read.record.kind in CONFIG_KINDS:
             decisions[one.read.record.key].append(one)
-    for name in sorted({*was, *now}):
-        if jobs and name not in jobs:
-            continue
+    for name in differing:
+        (expected, how), (wanted, now) = sides[name]
         hands = hands_of(name, decisions[name])
-        old, new = was.get(name, {}), now.get(name, {})
-        changes = [
-            *changed(old.get("expected", {}), new.get("expected", {}), hands),
-            *changed({"is": old.get("is", {})}, {"is": new.get("is", {})}),
-        ]
+        changes = [*changed(expected, wanted, hands), *changed({"is": how}, {"is": now})]
         if changes:
-            yield Subject("job", name, tuple(changes))
+            yield ChangedSubject("job", name, tuple(changes))
 
 
-def _positions(log: Log) -> list[int]:
-    return list(log.ends(log.places(log.counts)).values())
+def _seen(view: View, name: str) -> tuple[Tree, Tree]:
+    """What is expected of a job, and how it is."""
+    seen = view.jobs.get(name)
+    if seen is None or not seen.existed:
+        return {}, {}
+    return json.loads(seen.job.expected_json), _is(seen)
 
 
-def _seen(log: Log, only: str | None) -> dict[str, Row]:
-    """What is expected of each job, and how it is."""
-    jobs: dict[str, Job]
-    if only is None:
-        jobs = log.jobs()
-    else:
-        found = log.job(only)
-        jobs = {} if found is None else {only: found}
-    syncs = log.syncs(job=only)
+def _is(seen: JobView) -> Tree:
+    sync = seen.sync
+    if sync is None:
+        return {"alive": seen.job.alive}
     return {
-        name: {"expected": json.loads(job.expected_json), "is": _is(job, syncs.get(name))}
-        for name, job in jobs.items()
-        if job.versions.base
+        "alive": seen.job.alive,
+        "state": state_of(sync),
+        "condition": condition(sync),
+        "listed_tasks": 0 if sync.listed is None else sync.listed.tasks,
     }
-
-
-def _is(job: Job, sync: Sync | None) -> Row:
-    row: Row = {"alive": job.alive}
-    if sync is not None:
-        tasks = 0 if sync.listed is None else sync.listed.tasks
-        row |= {"state": state_of(sync), "condition": condition(sync), "listed_tasks": tasks}
-    return row
 
 
 # --- tiers
 
 
-def _tiers(before: Log, after: Log) -> Iterator[Subject]:
-    was, now = ({row["tier"]: row for row in plain(tiers_in(log))} for log in (before, after))
+def _tiers(log: Log, before: View, after: View, end: Mapping[str, int]) -> Iterator[ChangedSubject]:
+    was, now = _trees(before), _trees(after)
     for name in sorted({*was, *now}):
-        sides = [
-            _tier(log, rows[name]) if name in rows else {}
-            for log, rows in ((before, was), (after, now))
-        ]
-        moved = _movers(after.chain(name))
-        changes = [Changed(one, moved.get(one.path)) for one in differences(sides[0], sides[1])]
-        if changes:
-            yield Subject("tier", name, tuple(changes))
+        found = differences(was.get(name, {}), now.get(name, {}))
+        if found:
+            moved = _movers(log.chain(name, end=end))
+            changes = tuple(by(one, moved.get(one.path)) for one in found)
+            yield ChangedSubject("tier", name, changes)
 
 
-def _tier(log: Log, row: Row) -> Row:
-    """The tier as one tree: its own words, its containers, and where its shards are."""
-    tree = {name: row[name] for name in OF_TIER if row[name] is not None}
-    fleet = log.fleet(row["tier"])
-    if fleet is None:
-        return tree
-    tree["containers"] = {
-        one["container"]: {name: one[name] for name in OF_CONTAINER}
-        for one in plain(containers(fleet, gone=True))
-    }
-    tree["shard"] = {str(one.shard): one.container for one in shards(fleet)}
-    return tree
+def _trees(view: View) -> dict[str, Tree]:
+    """Each tier as one tree: its own words, its containers, and where its shards are."""
+    found = dict[str, Tree]()
+    for row in plain(tiers(view)):
+        name, tree = row["tier"], {name: row[name] for name in OF_TIER if row[name] is not None}
+        if (fleet := view.tiers.get(name)) is not None:
+            tree["containers"] = {
+                each["container"]: {word: each[word] for word in OF_CONTAINER}
+                for each in plain(containers(fleet, gone=True))
+            }
+            tree["shard"] = {str(each.shard): each.container for each in shards(fleet)}
+        found[name] = tree
+    return found
 
 
 def _movers(chain: Iterable[Standing]) -> dict[str, Hand]:
@@ -178,23 +155,21 @@ def _movers(chain: Iterable[Standing]) -> dict[str, Hand]:
 # --- jobs and layers
 
 
-def between_jobs(one: Hands, other: Hands) -> list[Changed]:
+def between_jobs(one: Hands, other: Hands) -> list[ChangedField]:
     """What is expected of the one against what is expected of the other; by whom it is the
     other's, or the one's where only that has it."""
     before, after = json.loads(one.job.expected_json), json.loads(other.job.expected_json)
     return [
-        Changed(found, other.of_layers(found.path) or one.of_layers(found.path))
+        by(found, other.of_layers(found.path) or one.of_layers(found.path))
         for found in differences(before, after)
     ]
 
 
-def between_layers(hands: Hands, lower: str, upper: str) -> list[Changed]:
+def between_layers(hands: Hands, lower: str, upper: str) -> list[ChangedField]:
     """What the layers above the lower one, up to the upper one, make of what lies below."""
     configs = [json.loads(layer.config_json) for layer in hands.job.layers]
     low, high = LAYERS.index(lower) + 1, LAYERS.index(upper) + 1
     return [
-        Changed(
-            found, hands.of_layers(found.path, LAYERS[:high]) or hands.hider(found.path, low, high)
-        )
+        by(found, hands.of_layers(found.path, LAYERS[:high]) or hands.hider(found.path, low, high))
         for found in differences(merge_layers(configs[:low]), merge_layers(configs[:high]))
     ]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated
 
 from events.generated.records import (
     AlertCleared,
@@ -23,13 +23,15 @@ from events.generated.records import (
     ShardForceKilled,
     UndrainRequested,
 )
-from events.sentences import sentence
+from events.topics import OPERATOR
 from events.wire.codec import Read
+from turbine.read.answers.digest_events import EndedAlert, OpenAlert, TierEvent, alert, event
 from turbine.read.answers.journal import body_of
-from turbine.read.answers.move_reasons import reason_of
-from turbine.read.sources.log import Standing
+from turbine.read.plain import made, means
+from turbine.read.sources.log import Log, Standing
+from turbine.read.state.move_reasons import reason_of
 
-Row = dict[str, Any]
+WISHES = frozenset({"DrainRequested", "UndrainRequested"})
 
 KINDS = frozenset(
     one.__name__
@@ -49,38 +51,48 @@ KINDS = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class TierDigest:
+    """What happened to a tier."""
+
+    tier: Annotated[str, means("Empty: what operators asked of containers.")]
+    open: tuple[OpenAlert, ...]
+    cleared: tuple[EndedAlert, ...]
+    plans: int
+    moves: Annotated[dict[str, int], means("By their reason.")]
+    killed: Annotated[int, means("Shards whose tasks did not stop in time.")]
+    events: tuple[TierEvent, ...]
+
+
 @dataclass(slots=True)
 class Turn:
     """All that is told of one tier, while it is read."""
 
     tier: str
-    open: dict[str, Row] = field(default_factory=dict)
-    cleared: list[Row] = field(default_factory=list)
+    open: dict[str, OpenAlert] = field(default_factory=dict)
+    cleared: list[EndedAlert] = field(default_factory=list)
     moves: Counter[str] = field(default_factory=Counter)
     killed: int = 0
     plans: int = 0
-    events: list[Row] = field(default_factory=list)
+    events: list[TierEvent] = field(default_factory=list)
 
-    def changed(self) -> bool:
-        """Did anything happen, or is anything still open?"""
-        return any((self.open, self.cleared, self.moves, self.killed, self.plans, self.events))
-
-    def to_plain(self) -> Row:
-        """As JSON."""
-        return {
-            "tier": self.tier,
-            "open": sorted(self.open.values(), key=lambda one: (one["at_ms"], one["alert"])),
-            "cleared": self.cleared,
-            "plans": self.plans,
-            "moves": dict(sorted(self.moves.items(), key=lambda one: (-one[1], one[0]))),
-            "killed": self.killed,
-            "events": self.events,
-        }
+    def told(self) -> TierDigest | None:
+        """Nothing where nothing happened, and nothing is still open."""
+        if not any((self.open, self.cleared, self.moves, self.killed, self.plans, self.events)):
+            return None
+        return made(
+            TierDigest,
+            self,
+            open=tuple(sorted(self.open.values(), key=lambda one: (one.at_ms, one.alert))),
+            cleared=tuple(self.cleared),
+            moves=dict(sorted(self.moves.items(), key=lambda one: (-one[1], one[0]))),
+            events=tuple(self.events),
+        )
 
 
 def turns(
-    chain: Iterable[Standing], wishes: Iterable[Read], since_ms: int, until_ms: int
-) -> list[Row]:
+    chain: Iterable[Standing], asked: Iterable[Read], since_ms: int, until_ms: int
+) -> list[TierDigest]:
     """Every tier to which something happened, by name; wishes of operators under no tier's name,
     for they name a container alone."""
     found: dict[str, Turn] = {}
@@ -92,31 +104,23 @@ def turns(
         turn = found.setdefault(tier, Turn(tier))
         within = one.read.at_ms >= since_ms
         if isinstance(body, AlertRaised | AlertCleared):
-            _alert(turn, one.read, body, within=within)
+            alert(turn.open, turn.cleared, one.read, body, within=within)
         elif within:
             _tell(turn, one.read, body)
-    asked = Turn("")
-    for read in wishes:
+    wished = Turn("")
+    for read in asked:
         wish = read.record.body
         if isinstance(wish, DrainRequested | UndrainRequested):
-            asked.events.append(_event(read, wish))
-    rows = [turn.to_plain() for _, turn in sorted(found.items()) if turn.changed()]
-    return rows + ([asked.to_plain()] if asked.changed() else [])
+            wished.events.append(event(TierEvent, read, wish, kind=read.record.kind))
+    told = [turn.told() for _, turn in [*sorted(found.items()), ("", wished)]]
+    return [turn for turn in told if turn is not None]
 
 
-def _alert(turn: Turn, read: Read, body: AlertRaised | AlertCleared, *, within: bool) -> None:
-    at: Row = {"at_ms": read.at_ms, "id": read.record.id, "text": sentence(body)}
-    at |= {"alert": body.alert}
-    if isinstance(body, AlertRaised):
-        before = turn.open.get(body.alert)
-        told = {"severity": body.severity, "cause": body.cause, "runbook": body.runbook}
-        since = {} if before is None else {"at_ms": before["at_ms"]}
-        turn.open[body.alert] = at | told | since
-        return
-    raised = turn.open.pop(body.alert, None)
-    if within:
-        since = {"raised_ms": None if raised is None else raised["at_ms"]}
-        turn.cleared.append(at | since | {"explanation": body.explanation})
+def wishes(log: Log, since_ms: int, end: Mapping[str, int]) -> Iterator[Read]:
+    """What operators asked of containers since then."""
+    if OPERATOR in log.counts:
+        start = log.at(since_ms - 1, [OPERATOR])
+        yield from log.read([OPERATOR], kinds=WISHES, start=start, end=end)
 
 
 def _tell(turn: Turn, read: Read, body: Body) -> None:
@@ -135,15 +139,6 @@ def _tell(turn: Turn, read: Read, body: Body) -> None:
             | CapacityLent()
             | CapacityBorrowed()
         ):
-            turn.events.append(_event(read, body))
+            turn.events.append(event(TierEvent, read, body, kind=read.record.kind))
         case _:
             return
-
-
-def _event(read: Read, body: Body) -> Row:
-    return {
-        "at_ms": read.at_ms,
-        "kind": read.record.kind,
-        "id": read.record.id,
-        "text": sentence(body),
-    }

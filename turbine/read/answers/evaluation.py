@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from components.auto_scaler.core.acting import act
-from components.auto_scaler.core.apply import apply
-from components.auto_scaler.core.evaluation import Looked, looked, outcome
-from components.auto_scaler.core.facts import Facts
-from components.auto_scaler.core.row import Scale
-from components.auto_scaler.core.verdict import REVERT, Verdict
+from components.auto_scaler.core.evaluation import EvaluatedJob, looked, outcome
+from components.auto_scaler.core.verdict import ScalingVerdict
 from components.auto_scaler.decide import decide
 from events.generated.records import Body, ScalingDecided, ScalingDeclined
 from events.wire.codec import encode
+from projections.scaling.actions import REVERT
+from projections.scaling.apply import apply
+from projections.scaling.facts import Facts
+from projections.scaling.row import ScalingRow
 from turbine.read.answers.journal import body_of
 from turbine.read.answers.load_minutes import Hears, row_at
 from turbine.read.answers.scaling import ACTIONS
@@ -27,7 +28,7 @@ from turbine.read.sources.log import Standing
 class Evaluation(NamedTuple):
     """What the policy was given."""
 
-    row: Scale
+    row: ScalingRow
     facts: Facts
     now_ms: int
 
@@ -37,7 +38,7 @@ class Rebuilt(NamedTuple):
 
     word: Standing
     evaluation: Evaluation
-    verdict: Verdict
+    verdict: ScalingVerdict
     same: bool  # the component says the same word again
 
 
@@ -71,7 +72,7 @@ def rebuild(log: Hears, word: Standing) -> Rebuilt | None:
     return Rebuilt(word, given, verdict_of(given), same)
 
 
-def _before(row: Scale, word: Standing, now_ms: int) -> tuple[Scale, bool]:
+def _before(row: ScalingRow, word: Standing, now_ms: int) -> tuple[ScalingRow, bool]:
     """With what was said in one breath before it."""
     wanted = word.read.record.value
     so_far = row
@@ -82,13 +83,13 @@ def _before(row: Scale, word: Standing, now_ms: int) -> tuple[Scale, bool]:
     return row, False
 
 
-def verdict_of(given: Evaluation) -> Verdict:
+def verdict_of(given: Evaluation) -> ScalingVerdict:
     """The verdict of the job's policy."""
     return looked(given.row, given.facts, given.now_ms).verdict
 
 
 def comes_to(given: Evaluation, action: str) -> bool:
-    """Is that the verdict?"""
+    """Is that action the verdict?"""
     if action == REVERT:
         closed = outcome(given.row, given.facts, given.now_ms)
         return closed is not None and closed.action == REVERT
@@ -102,7 +103,7 @@ def hindered(given: Evaluation, action: str) -> str:
         return ""
     if given.facts.mode != "act":
         return f"mode {given.facts.mode} changes nothing"
-    found: Looked = looked(given.row, given.facts, given.now_ms)
+    found: EvaluatedJob = looked(given.row, given.facts, given.now_ms)
     for body in act(given.row, found, given.facts, given.now_ms):
         if isinstance(body, ScalingDeclined) and body.action == action:
             return "" if action in {"alert", "move"} else f"{body.reason}: {body.explanation}"

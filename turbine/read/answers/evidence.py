@@ -37,7 +37,7 @@ from turbine.read.answers.journal import (
     parsed,
     position_of,
 )
-from turbine.read.answers.load_minutes import Heard, Hears, Minutes
+from turbine.read.answers.load_minutes import Hears, LoadMinute, Minutes
 from turbine.read.answers.scaling import Consequence, Word
 from turbine.read.logics import NEWEST
 from turbine.read.sources.log import Standing
@@ -151,9 +151,9 @@ def _number(body: ScalingDecided | ScalingDeclined, heard: tuple[Node, ...]) -> 
 def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     """The minutes that were looked at, each with its reports, and what else the row was made of."""
     component = BY_NAME["auto-scaler"]
-    told, minutes, last = Minutes(), list[Heard](), dict[str, Read]()
+    told, minutes, last = Minutes(), list[LoadMinute](), dict[str, Read]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         body = read.record.body
         if not stands or body is None:
             return
@@ -164,7 +164,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
                 layer = f" of {body.layer}" if isinstance(body, JobConfigChanged) else ""
                 last[name + layer] = read
 
-    log.heard(component, decision.read.record.key, heed, end=decision.read.record.evidence)
+    log.heard(component, decision.read.record.key, observe, end=decision.read.record.evidence)
     nodes = [_minute(one) for one in reversed(minutes[-MINUTES:])]
     if len(minutes) > MINUTES:
         nodes.append(_stretch(minutes[:-MINUTES]))
@@ -173,7 +173,7 @@ def _heard(log: Hears, decision: Standing) -> tuple[Node, ...]:
     return tuple(nodes)
 
 
-def _minute(one: Heard) -> Node:
+def _minute(one: LoadMinute) -> Node:
     plain = one.minute._asdict()
     value = {name: plain[name] for name in MEASURED if plain[name] is not None}
     value = {"at_ms": one.minute.at_ms, "tasks": one.minute.tasks, **value}
@@ -184,7 +184,7 @@ def _minute(one: Heard) -> Node:
     return Node("minute", value, (), ones)
 
 
-def _stretch(minutes: Sequence[Heard]) -> Node:
+def _stretch(minutes: Sequence[LoadMinute]) -> Node:
     """Minutes of which the policy remembers what they add up to."""
     first, last = minutes[0], minutes[-1]
     ends = [one.reports[at] for one, at in ((first, 0), (last, -1)) if one.reports]
@@ -225,14 +225,14 @@ def _read_since(
     asked = None if request is None else position_of(request)
     reads = list[Read]()
 
-    def heed(read: Read, stands: bool) -> None:
+    def observe(read: Read, stands: bool) -> None:
         own = read.record.source == record.source
         new = read.offset >= since.get(read.place, 0)
         folded = stands and new and not own and read.record.kind in component.folds
         if folded and position_of(read) != asked:
             reads.append(read)
 
-    log.heard(component, record.key, heed, end=record.evidence)
+    log.heard(component, record.key, observe, end=record.evidence)
     for one in reads[-INPUTS:]:
         yield Node("read", one.record.kind, (position_of(one),))
     if len(reads) > INPUTS:

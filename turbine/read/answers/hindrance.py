@@ -23,7 +23,7 @@ from events.sentences import in_full
 from events.sentences.words import counted
 from events.topics import LAYERS
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from projections.reports import Report
 from projections.shards import mask_of
@@ -35,14 +35,14 @@ from turbine.read.sources.log import Standing
 from turbine.read.state.headline import LOST, UNHEARD
 from turbine_client.creating import perhaps
 
-Row = dict[str, Any]
+Row = Mapping[str, object]
 Asked = Callable[[str], Read | None]
 """Finds what an operator asked for, by its id."""
 
 WAITS_TOLD = 3
 
 
-class Found(NamedTuple):
+class Hindrance(NamedTuple):
     """What is in the way."""
 
     because: str
@@ -58,7 +58,7 @@ def hindrance(
     decisions: Sequence[Standing],
     asked: Asked,
     *,
-    tiers: Mapping[str, Fleet],
+    tiers: Mapping[str, TierFleet],
 ) -> Row:
     """The state with its reason, as JSON; a job that runs well has none."""
     found = _found(job, sync, line, [one for one in decisions if one.stands], asked)
@@ -77,12 +77,12 @@ def hindrance(
 
 def _found(
     job: Job, sync: Sync | None, line: JobLine, decisions: Sequence[Standing], asked: Asked
-) -> Found:
+) -> Hindrance:
     name = job.name
     if line.state == "deleted":
         return _said(decisions, JobDeleted, f"turbine describe job {name}")
     if sync is None:
-        return Found("nobody has planned it yet; is the state syncer running?")
+        return Hindrance("nobody has planned it yet; is the state syncer running?")
     match line.state:
         case "quarantined":
             todo = f"turbine release {name} --reason R, once that is put right"
@@ -96,14 +96,16 @@ def _found(
         case "starting":
             return _starting(line)
         case "behind" if not job.alive:
-            return Found("it is deleted, and what runs of it is not stopped yet")
+            return Hindrance("it is deleted, and what runs of it is not stopped yet")
         case "behind":
-            return Found("its config is not in effect yet, and nobody has planned it; is the state"
-                         " syncer running?")  # fmt: skip
+            return Hindrance(
+                "its config is not in effect yet, and nobody has planned it; is the state syncer"
+                " running?"
+            )
         case "lagging":
             worst = line.lag_seconds
             late = "" if worst is None else f", the worst by {worst:,.0f} s"
-            return Found(
+            return Hindrance(
                 f"{line.lagging} of {line.tasks} tasks are further behind than"
                 f" slo.lag_seconds allows{late}",
                 todo=f"turbine get lag {name}",
@@ -112,16 +114,16 @@ def _found(
             return _running(line)
 
 
-def _running(line: JobLine) -> Found:
+def _running(line: JobLine) -> Hindrance:
     if line.not_running:
-        return Found(
+        return Hindrance(
             f"{line.not_running} of {line.tasks} tasks do not run",
             todo=f"turbine get tasks --job {line.job}",
         )
-    return Found("")
+    return Hindrance("")
 
 
-def _with_vacancy(found: Found, sync: Sync, tiers: Mapping[str, Fleet]) -> Found:
+def _with_vacancy(found: Hindrance, sync: Sync, tiers: Mapping[str, TierFleet]) -> Hindrance:
     """The same, and first of all that nobody is where its tasks are to run."""
     tier, allowed = place_of(sync.expected_json)
     fleet = tiers.get(tier)
@@ -143,12 +145,12 @@ def _with_vacancy(found: Found, sync: Sync, tiers: Mapping[str, Fleet]) -> Found
     return found._replace(because=f"{said}; {found.because}", todo=todo)
 
 
-def _said(decisions: Sequence[Standing], kind: type, todo: str) -> Found:
+def _said(decisions: Sequence[Standing], kind: type, todo: str) -> Hindrance:
     """By the last record of that kind."""
     one = _last(decisions, kind)
     if one is None:
-        return Found("", todo=todo)
-    return Found(in_full(one.read.record.body), one.read.at_ms, todo, one.read.record.id)
+        return Hindrance("", todo=todo)
+    return Hindrance(in_full(one.read.record.body), one.read.at_ms, todo, one.read.record.id)
 
 
 def _last(decisions: Sequence[Standing], *kinds: type) -> Standing | None:
@@ -160,7 +162,7 @@ def _last(decisions: Sequence[Standing], *kinds: type) -> Standing | None:
 # --- paused
 
 
-def _paused(job: Job, sync: Sync, decisions: Sequence[Standing], asked: Asked) -> Found:
+def _paused(job: Job, sync: Sync, decisions: Sequence[Standing], asked: Asked) -> Hindrance:
     """By an operator, or by a layer of its config; each is ended in its own way."""
     since_ms, decision = _since_paused(decisions)
     if sync.held:
@@ -168,16 +170,16 @@ def _paused(job: Job, sync: Sync, decisions: Sequence[Standing], asked: Asked) -
         wish = _wish(decisions, asked)
         body: Any = None if wish is None else wish.record.body
         said = "an operator has paused it" if body is None else in_full(body)
-        return Found(said, since_ms, todo, decision)
+        return Hindrance(said, since_ms, todo, decision)
     configs = [json.loads(layer.config_json) for layer in job.layers]
     at = origins(configs).get("paused")
     if at is None:
-        return Found("its config says so", since_ms, "", decision)
+        return Hindrance("its config says so", since_ms, "", decision)
     layer = job.layers[at]
     by = f" by {layer.author}" if layer.author else ""
     why = f": {layer.reason}" if layer.reason else ""
     todo = f"turbine publish change {job.name} --layer {LAYERS[at]} --clear paused --reason R"
-    return Found(f"the {LAYERS[at]} layer pauses it{by}{why}", since_ms, todo, decision)
+    return Hindrance(f"the {LAYERS[at]} layer pauses it{by}{why}", since_ms, todo, decision)
 
 
 def _since_paused(decisions: Sequence[Standing]) -> tuple[int | None, str]:
@@ -206,7 +208,7 @@ def _wish(decisions: Sequence[Standing], asked: Asked) -> Read | None:
 # --- on its way, or failing
 
 
-def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Found:
+def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Hindrance:
     plan, began = sync.plan, _last(decisions, SyncStepStarted, SyncPlanned)
     assert plan is not None, "the state says so"
     since_ms = None if began is None else began.read.at_ms
@@ -218,10 +220,10 @@ def _syncing(sync: Sync, decisions: Sequence[Standing]) -> Found:
     planned = _last(decisions, SyncPlanned)
     what = plan.intent if planned is None else in_full(planned.read.record.body)
     todo = f"turbine get syncs --job {sync.name}"
-    return Found(f"it waits {step}{tasks}; the plan {what}", since_ms, todo, decision)
+    return Hindrance(f"it waits {step}{tasks}; the plan {what}", since_ms, todo, decision)
 
 
-def _failing(sync: Sync, line: JobLine, decisions: Sequence[Standing]) -> Found:
+def _failing(sync: Sync, line: JobLine, decisions: Sequence[Standing]) -> Hindrance:
     """The plan that failed last; or, where the config is in effect, a task that fails, or one whose
     container is gone."""
     if sync.trouble is not None:
@@ -233,22 +235,22 @@ def _failing(sync: Sync, line: JobLine, decisions: Sequence[Standing]) -> Found:
     others = f", and {counted(len(failed) - 1, 'other')} too" if failed[1:] else ""
     again = "will not be started again" if report.final else "is started again"
     said = f"task {at} fails and {again}{others} ({report.cause}): {report.explanation}"
-    return Found(said, report.at_ms, f"turbine logs {sync.name}/{at}")
+    return Hindrance(said, report.at_ms, f"turbine logs {sync.name}/{at}")
 
 
-def _unheard(line: JobLine) -> Found:
+def _unheard(line: JobLine) -> Hindrance:
     """Nothing is heard of their container, or it is given up and no other runs them yet."""
     states, todo = line.tasks_by_state, f"turbine get tasks --job {line.job}"
     told = " and ".join(f"{states[one]} {one}" for one in (UNHEARD, LOST) if one in states)
-    return Found(
+    return Hindrance(
         f"of {counted(line.tasks, 'task')} {told}: nothing is heard of where they ran", todo=todo
     )
 
 
-def _starting(line: JobLine) -> Found:
+def _starting(line: JobLine) -> Hindrance:
     """Containers have not started them yet, or end those of an older list first."""
     told = " and ".join(f"{count} {state}" for state, count in line.tasks_by_state.items())
-    return Found(
+    return Hindrance(
         f"none of {counted(line.tasks, 'task')} runs yet ({told}), and nothing has failed",
         todo=f"turbine get tasks --job {line.job}",
     )

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from events.topics import JOURNAL, TIERS
 from projections.jobs import INGRESS_TOPICS
 from turbine.read.sources.log import Log
+from turbine_client.errors import BadRequest
 
 LEAST = 6
 SHOWN = 5
 _BEGINNING = re.compile(r"[0-9a-f][0-9a-f.-]*")
 
 
-class Ambiguous(ValueError):
+class Ambiguous(BadRequest):
     """Several ids begin so; the sentence names them."""
 
 

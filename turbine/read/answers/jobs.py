@@ -5,30 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
-from typing import Annotated, Any
+from typing import Annotated
 
 from events.job_config.merge import origins
 from events.topics import LAYERS
 from projections.jobs import Job
 from turbine.read.answers.lines import JobLine
-from turbine.read.answers.overrides import ends_of
-from turbine.read.plain import made, means, plain
+from turbine.read.answers.overrides import LayerEnd, ends_of
+from turbine.read.plain import JsonObject, made, means, plain
 from turbine.read.state.view import View
 
-Json = dict[str, Any]
 DECISIONS_SHOWN = 10
 """The last ones about a job that is shown in full."""
-
-
-@dataclass(frozen=True, slots=True)
-class LayerEnd:
-    """An instant at which temporary changes end, and what that changes in their layer."""
-
-    expires_ms: int
-    change_id: Annotated[str, means("Of the change that ends, the newest of several.")]
-    author: str
-    other_ids: Annotated[tuple[str, ...], means("Of older changes that end with it.")]
-    differences: tuple[Json, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +29,7 @@ class Layer:
     change_id: str
     expires_ms: Annotated[int | None, means("When the first of its temporary changes ends.")]
     ends: tuple[LayerEnd, ...]
-    config: Json
+    config: JsonObject
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +38,7 @@ class Layers:
 
     alive: bool
     versions: dict[str, int]
-    expected: Json
+    expected: JsonObject
     origins: Annotated[dict[str, str], means("The layer that each value is from.")]
     layers: dict[str, Layer]
 
@@ -61,7 +49,7 @@ class ListedJob(JobLine):
 
     alive: bool
     versions: Annotated[dict[str, int], means("Of its layers.")]
-    expected: Json
+    expected: JsonObject
     origins: Annotated[dict[str, str], means("The layer that each value is from.")]
     layers: dict[str, Layer]
 
@@ -79,19 +67,12 @@ def layers_of(job: Job) -> Layers:
             name: made(
                 Layer,
                 layer,
-                ends=tuple(
-                    LayerEnd(**{key: _fixed(value) for key, value in end.items()})
-                    for end in ends_of(layer)
-                ),
+                ends=ends_of(layer),
                 config=config,
             )
             for name, layer, config in found
         },
     )
-
-
-def _fixed(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def jobs(view: View, lines: Iterable[JobLine]) -> list[ListedJob]:
@@ -104,6 +85,6 @@ def _listed(job: Job, line: JobLine) -> ListedJob:
     return made(ListedJob, line, **{one.name: getattr(found, one.name) for one in fields(found)})
 
 
-def layers_row(job: Job) -> Json:
+def layers_row(job: Job) -> JsonObject:
     """A job's layers and what they add up to, as JSON under its name."""
     return {"job": job.name, **plain(layers_of(job))}

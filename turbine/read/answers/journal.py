@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, is_dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from pydantic import ConfigDict, GetJsonSchemaHandler, JsonValue, TypeAdapter
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from events.generated.records import Body, PlacementPlanned, PlacementRejected
 from events.sentences import sentence
 from events.topics import JOURNAL
 from events.wire.codec import SKIPPED, Read
+from turbine.read.plain import made
 from turbine.read.sources.log import Standing
 
 Json = dict[str, JsonValue]
@@ -28,7 +30,7 @@ class Answer:
     @classmethod
     def __get_pydantic_json_schema__(
         cls, schema: CoreSchema, handler: GetJsonSchemaHandler
-    ) -> dict[str, Any]:
+    ) -> JsonSchemaValue:
         """With the texts of inherited fields, which pydantic looks for in the class alone."""
         found = handler(schema)
         fields = handler.resolve_ref_schema(found)["properties"]
@@ -74,40 +76,35 @@ class DecisionLine(DecisionHead):
 
 def head_of(one: Standing) -> DecisionHead:
     """The decision as it is named within another answer."""
-    return DecisionHead(**head_fields(one))
+    read, record = one.read, one.read.record
+    return DecisionHead(
+        id=record.id,
+        kind=record.kind,
+        position=position_of(read),
+        at_ms=read.at_ms,
+        summary=sentence(record.body),
+        body=None if record.body is None else record.body.to_plain(),
+    )
 
 
 def line_of(one: Standing) -> DecisionLine:
     """The decision as a list tells it."""
-    record = one.read.record
-    return DecisionLine(
-        **head_fields(one),
-        **subject_fields(one),
+    record, (job, tier) = one.read.record, subject_of(one)
+    return made(
+        DecisionLine,
+        head_of(one),
+        job=job,
+        tier=tier,
         component=record.source,
         stands=one.stands,
         change_id=record.change_id,
     )
 
 
-def head_fields(one: Standing) -> dict[str, Any]:
-    """The fields of a `DecisionHead`."""
-    read, record = one.read, one.read.record
-    return {
-        "id": record.id,
-        "kind": record.kind,
-        "position": position_of(read),
-        "at_ms": read.at_ms,
-        "summary": sentence(record.body),
-        "body": None if record.body is None else record.body.to_plain(),
-    }
-
-
-def subject_fields(one: Standing) -> dict[str, Any]:
-    """The job or the tier that a decision is about."""
+def subject_of(one: Standing) -> tuple[str, str | None]:
+    """The job, or else the tier, that a decision is about."""
     key = one.read.record.key
-    if one.read.topic == JOURNAL:
-        return {"job": key, "tier": None}
-    return {"job": "", "tier": key.partition("/")[0]}
+    return (key, None) if one.read.topic == JOURNAL else ("", key.partition("/")[0])
 
 
 def position_of(read: Read) -> str:

@@ -1,367 +1,300 @@
 """How far jobs are behind their input: what they have committed against where the input ends.
 
-A job's consumer group is `turbine-job.` and the job's name. Unknown is None and never 0: of a
-partition where nothing is committed nobody knows what is left to read, and a sum over it is
-unknown, too.
+Unknown is None and never 0: of a partition where nothing is committed nobody knows what is left to
+read, and a sum over it is unknown, too. Pure, but for `look`, which asks the broker.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, assert_never
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NamedTuple, assert_never
 
 from components.runtime.kafka.inputs import At, committed_of, ends_of
-from events.generated.records import TaskLoadReported
-from events.topics import LOADS
-from events.wire.codec import Read
-from projections import lists
-from projections.lists import Lists
-from projections.syncs import DELETED, Sync
+from events.generated.records import PartitionLag, TaskLoadReported
+from projections.syncs import Sync
+from turbine.read.answers.lines import JobLine, is_fresh, now_of
+from turbine.read.plain import made, means
 from turbine.read.sources.log import Log
-from turbine.read.state.running import state_of
-from turbine.read.state.view import JobView
+from turbine.read.state.view import JobView, View
 from turbine_client.clients import counts_of
+from turbine_client.settings import Settings
 
-Row = dict[str, Any]
 By = Literal["job", "task", "partition"]
+Loads = Mapping[int, TaskLoadReported]
+Key = tuple[int, bool, str, int, str, int]
 
-FRESH_MS = 300_000
-"""Tasks report every minute: who has not for five says nothing about now."""
-
-
-class Listings:
-    """The lists of task specs that stand, by job. Given to `Log.syncs` as `heed`."""
-
-    def __init__(self) -> None:
-        self.rows: dict[str, Lists] = {}
-
-    def __call__(self, read: Read, stands: bool) -> None:
-        record = read.record
-        if stands and record.kind in lists.FOLDED_KINDS:
-            self.rows[record.key] = lists.fold(self.rows.get(record.key), read)
-
-
-class Loads:
-    """What each task reported last under its newest generation."""
-
-    def __init__(self) -> None:
-        self._newest: dict[tuple[str, int], tuple[tuple[int, ...], TaskLoadReported, int]] = {}
-
-    def take(self, read: Read) -> None:
-        """A report; one that is older than what is known, or of an older owner, is nothing."""
-        body = read.record.body
-        if not isinstance(body, TaskLoadReported):
-            return
-        rank = (body.generation.specs, body.generation.shard, body.epoch, body.count)
-        at = (read.record.key, body.task)
-        if at not in self._newest or self._newest[at][0] < rank:
-            self._newest[at] = (rank, body, read.at_ms)
-
-    def of(self, sync: Sync, task: int, specs: int) -> tuple[TaskLoadReported, int] | None:
-        """A task's newest report and its instant, unless a newer generation of it has begun."""
-        found, begun = self._newest.get((sync.name, task)), sync.tasks.get(task)
-        if found is None or found[1].generation.specs != specs:
-            return None
-        moved = begun is not None and begun.specs == specs and begun.shard > found[0][1]
-        return None if moved else found[1:]
+LIKE: Key = (0, True, "", 0, "", 0)
+"""The form of the key of `worst_first`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class PartitionBehind:
     """One input partition of a job, and how far it is read."""
 
-    task: int | None  # None: it is no task's now
+    job: str
+    task: Annotated[int | None, means("Null: it is no task's now.")]
+    name: str
     topic: str
     partition: int
-    committed: int | None = None
-    end: int | None = None
-    told: int | None = None  # what its task reported, where the broker is not asked
-
-    @property
-    def lag(self) -> int | None:
-        """Records that are not read yet."""
-        if self.committed is None or self.end is None:
-            return self.told
-        # Asked for first, so what is committed is beyond the end only of a reader that does not
-        # wait for transactions: it has read all that there is.
-        return max(0, self.end - self.committed)
+    committed: Annotated[int | None, means("Null of the past: the broker keeps that of now.")]
+    end: Annotated[int | None, means("Where the partition ends; null of the past.")]
+    lag_records: Annotated[int | None, means("Records that are not read yet.")]
+    lag_bytes: int | None
+    lag_ms: int | None
+    records_in_per_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Behind:
-    """One job: its partitions and what its tasks reported last, with the instants."""
+    """What is left to read of some partitions, and what their tasks reported together."""
 
-    sync: Sync
-    tasks: int
-    shares: tuple[Share, ...]
-    reports: Mapping[int, tuple[TaskLoadReported, int]] = field(default_factory=dict)
-    past: bool = False  # nobody was asked: all of it is what tasks reported
+    job: str
+    partitions: int
+    unknown_partitions: Annotated[int, means("Of which nobody knows what is left.")]
+    lag_records: Annotated[int | None, means("Null where it is unknown of a partition.")]
+    lag_records_min: Annotated[int, means("What is left for certain.")]
+    lag_bytes: int | None
+    lag_ms: Annotated[int | None, means("Of the task that is behind most.")]
+    records_in_per_s: float | None
+    busy_share: Annotated[float | None, means("Of the busiest task.")]
+    checkpoint_age_ms: Annotated[int | None, means("Of the oldest checkpoint.")]
+    reported_ms: Annotated[int | None, means("When the first of these tasks reported last.")]
 
 
-# --- asking
+@dataclass(frozen=True, slots=True)
+class TaskBehind(Behind):
+    """One task of a job, and how far its partitions are read."""
+
+    task: Annotated[int | None, means("Null: the partitions that are no task's now.")]
+    name: str
 
 
-def look(log: Log, names: Iterable[str], now_ms: int) -> tuple[dict[str, Sync], list[Behind]]:
-    """All jobs that ever were, and how far the named ones are behind, or all that are; the worst
-    first.
+@dataclass(frozen=True, slots=True)
+class JobBehind(Behind):
+    """One job, and how far its input is read."""
+
+    state: Annotated[str, means("As lists of jobs have it.")]
+    tasks: Annotated[int, means("By config; none of a job that is paused.")]
+    running: int
+
+
+class Offsets(NamedTuple):
+    """What the broker tells of inputs now; nothing, of the past."""
+
+    counts: Mapping[str, int]  # partitions of each topic
+    committed: Mapping[str, Mapping[At, int]]  # by job
+    ends: Mapping[At, int]
+
+
+NOBODY_ASKED = Offsets({}, {}, {})
+
+
+class InputShare(NamedTuple):
+    """One input partition of a job, with the task that it is given to."""
+
+    task: int | None  # None: it is no task's now
+    topic: str
+    partition: int
+
+
+def offsets_of(settings: Settings, view: View, lines: Iterable[JobLine]) -> Offsets:
+    """What the broker tells of the inputs of these jobs.
 
     Offsets are asked for before ends, so that a reader who is quick is not ahead of the end.
     """
-    wanted = set(names)
-    only = next(iter(wanted)) if len(wanted) == 1 else None
-    listings = Listings()
-    syncs = log.syncs(job=only, heed=listings)
-    jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
-    loads = _loads(log, now_ms, only)
-    counts, group = counts_of(log.settings), log.settings.job_group
-    found = {sync.name: shares_of(sync, listings.rows.get(sync.name), counts) for sync in jobs}
-    spots = {name: [(one.topic, one.partition) for one in found[name]] for name in found}
-    committed = committed_of(log.settings, {group(name): spots[name] for name in spots})
+    counts, group = counts_of(settings), settings.job_group
+    spots = {
+        line.job: [(share.topic, share.partition) for share in shares_of(seen, counts)]
+        for line, seen in _reading(view, lines)
+    }
+    by_group = committed_of(settings, {group(job): some for job, some in spots.items()})
     # To ask for a partition by name might make its topic, where the broker has none.
     there = {at for some in spots.values() for at in some if at[1] < counts.get(at[0], 0)}
-    ends = ends_of(log.settings, there)
-    behind = [
-        behind_of(sync, read_to(found[sync.name], committed[group(sync.name)], ends), loads)
-        for sync in jobs
+    return Offsets(counts, {job: by_group[group(job)] for job in spots}, ends_of(settings, there))
+
+
+def look(
+    log: Log, view: View, lines: Iterable[JobLine], by: By, *, past: bool
+) -> Sequence[JobBehind | TaskBehind | PartitionBehind]:
+    """The answer, for which the broker is asked unless it is about the past, or the log is in a
+    file: what was committed then nobody keeps."""
+    known = list(lines)
+    asked = not past and not log.source.at_hand
+    return lag(view, known, by, offsets_of(log.settings, view, known) if asked else NOBODY_ASKED)
+
+
+def lag(
+    view: View, lines: Iterable[JobLine], by: By = "job", offsets: Offsets = NOBODY_ASKED
+) -> Sequence[JobBehind | TaskBehind | PartitionBehind]:
+    """How far the jobs of these lines are behind, the worst first; without offsets of a broker by
+    what their tasks reported."""
+    now_ms = now_of(view)
+    found = [
+        each
+        for line, seen in _reading(view, lines)
+        for each in _JobInput.of(seen, offsets, now_ms).by(by, line)
     ]
-    return syncs, sorted(behind, key=worst_first)
+    return sorted(found, key=worst_first)
 
 
-def look_back(
-    log: Log, names: Iterable[str], at_ms: int | None, end: Mapping[str, int] | None = None
-) -> tuple[dict[str, Sync], list[Behind]]:
-    """The same of the past, from the log alone: what tasks had reported by the log's end, in the
-    minutes before that instant, or before the last report. Nothing is waited for on a topic that
-    `end` does not name, if there is one."""
-    wanted = set(names)
-    only = next(iter(wanted)) if len(wanted) == 1 else None
-    listings = Listings()
-    syncs = log.syncs(job=only, heed=listings, end=end)
-    jobs = [sync for sync in syncs.values() if _asked(sync, wanted)]
-    loads = _loads(log, at_ms, only)
-    behind = [
-        _reported(behind_of(sync, shares_of(sync, listings.rows.get(sync.name), {}), loads))
-        for sync in jobs
-    ]
-    return syncs, sorted(behind, key=worst_first)
+def worst_first(line: JobBehind | TaskBehind | PartitionBehind) -> Key:
+    """The order: by the records that are left for certain, and where nobody knows whether more
+    are, before those that are known whole."""
+    known = line.lag_records is not None
+    if isinstance(line, PartitionBehind):
+        least, at = line.lag_records or 0, (line.topic, line.partition)
+    else:
+        least, at = line.lag_records_min, ("", 0)
+    task = None if isinstance(line, JobBehind) else line.task
+    return (-least, known, line.job, -1 if task is None else task, *at)
 
 
-def behind_then(
-    jobs: Iterable[JobView], names: Iterable[str], at_ms: int
-) -> tuple[dict[str, Sync], list[Behind]]:
-    """The same of jobs as somebody else has folded them up to that instant."""
-    wanted = set(names)
-    syncs, behind = dict[str, Sync](), list[Behind]()
-    for one in jobs:
-        if (sync := one.sync) is None:
-            continue
-        syncs[sync.name] = sync
-        if _asked(sync, wanted):
-            fresh = {at: told for at, told in one.loads.items() if told[1] > at_ms - FRESH_MS}
-            shares = tuple(shares_of(sync, one.notes.lists, {}))
-            tasks = 0 if sync.listed is None else sync.listed.tasks
-            behind.append(_reported(Behind(sync, tasks, shares, fresh)))
-    return syncs, sorted(behind, key=worst_first)
+def _reading(view: View, lines: Iterable[JobLine]) -> Iterator[tuple[JobLine, JobView]]:
+    """The jobs that somebody has planned: before, nothing is read."""
+    for line in lines:
+        seen = view.jobs[line.job]
+        if seen.sync is not None and (seen.sync.alive or seen.sync.running is not None):
+            yield line, seen
 
 
-def _reported(one: Behind) -> Behind:
-    """Each partition with the lag that its own task told of it."""
-    told: dict[tuple[int | None, str, int], int | None] = {
-        (task, part.topic, part.partition): part.lag_records
-        for task, (report, _) in one.reports.items()
-        for part in report.partitions
-    }
-    shares = (
-        replace(share, told=told.get((share.task, share.topic, share.partition)))
-        for share in one.shares
-    )
-    return replace(one, shares=tuple(shares), past=True)
-
-
-def _asked(sync: Sync, wanted: Set[str]) -> bool:
-    """Is it named, or is it one that there is where nobody names any?"""
-    there = sync.alive or state_of(sync) not in ("none", DELETED)
-    return sync.name in wanted if wanted else sync.versions.base > 0 and there
-
-
-def _loads(log: Log, now_ms: int | None, job: str | None) -> Loads:
-    """The reports of the minutes before that instant; of a position before the last of them."""
-    loads = Loads()
-    if LOADS not in log.counts:
-        return loads
-    if now_ms is not None:
-        since = log.at(now_ms - FRESH_MS, [LOADS])
-        for read in log.read([LOADS], start=since, key=job):
-            loads.take(read)
-        return loads
-    known = list(log.read([LOADS], key=job))
-    newest_ms = max((read.at_ms for read in known), default=0)
-    for read in known:
-        if read.at_ms > newest_ms - FRESH_MS:
-            loads.take(read)
-    return loads
-
-
-def shares_of(sync: Sync, known: Lists | None, counts: Mapping[str, int]) -> list[Share]:
+def shares_of(seen: JobView, counts: Mapping[str, int]) -> list[InputShare]:
     """The partitions that a job reads, each with its task.
 
     Of a job whose tasks must not run now they are what its config says: input comes in then, too.
     """
+    known, sync = seen.notes.lists, seen.sync
     listed = None if known is None else known.listed
     if listed is not None and listed.tasks:
         return [
-            Share(spec.task, one.topic, number)
+            InputShare(spec.task, given.topic, number)
             for spec in listed.specs
-            for one in spec.inputs
-            for number in one.partitions
+            for given in spec.inputs
+            for number in given.partitions
         ]
-    running = sync.running
-    text = sync.expected_json if running is None else running.config_json
+    if sync is None:
+        return []
+    text = sync.expected_json if sync.running is None else sync.running.config_json
     return [
-        Share(None, one["topic"], number)
-        for one in json.loads(text).get("inputs", ())
-        for number in range(one.get("partitions") or counts.get(one["topic"], 0))
+        InputShare(None, given["topic"], number)
+        for given in json.loads(text).get("inputs", ())
+        for number in range(given.get("partitions") or counts.get(given["topic"], 0))
     ]
 
 
-def read_to(
-    shares: Iterable[Share], committed: Mapping[At, int], ends: Mapping[At, int]
-) -> Iterator[Share]:
-    """The same partitions, with what was told of them."""
-    for one in shares:
-        at = (one.topic, one.partition)
-        yield Share(one.task, one.topic, one.partition, committed.get(at), ends.get(at))
+class _JobInput(NamedTuple):
+    """The partitions of a job, and what its tasks reported of late."""
 
+    job: str
+    tasks: int
+    loads: Loads
+    instants: Mapping[int, int]  # when each of them was reported
+    parts: tuple[PartitionBehind, ...]
+    past: bool  # nobody was asked: all of it is what tasks reported
 
-def behind_of(sync: Sync, shares: Iterable[Share], loads: Loads) -> Behind:
-    """A job with what its tasks reported last."""
-    tasks, specs = (0, 0) if sync.listed is None else (sync.listed.tasks, sync.listed.generation)
-    told = {task: loads.of(sync, task, specs) for task in range(tasks)}
-    reports = {task: report for task, report in told.items() if report is not None}
-    return Behind(sync, tasks, tuple(shares), reports)
-
-
-# --- telling
-
-
-def worst_first(one: Behind) -> tuple[int, bool, str]:
-    """The order of jobs: by the records that are left for certain, and where nobody knows whether
-    more are, before those that are known whole."""
-    least, unknown = _sum(one.shares)
-    return -least, unknown == 0, one.sync.name
-
-
-def to_plain(one: Behind, by: By) -> Iterator[Row]:
-    """A job's rows as JSON, the worst first."""
-    match by:
-        case "job":
-            row = {"job": one.sync.name}
-            # Every job has an input; where no partition of it is known, nothing is.
-            unknown: Row = {} if one.shares else {"lag_records": None}
-            told = _told(one, range(one.tasks))
-            totals = _totals(one.shares) | unknown
-            yield caught_up(row | totals | told | _whole(one, totals, range(one.tasks)))
-        case "task":
-            yield from sorted(_tasks(one), key=_worst)
-        case "partition":
-            yield from sorted(_partitions(one), key=_worst)
-        case _:
-            assert_never(by)
-
-
-def _worst(row: Row) -> tuple[int, bool]:
-    """The same order for rows of one job; equals stay as they are."""
-    lag: int | None = row["lag_records"]
-    least: int = row.get("lag_records_min", lag or 0)
-    return -least, lag is not None
-
-
-def _tasks(one: Behind) -> Iterator[Row]:
-    owned: dict[int | None, list[Share]] = {task: [] for task in range(one.tasks)}
-    for share in one.shares:
-        owned.setdefault(share.task, []).append(share)
-    for task, shares in owned.items():
-        name = f"{one.sync.name}/{'-' if task is None else task}"
-        row: Row = {"job": one.sync.name, "task": task, "name": name}
-        tasks, totals = () if task is None else (task,), _totals(shares)
-        yield caught_up(row | totals | _told(one, tasks) | _whole(one, totals, tasks))
-
-
-def _whole(one: Behind, totals: Row, tasks: Iterable[int]) -> Row:
-    """Of the past: what tasks told of all their input together, where they did not of each part."""
-    known = [one.reports[task][0].lag_records for task in tasks if task in one.reports]
-    if not one.past or totals["lag_records"] is not None or not known or None in known:
-        return {}
-    lag = sum(records for records in known if records is not None)
-    whole = len(known) == len(list(tasks))
-    least = max(lag, totals["lag_records_min"])
-    return {"lag_records": lag if whole else None, "lag_records_min": least}
-
-
-def _partitions(one: Behind) -> Iterator[Row]:
-    told = {
-        (part.topic, part.partition): part
-        for report, _ in one.reports.values()
-        for part in report.partitions
-    }
-    for share in one.shares:
-        part = told.get((share.topic, share.partition))
-        row = {
-            "job": one.sync.name,
-            "task": share.task,
-            "name": f"{one.sync.name}:{share.topic}/{share.partition}",
-            "topic": share.topic,
-            "partition": share.partition,
-            "committed": share.committed,
-            "end": share.end,
-            "lag_records": share.lag,
-            "lag_bytes": None if part is None else part.lag_bytes,
-            "lag_ms": None if part is None else part.lag_ms,
-            "records_in_per_s": None if part is None else part.records_in_per_s,
+    @classmethod
+    def of(cls, seen: JobView, offsets: Offsets, now_ms: int) -> _JobInput:
+        sync, name = seen.sync or Sync(seen.job.name), seen.job.name
+        fresh = {task: told for task, told in seen.loads.items() if is_fresh(told[1], now_ms)}
+        loads = {task: load for task, (load, _) in fresh.items()}
+        committed = offsets.committed.get(name)
+        told: dict[tuple[int | None, str, int], PartitionLag] = {
+            (task, part.topic, part.partition): part
+            for task, load in loads.items()
+            for part in load.partitions
         }
-        yield caught_up(row)
+        shares = shares_of(seen, offsets.counts)
+        parts = tuple(
+            _part(name, share, told.get(share), committed, offsets.ends) for share in shares
+        )
+        tasks = 0 if sync.listed is None else sync.listed.tasks
+        instants = {task: at_ms for task, (_, at_ms) in fresh.items()}
+        return cls(name, tasks, loads, instants, parts, committed is None)
+
+    def by(self, by: By, line: JobLine) -> Iterable[JobBehind | TaskBehind | PartitionBehind]:
+        """The lines of that kind."""
+        match by:
+            case "job":
+                together = self._together(self.parts, range(self.tasks))
+                state, tasks, running = line.state, line.tasks, line.running
+                return [made(JobBehind, together, state=state, tasks=tasks, running=running)]
+            case "task":
+                return self._tasks()
+            case "partition":
+                return self.parts
+            case _:
+                assert_never(by)
+
+    def _tasks(self) -> Iterator[TaskBehind]:
+        owned: dict[int | None, list[PartitionBehind]] = {task: [] for task in range(self.tasks)}
+        for part in self.parts:
+            owned.setdefault(part.task, []).append(part)
+        for task, parts in owned.items():
+            name = f"{self.job}/{'-' if task is None else task}"
+            together = self._together(parts, () if task is None else (task,))
+            yield made(TaskBehind, together, task=task, name=name)
+
+    def _together(self, parts: Sequence[PartitionBehind], tasks: Sequence[int]) -> Behind:
+        """What these tasks say together: of rates and bytes the sum, of times and shares the
+        greatest, and nothing where one of them says nothing."""
+        loads = [self.loads[task] for task in tasks if task in self.loads]
+        whole = bool(tasks) and len(loads) == len(tasks)
+
+        def told(name: str, fold: Callable[[list[Any]], Any]) -> Any:
+            values = [getattr(load, name) for load in loads]
+            return fold(values) if whole and None not in values else None
+
+        lags = [part.lag_records for part in parts if part.lag_records is not None]
+        least, unknown = sum(lags), len(parts) - len(lags)
+        # Every job has an input; where no partition of it is known, nothing is.
+        records = None if unknown or not self.parts else least
+        if records is None and self.past:  # what tasks told of all their input together
+            sums = [load.lag_records for load in loads if load.lag_records is not None]
+            if len(sums) == len(loads):
+                records, least = told("lag_records", sum), max(least, sum(sums))
+        read = records == 0
+        return Behind(
+            job=self.job,
+            partitions=len(parts),
+            unknown_partitions=unknown,
+            lag_records=records,
+            lag_records_min=least,
+            # Who has read all has no bytes left and no time, whatever was reported a minute ago.
+            lag_bytes=0 if read else told("lag_bytes", sum),
+            lag_ms=0 if read else told("lag_ms", max),
+            records_in_per_s=told("records_in_per_s", sum),
+            busy_share=told("busy_share", max),
+            checkpoint_age_ms=told("checkpoint_age_ms", max),
+            reported_ms=min(self.instants[task] for task in tasks) if whole else None,
+        )
 
 
-def caught_up(row: Row) -> Row:
-    """Who has read all has no bytes left and no time, whatever was reported a minute ago."""
-    return row | {"lag_bytes": 0, "lag_ms": 0} if row["lag_records"] == 0 else row
-
-
-def _sum(shares: Iterable[Share]) -> tuple[int, int]:
-    """Records that are left for certain, and partitions of which nobody knows how many are."""
-    lags = [share.lag for share in shares]
-    return sum(lag for lag in lags if lag is not None), sum(lag is None for lag in lags)
-
-
-def _totals(shares: Iterable[Share]) -> Row:
-    counted = list(shares)
-    least, unknown = _sum(counted)
-    return {
-        "partitions": len(counted),
-        "unknown_partitions": unknown,
-        "lag_records": None if unknown else least,
-        "lag_records_min": least,
-    }
-
-
-def _told(one: Behind, tasks: Iterable[int]) -> Row:
-    """What these tasks say together: of rates and bytes the sum, of times and shares the greatest,
-    and nothing where one of them says nothing."""
-    asked = list(tasks)
-    reports = [one.reports[task] for task in asked if task in one.reports]
-    whole = bool(asked) and len(reports) == len(asked)
-
-    def together(name: str, fold: Callable[[list[Any]], Any]) -> Any:
-        values = [getattr(report, name) for report, _ in reports]
-        return fold(values) if whole and None not in values else None
-
-    return {
-        "lag_bytes": together("lag_bytes", sum),
-        "lag_ms": together("lag_ms", max),
-        "records_in_per_s": together("records_in_per_s", sum),
-        "busy_share": together("busy_share", max),
-        "checkpoint_age_ms": together("checkpoint_age_ms", max),
-        "reported_ms": min(at_ms for _, at_ms in reports) if whole else None,
-    }
+def _part(
+    job: str,
+    share: InputShare,
+    told: PartitionLag | None,
+    committed: Mapping[At, int] | None,
+    ends: Mapping[At, int],
+) -> PartitionBehind:
+    at = (share.topic, share.partition)
+    done, end = (None if committed is None else committed.get(at)), ends.get(at)
+    if committed is None:
+        left = None if told is None else told.lag_records
+    else:
+        # Asked for first, so what is committed is beyond the end only of a reader that does not
+        # wait for transactions: it has read all that there is.
+        left = None if done is None or end is None else max(0, end - done)
+    return PartitionBehind(
+        job=job,
+        task=share.task,
+        name=f"{job}:{share.topic}/{share.partition}",
+        topic=share.topic,
+        partition=share.partition,
+        committed=done,
+        end=end,
+        lag_records=left,
+        lag_bytes=0 if left == 0 else None if told is None else told.lag_bytes,
+        lag_ms=0 if left == 0 else None if told is None else told.lag_ms,
+        records_in_per_s=None if told is None else told.records_in_per_s,
+    )

@@ -22,7 +22,6 @@ from events.topics import LAYERS
 from projections.jobs import Job
 from projections.syncs import DELETED, RUNNING, Sync
 from turbine.read.answers.alert_kinds import gravest
-from turbine.read.answers.lag import FRESH_MS
 from turbine.read.answers.overrides import until, until_by_path
 from turbine.read.filters import filter_of
 from turbine.read.plain import made, means
@@ -33,11 +32,12 @@ from turbine.read.state.headline import (
     UNHEARD,
     Count,
     Lives,
-    Task,
+    StandingTask,
     count_of,
     lives_of,
     tasks_of,
 )
+from turbine.read.state.notes import FRESH_MS
 from turbine.read.state.running import condition, standing
 from turbine.read.state.view import AlertView, JobView, View
 
@@ -108,7 +108,7 @@ class JobLine:
     updated_ms: Annotated[int | None, means("When it was decided about last.")]
 
 
-class Wanted(NamedTuple):
+class LineConfig(NamedTuple):
     """What a job's expected config says that a line needs."""
 
     tier: str
@@ -119,11 +119,11 @@ class Wanted(NamedTuple):
 
 
 @lru_cache(maxsize=8192)
-def wanted_of(expected_json: str) -> Wanted:
+def wanted_of(expected_json: str) -> LineConfig:
     """The values of a config, or the usual ones where it is none."""
-    found = validate_config(json.loads(expected_json))
+    found = validate_config(json.loads(expected_json), stood=True)
     config = _USUAL if isinstance(found, Invalid) else found
-    return Wanted(
+    return LineConfig(
         config.tier,
         config.priority,
         config.slo.lag_seconds * 1000,
@@ -176,7 +176,9 @@ def line_of(
     )
 
 
-def _fresh(seen: JobView, tasks: Iterable[Task], now_ms: int) -> dict[int, TaskLoadReported]:
+def _fresh(
+    seen: JobView, tasks: Iterable[StandingTask], now_ms: int
+) -> dict[int, TaskLoadReported]:
     """The reports of late of tasks that run: who does not reads nothing, and the input goes on."""
     there = {task.task for task in tasks if task.state == RUNNING}
     return {
@@ -207,7 +209,7 @@ def _sum(values: Iterable[Any]) -> Any:
     return sum(known) if known and None not in known else None
 
 
-def _cause(sync: Sync, tasks: Iterable[Task]) -> str:
+def _cause(sync: Sync, tasks: Iterable[StandingTask]) -> str:
     """In a few words: of the quarantine, of a task that crashes, of the plan that failed last."""
     if sync.quarantine is not None:
         return f"{sync.quarantine.step}: {sync.quarantine.cause}"
@@ -270,7 +272,7 @@ def alerts_about(view: View) -> dict[str, tuple[AlertView, ...]]:
     return {subject: tuple(some) for subject, some in found.items()}
 
 
-class Known(NamedTuple):
+class SourcedLine(NamedTuple):
     """A line with what it was made of."""
 
     seen: JobView
@@ -285,26 +287,26 @@ class Known(NamedTuple):
         return same and self.since_ms <= now_ms <= self.until_ms
 
 
-class Lines:
+class JobLines:
     """The lines of all jobs; one is made anew when its job has changed, or what is heard of any
     container."""
 
     def __init__(self) -> None:
-        self._known: tuple[Lives, dict[str, Known]] = {}, {}
+        self._known: tuple[Lives, dict[str, SourcedLine]] = {}, {}
 
     def of(self, view: View) -> list[JobLine]:
         """By name, deleted jobs too."""
         alerts, lives = alerts_about(view), lives_of(view.tiers.values())
         then, before = self._known
         before = before if then == lives else {}
-        now_ms, made = now_of(view), dict[str, Known]()
+        now_ms, made = now_of(view), dict[str, SourcedLine]()
         for name, seen in sorted(view.jobs.items()):
             if not seen.existed:
                 continue
             known, about = before.get(name), alerts.get(name, ())
             if known is None or not known.holds(seen, about, now_ms):
                 line = line_of(seen, lives, now_ms, about)
-                known = Known(seen, about, now_ms, _until(seen, now_ms), line)
+                known = SourcedLine(seen, about, now_ms, _until(seen, now_ms), line)
             made[name] = known
         # Exchanged whole: another thread may be reading the one before.
         self._known = lives, made

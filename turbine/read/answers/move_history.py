@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 from events.generated.records import (
     ContainerFailOverRequested,
@@ -15,17 +15,27 @@ from events.generated.records import (
     ShardForceKilled,
 )
 from events.wire.codec import Read
-from projections.fleet import Fleet, Told
+from projections.fleet import ShardGenerations, TierFleet
 from projections.plans import Planned, read_moves
 from turbine.read.sources.log import Standing
 
-Row = dict[str, Any]
+
+class FailOverLine(TypedDict):
+    """One time that a container was asked to be failed over."""
+
+    at_ms: int
+    epoch: int
+    why: str
+    outcome: str
+    decision: str
+    position: str
+
 
 NEAR_MS = 600_000
 """Moves that are no further apart are looked at together: a look at the log has its price, too."""
 
 
-class Move(NamedTuple):
+class MoveHistory(NamedTuple):
     """One shard on its way from one container to another."""
 
     shard: int
@@ -47,7 +57,7 @@ class Move(NamedTuple):
 
     @property
     def stage(self) -> str:
-        """How far it came."""
+        """How far the move came, in a word."""
         if self.added:
             return "added"
         if self.over:
@@ -59,9 +69,9 @@ class Move(NamedTuple):
         return "asked" if self.killed_ms is None else "killed"
 
 
-def moves_of(chain: Iterable[Standing]) -> list[Move]:
+def moves_of(chain: Iterable[Standing]) -> list[MoveHistory]:
     """The moves that a tier's standing decisions tell, in the order of their first words."""
-    found: list[Move] = []
+    found: list[MoveHistory] = []
     last: dict[int, int] = {}  # shard to the place of its last move in the list
     for one in chain:
         body = one.read.record.body
@@ -83,8 +93,8 @@ def moves_of(chain: Iterable[Standing]) -> list[Move]:
 
 
 def _further(
-    move: Move, body: ShardAddRequested | ShardDropRequested | ShardForceKilled, read: Read
-) -> Move | None:
+    move: MoveHistory, body: ShardAddRequested | ShardDropRequested | ShardForceKilled, read: Read
+) -> MoveHistory | None:
     """The shard's last move after another decision; None where that is not about this move."""
     if not move.leaving or move.coming:
         return None
@@ -98,8 +108,8 @@ def _further(
             return None
 
 
-def _begun(body: ShardAddRequested | ShardDropRequested, read: Read) -> Move:
-    move = Move(
+def _begun(body: ShardAddRequested | ShardDropRequested, read: Read) -> MoveHistory:
+    move = MoveHistory(
         shard=body.shard,
         plan=body.plan_id,
         origin=body.container,
@@ -114,7 +124,7 @@ def _begun(body: ShardAddRequested | ShardDropRequested, read: Read) -> Move:
     return move._replace(origin=body.from_container, coming=body.generation, given_ms=read.at_ms)
 
 
-def timed(moves: Sequence[Move], row: Fleet, facts: Iterable[Read]) -> list[Move]:
+def timed(moves: Sequence[MoveHistory], row: TierFleet, facts: Iterable[Read]) -> list[MoveHistory]:
     """The moves with what containers said of them, and what the row knows of the last ones."""
     dropped: dict[tuple[int, int], int] = {}
     added: dict[tuple[int, int], int] = {}
@@ -127,12 +137,12 @@ def timed(moves: Sequence[Move], row: Fleet, facts: Iterable[Read]) -> list[Move
 
 
 def _timed(
-    move: Move,
-    row: Fleet,
+    move: MoveHistory,
+    row: TierFleet,
     dropped: dict[tuple[int, int], int],
     added: dict[tuple[int, int], int],
-) -> Move:
-    told = row.told.get(move.shard, Told())
+) -> MoveHistory:
+    told = row.told.get(move.shard, ShardGenerations())
     known_ms = added.get((move.shard, move.coming)) if move.coming else None
     last = not move.over and move.coming
     return move._replace(
@@ -142,7 +152,7 @@ def _timed(
     )
 
 
-def windows(moves: Sequence[Move], row: Fleet) -> list[tuple[int, int]]:
+def windows(moves: Sequence[MoveHistory], row: TierFleet) -> list[tuple[int, int]]:
     """Spans of the log's time in which containers spoke of these moves, if they did at all."""
     timing = row.timing
     patience_ms = timing.drop_ms + timing.kill_ms + timing.add_ms
@@ -159,7 +169,7 @@ def windows(moves: Sequence[Move], row: Fleet) -> list[tuple[int, int]]:
 # --- plans
 
 
-class Plan(NamedTuple):
+class MovePlan(NamedTuple):
     """A plan as it stands in the log."""
 
     plan_id: str
@@ -171,9 +181,9 @@ class Plan(NamedTuple):
     parts: int  # that were read
 
 
-def plans_of(chain: Iterable[Standing]) -> dict[str, Plan]:
+def plans_of(chain: Iterable[Standing]) -> dict[str, MovePlan]:
     """The tier's plans by their ids; of two with one id the later."""
-    found: dict[str, Plan] = {}
+    found: dict[str, MovePlan] = {}
     for one in chain:
         read, body = one.read, one.read.record.body
         if not one.stands or not isinstance(body, PlacementPlanned):
@@ -185,7 +195,7 @@ def plans_of(chain: Iterable[Standing]) -> dict[str, Plan]:
             found[body.plan_id] = before._replace(moves=moves, parts=body.part)
             continue
         where = f"{read.place}:{read.offset}"
-        found[body.plan_id] = Plan(
+        found[body.plan_id] = MovePlan(
             body.plan_id, read.at_ms, where, read.record.id, body, moves, body.part
         )
     return found
@@ -194,9 +204,9 @@ def plans_of(chain: Iterable[Standing]) -> dict[str, Plan]:
 # --- fail-overs
 
 
-def fail_overs_of(chain: Iterable[Standing], row: Fleet, name: str) -> list[Row]:
+def fail_overs_of(chain: Iterable[Standing], row: TierFleet, name: str) -> list[FailOverLine]:
     """When the container was asked to be failed over, why, and what came of it."""
-    found: list[Row] = []
+    found: list[FailOverLine] = []
     for one in chain:
         body = one.read.record.body
         if not one.stands or not isinstance(body, ContainerFailOverRequested):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from events.sentences import sentence
 from events.wire.codec import Read
+from turbine.read.plain import JsonObject
 from turbine_client.verdicts import Outcome
 
 
@@ -25,7 +24,7 @@ def outcome_of(read: Read) -> Outcome:
     )
 
 
-def with_summary(outcome: Outcome) -> dict[str, Any]:
+def with_summary(outcome: Outcome) -> JsonObject:
     """An outcome as JSON, with its sentence before its body."""
     plain = outcome.to_plain()
     body = plain.pop("body")

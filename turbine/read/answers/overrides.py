@@ -3,39 +3,42 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated
 
 from events.job_config.strict_json import split_path, write_path
-from projections.jobs import Layer
-from turbine.read.differences import differences
+from projections.jobs import LayerState
+from turbine.read.differences import Difference, differences
+from turbine.read.plain import made, means
 
-Row = dict[str, Any]
+
+@dataclass(frozen=True, slots=True)
+class LayerEnd:
+    """An instant at which temporary changes end, and what that changes in their layer."""
+
+    expires_ms: int
+    change_id: Annotated[str, means("Of the change that ends, the newest of several.")]
+    author: str
+    other_ids: Annotated[tuple[str, ...], means("Of older changes that end with it.")]
+    differences: tuple[Difference, ...]
 
 
-def ends_of(layer: Layer) -> list[Row]:
-    """The ends that lie ahead as JSON, soonest first, each with what it changes."""
+def ends_of(layer: LayerState) -> tuple[LayerEnd, ...]:
+    """The ends that lie ahead, soonest first, each with what it changes."""
     found, before = [], json.loads(layer.config_json)
-    for one in layer.ends:
-        after = json.loads(one.config_json)
-        found.append(
-            {
-                "expires_ms": one.expires_ms,
-                "change_id": one.change_id,
-                "author": one.author,
-                "other_ids": [*one.other_ids],
-                "differences": [other.to_plain() for other in differences(before, after)],
-            }
-        )
+    for end in layer.ends:
+        after = json.loads(end.config_json)
+        found.append(made(LayerEnd, end, differences=tuple(differences(before, after))))
         before = after
-    return found
+    return tuple(found)
 
 
-def until_by_path(layer: Layer) -> dict[str, int]:
+def until_by_path(layer: LayerState) -> dict[str, int]:
     """When the value at a path of the layer becomes another first; others hold for good."""
     found: dict[str, int] = {}
-    for one in ends_of(layer):
-        for other in one["differences"]:
-            found.setdefault(other["path"], one["expires_ms"])
+    for end in ends_of(layer):
+        for other in end.differences:
+            found.setdefault(other.path, end.expires_ms)
     return found
 
 

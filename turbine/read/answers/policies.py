@@ -8,39 +8,59 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from events.job_config.policies.table import SETTINGS
+from events.job_config.policies.table import BUILT_IN, SETTINGS
 from events.job_config.strict_json import canonical_json
-
-Row = dict[str, Any]
+from turbine.read.plain import means
 
 DOCUMENT = Path(__file__).resolve().parents[3] / "docs" / "policies.md"
 HEAD = """# Settings of the scaling policies
 
 They stand in a job's config under `policy.settings`, by these names; whatever is left out has its
-default. [Scaling](scaling.md) says what the policies are. This page is written by
+default. [Scaling](scaling.md) says what the policies are, and how to write
+[one of your own](scaling.md#a-policy-of-your-own). This page is written by
 `python -m turbine.read.answers.policies`; `turbine describe policy NAME` shows the same of one.
 """
 ARTICLES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
 
 
-def rows_of(name: str) -> list[Row]:
-    """The settings of one policy; KeyError where there is none of that name."""
-    return [
-        {
-            "setting": setting,
-            "default": _plain(field.get_default(call_default_factory=True)),
-            "values": values_of(field),
-            "meaning": field.description or "",
-        }
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting of a policy."""
+
+    setting: str
+    default: Any
+    values: Annotated[str, means("What it may be, in a few words.")]
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLine:
+    """A scaling policy with all its settings."""
+
+    policy: str
+    settings: tuple[Setting, ...]
+
+
+def policy(name: str) -> PolicyLine:
+    """One policy with its settings; KeyError where there is none of that name."""
+    settings = (
+        Setting(
+            setting,
+            _plain(field.get_default(call_default_factory=True)),
+            values_of(field),
+            field.description or "",
+        )
         for setting, field in SETTINGS[name].model_fields.items()
-    ]
+    )
+    return PolicyLine(name, tuple(settings))
 
 
 def values_of(field: FieldInfo) -> str:
@@ -61,7 +81,7 @@ def _kind(kind: Any, field: FieldInfo) -> str:
         return f"an object of {', '.join(kind.model_fields)}"
     bounds = list(_bounds(field))
     closed = [one.partition(" ")[0] for one in bounds] == ["from", "to"]
-    return f"{ARTICLES[kind]} {(' ' if closed else ', ').join(bounds)}".strip()
+    return f"{ARTICLES.get(kind, 'a value')} {(' ' if closed else ', ').join(bounds)}".strip()
 
 
 def _many(kind: Any) -> str:
@@ -71,7 +91,7 @@ def _many(kind: Any) -> str:
 
 
 def _bounds(field: FieldInfo) -> Iterator[str]:
-    """`from 1`, `below 5`."""
+    """The bounds in words: `from 1`, `below 5`."""
     words = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
     for one in field.metadata:
         for name, word in words.items():
@@ -87,13 +107,13 @@ def _plain(value: Any) -> Any:
 
 def document() -> str:
     """The page with all of them."""
-    return HEAD + "".join(_chapter(name) for name in SETTINGS)
+    return HEAD + "".join(_chapter(name) for name in BUILT_IN)
 
 
 def _chapter(name: str) -> str:
     lines = [
-        f"| `{row['setting']}` | `{_cell(row['default'])}` | {row['values']} | {row['meaning']} |"
-        for row in rows_of(name)
+        f"| `{row.setting}` | `{_cell(row.default)}` | {row.values} | {row.meaning} |"
+        for row in policy(name).settings
     ]
     head = ["| setting | default | values | meaning |", "| --- | --- | --- | --- |"]
     return "\n".join(["", f"## `{name}`", "", *head, *lines, ""])

@@ -14,14 +14,14 @@ from math import log
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
-from components.auto_scaler.core import ring
-from components.auto_scaler.core.catalogue import POLICIES
+from components.auto_scaler.core.catalogue import replays
 from components.auto_scaler.core.evaluation import job_of
-from components.auto_scaler.core.policies.shapes import reads
-from components.auto_scaler.core.seen import Minute
+from components.auto_scaler.core.policies.turbine.shapes import reads
 from events.job_config.config import TASKS_MAX
 from events.job_config.policies.table import SETTINGS, trouble_in
 from events.job_config.strict_json import canonical_json
+from projections.scaling import ring
+from projections.scaling.seen import Minute
 from turbine.read.answers.evaluation import Evaluation
 
 Value = float | int | bool | str | None
@@ -119,7 +119,7 @@ def _number(value: Value) -> float:
 def _reads(given: Evaluation, newest: Minute) -> float | None:
     """Records a second, as the policy has them: by its curve, or by how busy it was."""
     curve = given.row.learnt.known.curve
-    if not POLICIES[given.facts.policy].replayed:
+    if not replays(given.facts.policy):
         return reads(curve, job_of(given.row, given.facts, given.now_ms)) if curve.known else None
     return newest.rate / newest.busy if newest.busy and newest.rate else None
 
@@ -240,7 +240,7 @@ def _limits(given: Evaluation) -> Iterator[PolicyInput]:
 def _times(given: Evaluation) -> Iterator[PolicyInput]:
     """How long it waited since its last change, and how long a failed one holds it."""
     done, now_ms = given.row.done, given.now_ms
-    if POLICIES[given.facts.policy].replayed:
+    if replays(given.facts.policy):
         return  # what it remembers is made again of its minutes
 
     def changed(**more: Any) -> Evaluation:
@@ -269,6 +269,8 @@ def _times(given: Evaluation) -> Iterator[PolicyInput]:
 def _settings(given: Evaluation) -> Iterator[PolicyInput]:
     """Of the policy; lists and parts of settings are left to people."""
     name, said = given.facts.policy, json.loads(given.facts.settings_json)
+    if name not in SETTINGS:
+        return  # it is not installed here
     model = SETTINGS[name]
     in_force = model.model_validate(said).model_dump(mode="json")
     for setting, field in model.model_fields.items():

@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
-from components.auto_scaler.core.verdict import (
-    ALERT,
-    MEMORY_DOWN,
-    MEMORY_UP,
-    MOVE,
-    REBALANCE,
-    REVERT,
-    SCALE_DOWN,
-    SCALE_UP,
-)
 from events.generated.records import (
     Body,
     JobConfigChanged,
@@ -29,11 +19,23 @@ from events.generated.records import (
     SyncCommitted,
     SyncFailed,
 )
-from events.job_config.config import Invalid, Policy, validate_config
+from events.job_config.config import Invalid, validate_config
+from events.job_config.policies.chosen import Policy
 from events.job_config.strict_json import write_path
 from events.sentences import sentence
+from events.sentences.words import count_text
 from events.topics import LAYERS
 from projections.jobs import SCALER, Job
+from projections.scaling.actions import (
+    ALERT,
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOVE,
+    REBALANCE,
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+)
 from turbine.read.answers.journal import (
     Answer,
     DecisionHead,
@@ -214,7 +216,15 @@ def scaling_of(job: Job, decisions: Iterable[Standing]) -> Sizing:
     )
 
 
-def policy_of(expected: Json) -> dict[str, Any]:
+class PolicyInForce(TypedDict):
+    """The policy of a config, as it is in force."""
+
+    policy: str
+    mode: str
+    settings: Json
+
+
+def policy_of(expected: Mapping[str, Any]) -> PolicyInForce:
     """The policy that a config names and its mode, as they are in force."""
     usual, said = Policy(), expected.get("policy")
     given = said if isinstance(said, dict) else {}
@@ -227,15 +237,10 @@ def policy_of(expected: Json) -> dict[str, Any]:
 
 def size_of(expected: Json) -> str:
     """`4 tasks of 2 threads, 0.5 cores and 512 MiB`, as it is in force."""
-    config = validate_config(expected)
+    config = validate_config(expected, stood=True)
     if isinstance(config, Invalid):  # of a job that is gone, or of another build
         return count_text(expected.get("tasks", 1), "task")
     cores, memory_mb = config.resources.cpu_cores, config.resources.memory_mb
     threads = count_text(config.threads_per_task, "thread")
     unit = "core" if cores == 1 else "cores"
     return f"{count_text(config.tasks, 'task')} of {threads}, {cores:g} {unit} and {memory_mb} MiB"
-
-
-def count_text(number: object, what: str) -> str:
-    """One of something, or several."""
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"

@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 from events.generated.records import SyncFailed
-from projections.syncs import Plan, Sync
+from projections.syncs import Sync, SyncPlan
 from projections.waits import missing
 from turbine.read.answers.lines import JobLine
-from turbine.read.plain import means
+from turbine.read.plain import JsonObject, means
 from turbine.read.state.running import condition, state_of
 from turbine.read.state.view import View
-
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True)
 class PlanFailure:
-    """A plan without effect."""
+    """A plan that had no effect, and why."""
 
     at_ms: int
     versions: dict[str, int]
@@ -75,7 +73,7 @@ class SyncLine:
     expected_versions: dict[str, int]
     running_versions: dict[str, int] | None
     generation: int | None
-    running: Annotated[Json, means("The config in effect; empty where none is.")]
+    running: Annotated[JsonObject, means("The config in effect; empty where none is.")]
     plan: PlanLine | None
     failures: Annotated[int, means("Of its plan, one after the other.")]
     retry_ms: int | None
@@ -127,7 +125,7 @@ def sync_line(
     )
 
 
-def _plan(sync: Sync, plan: Plan) -> PlanLine:
+def _plan(sync: Sync, plan: SyncPlan) -> PlanLine:
     return PlanLine(
         id=plan.id,
         intent=plan.intent,

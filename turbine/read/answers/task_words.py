@@ -9,7 +9,7 @@ from typing import Any
 
 from events.generated.records import TaskFailed, TaskStarted, TaskStopped
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.shards import mask_of, shard_of
 from projections.syncs import START, Sync
 from turbine.read.answers.tasks import states_of
@@ -24,9 +24,9 @@ WORDS_KEPT = 20
 """Of each task: starts, stops and failures."""
 
 
-class Words:
+class TaskWords:
     """The last words of each task of one job, and how it failed last. Given to `Log.syncs` as
-    `heed`."""
+    `observer`."""
 
     def __init__(self, task: int | None) -> None:
         self._task = task
@@ -47,7 +47,7 @@ class Words:
         return set(self._kept)
 
     def of(self, task: int) -> list[Row]:
-        """The newest last."""
+        """What a task said, the newest last."""
         return list(self._kept.get(task, ()))
 
     def failure(self, task: int) -> Row | None:
@@ -86,7 +86,7 @@ def word_of(read: Read, task: int | None) -> Row | None:
 
 
 def tasks_now(
-    sync: Sync, sightings: Sightings, fleet: Fleet | None, words: Words, task: int | None
+    sync: Sync, sightings: Sightings, fleet: TierFleet | None, words: TaskWords, task: int | None
 ) -> Iterator[Row]:
     """Where each task is: of all that should run or do, or of the one that is asked for, even if it
     should run no more."""
@@ -120,7 +120,7 @@ def former(last: Row) -> Row:
     }
 
 
-def _shard(sync: Sync, fleet: Fleet | None, name: str) -> Row:
+def _shard(sync: Sync, fleet: TierFleet | None, name: str) -> Row:
     """The task's shard and who holds it; unknown is None."""
     tier, allowed = tier_of(sync)
     mask = 0 if fleet is None else mask_of(fleet.regions, allowed)

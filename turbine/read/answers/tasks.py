@@ -23,7 +23,7 @@ REPORTED = (
 
 @dataclass(frozen=True, slots=True)
 class TaskState:
-    """How a task stands."""
+    """How a task stands, in one word."""
 
     job: str
     task: int
@@ -72,7 +72,7 @@ class TaskLine(TaskState):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """How a task failed."""
+    """How a task failed, and when."""
 
     kind: str
     job: str

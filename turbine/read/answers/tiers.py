@@ -9,8 +9,8 @@ from typing import Annotated
 
 from events.generated.records import CapacityReported, ResourceUse, TierDefined
 from projections.capacity import CAPACITY, Capacity
-from projections.fleet import ADD, Fleet, Load
-from projections.lives import Life
+from projections.fleet import ADD, ShardUsage, TierFleet
+from projections.liveness import Life
 from projections.loads import RESOURCES, UNITS, capacity_of
 from turbine.read.plain import made, means
 from turbine.read.state.shards import regions_of, stage_of, state_of
@@ -214,16 +214,16 @@ def tier_line(view: View, name: str) -> TierLine:
 # --- containers
 
 
-def containers(row: Fleet, *, gone: bool) -> list[Container]:
+def containers(row: TierFleet, *, gone: bool) -> list[Container]:
     """The tier's containers by name; of those that are gone, by default those that hold shards."""
     return [container(row, life) for life in _there(row, gone=gone)]
 
 
-def _there(row: Fleet, *, gone: bool) -> Iterator[Life]:
+def _there(row: TierFleet, *, gone: bool) -> Iterator[Life]:
     return (one for one in row.members() if one.lives or gone or row.holdings.get(one.name))
 
 
-def container(row: Fleet, life: Life) -> Container:
+def container(row: TierFleet, life: Life) -> Container:
     """One container of a tier."""
     drain = row.drains.get(life.name)
     held = sorted(row.holdings.get(life.name, ()))
@@ -244,7 +244,7 @@ def container(row: Fleet, life: Life) -> Container:
     )
 
 
-def since_of(row: Fleet, life: Life) -> int | None:
+def since_of(row: TierFleet, life: Life) -> int | None:
     """When a container that lives began, by the ticks of its partition: a start has no instant of
     its own in the row."""
     if not life.lives:
@@ -253,7 +253,7 @@ def since_of(row: Fleet, life: Life) -> int | None:
     return clock.last_ms - max(0, clock.sum_ms - life.since_ms)
 
 
-def _usage(life: Life, known: list[Load]) -> dict[str, Usage]:
+def _usage(life: Life, known: list[ShardUsage]) -> dict[str, Usage]:
     """What the container's shards use of what it has; unknown is None, never 0."""
     room = capacity_of(life.capacity)
     found: dict[str, Usage] = {}
@@ -272,7 +272,7 @@ def _usage(life: Life, known: list[Load]) -> dict[str, Usage]:
 # --- shards
 
 
-def shards(row: Fleet, *, container: str | None = None, moving: bool = False) -> list[Shard]:
+def shards(row: TierFleet, *, container: str | None = None, moving: bool = False) -> list[Shard]:
     """The tier's shards by number; those of one container, those that move, or all."""
     wanted: Iterable[int] = range(row.shards)
     if container is not None:
@@ -281,7 +281,7 @@ def shards(row: Fleet, *, container: str | None = None, moving: bool = False) ->
     return [shard(row, number) for number in wanted if not moving or number in row.open]
 
 
-def shard(row: Fleet, number: int) -> Shard:
+def shard(row: TierFleet, number: int) -> Shard:
     """One shard of a tier."""
     grant, load = row.grants.get(number), row.loads.get(number)
     return Shard(
@@ -301,7 +301,7 @@ def shard(row: Fleet, number: int) -> Shard:
     )
 
 
-def _amounts(load: Load) -> dict[str, float]:
+def _amounts(load: ShardUsage) -> dict[str, float]:
     return {
         resource: amount * UNITS[at]
         for at, resource in enumerate(RESOURCES)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from components.auto_scaler.core.verdict import STAY
 from events.generated.records import ScalingDecided, ScalingDeclined
 from projections.jobs import Job
+from projections.scaling.actions import STAY
 from turbine.read.answers.counterfactuals import Counterfactual, counterfactuals
 from turbine.read.answers.evaluation import comes_to, hindered, last_verdict, rebuild
 from turbine.read.answers.journal import Answer, body_of, position_of

@@ -29,7 +29,8 @@ from events.topics import (
     place,
 )
 from turbine.read.sources.log import Log
-from turbine_client.settings import BadSettings, Settings
+from turbine.read.sources.source import NoInstallation
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 
@@ -65,7 +66,7 @@ def polls_of(log: Log, start: Mapping[str, int], end: Mapping[str, int]) -> Iter
 
 
 class HeldSource:
-    """A log in memory."""
+    """A log that lies in memory."""
 
     name = "the log in memory"
     since_ms = 0
@@ -80,7 +81,7 @@ class HeldSource:
         self.add(messages)
 
     def add(self, messages: Iterable[Message]) -> None:
-        """What was appended."""
+        """Appends messages to the log."""
         for message in messages:
             at = message.place
             high = self._times[at]
@@ -91,10 +92,10 @@ class HeldSource:
     @property
     def settings(self) -> Settings:
         """There are none: nobody can be written to."""
-        raise BadSettings("a log in memory belongs to no installation; name a broker")
+        raise NoInstallation("a log in memory belongs to no installation; name a broker")
 
     def counts(self) -> dict[str, int]:
-        """As it was made."""
+        """The numbers of partitions it was made with."""
         return dict(self._counts)
 
     def lacks(self, component: Component[R]) -> str:
@@ -103,7 +104,7 @@ class HeldSource:
         return ""
 
     def check(self, at_ms: int, what: str) -> None:
-        """Any instant will do."""
+        """Takes any instant, as nothing was ever deleted."""
 
     def lowest(self, places: Iterable[str]) -> dict[str, int]:
         """As it was given them."""
@@ -144,7 +145,7 @@ class HeldSource:
         del most
         yield by_time(one for poll in self.spans(dict(spans)) for one in poll)
 
-    def births(self) -> HeldSource:
+    def append_times(self) -> HeldSource:
         """It knows itself when all was appended."""
         return self
 
@@ -165,4 +166,4 @@ class HeldSource:
         return Restored()
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Does nothing, as nothing is open."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from components.auditor.bulk import LogAudit, tiers_in
-from components.auditor.kept import Kept
+from components.auditor.kept import AuditStart
 from components.job_service.decide import component as job_service
 from components.runtime.core.audit.audit import Family
-from components.runtime.core.audit.judging import Finding
+from components.runtime.core.audit.judging import AuditFinding
 from components.runtime.core.component import Component
-from components.runtime.core.step import Owner
+from components.runtime.core.step import Stepper
 from components.runtime.core.store import Restored
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.shard_manager.decide import PLACEMENT
@@ -33,17 +33,15 @@ from events.topics import (
     place,
 )
 from events.wire.codec import Read
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import LAYER_KINDS, Job
 from projections.syncs import Sync
 from turbine.read.logics import AUDITED, audited_with
 from turbine.read.sources.source import BrokerSource, Source
 from turbine_client.clients import cluster_of
+from turbine_client.errors import NoTopic
 from turbine_client.identity import is_job_id
-from turbine_client.settings import BadSettings, Settings, given_settings
-
-if TYPE_CHECKING:
-    from turbine.read.state.view import View
+from turbine_client.settings import Settings, given_settings
 
 R = TypeVar("R")
 
@@ -52,9 +50,9 @@ R = TypeVar("R")
 journal_view: Component[Job] = replace(job_service, inputs=frozenset({JOURNAL}), folds=LAYER_KINDS)
 
 
-def _nothing(row: Fleet | None, read: Read) -> Fleet:
+def _nothing(row: TierFleet | None, read: Read) -> TierFleet:
     """The fold of who looks at the decisions themselves."""
-    return row or Fleet(read.record.key.partition("/")[0])
+    return row or TierFleet(read.record.key.partition("/")[0])
 
 
 # What anyone sees who looks at decisions about tiers themselves.
@@ -90,14 +88,14 @@ class Log:
         self.source = source or BrokerSource(given_settings(settings, bootstrap))
         self.counts = self.source.counts()
         if JOURNAL not in self.counts:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(JOURNAL)};"
                 " create it with `turbine topics apply`"
             )
 
     @property
     def settings(self) -> Settings:
-        """Of the installation, for who writes or follows; BadSettings where the log is a file."""
+        """Of the installation, for who writes or follows; NoInstallation of a file."""
         return self.source.settings
 
     @property
@@ -113,7 +111,7 @@ class Log:
         return USUAL_PREFIX if self.source.at_hand else self.settings.prefix
 
     def topic(self, short: str) -> str:
-        """A topic's full name."""
+        """The full name of a topic."""
         return full_name(self.prefix, short)
 
     def places(self, topics: Iterable[str], *, key: str | None = None) -> list[str]:
@@ -121,7 +119,7 @@ class Log:
         wanted = sorted(topics)
         missing = [topic for topic in wanted if topic not in self.counts]
         if missing:
-            raise BadSettings(
+            raise NoTopic(
                 f"{self.source.name} has no topic {self.topic(missing[0])};"
                 " see `turbine topics plan` for all that are missing"
             )
@@ -184,15 +182,11 @@ class Log:
         return self.source.times(self.places(topics), at_ms + 1)
 
     def moment(self, at_ms: int, topics: Iterable[str], what: str) -> dict[str, int]:
-        """The same, where `what` named the time; BadSettings where the log does not tell of it."""
+        """The same, where `what` named the time; BadMoment where the log does not tell of it."""
         self.source.check(at_ms, what)
         return self.at(at_ms, topics)
 
     # --- folds
-
-    def held(self) -> View | None:
-        """What somebody holds who has folded all of it to the end now; None: nobody does here."""
-        return None
 
     def jobs(self, *, end: Mapping[str, int] | None = None) -> dict[str, Job]:
         """Every job as the journal tells it, up to the end now or to a position vector."""
@@ -210,10 +204,10 @@ class Log:
         *,
         job: str | None = None,
         end: Mapping[str, int] | None = None,
-        heed: Callable[[Read, bool], None] | None = None,
+        observer: Callable[[Read, bool], None] | None = None,
     ) -> dict[str, Sync]:
         """How far each job's running config has followed its expected one; of one job if it is
-        named. `heed` is told of each record that was read, and whether it stands.
+        named. `observer` is told of each record that was read, and whether it stands.
 
         A topic that the vector does not name is not read, and nothing is waited for on it.
         """
@@ -224,7 +218,7 @@ class Log:
             and (topic == JOURNAL or end is None or any(at.startswith(f"{topic}/") for at in end))
         ]
         view = replace(state_syncer, inputs=frozenset(topics))
-        owner = self._fold(view, job, end, view.folds, heed)
+        owner = self._fold(view, job, end, view.folds, observer)
         # Alerts about a logic lie in the journal too, under a key that no job can have.
         return {
             key: one.row
@@ -232,7 +226,7 @@ class Log:
             if one.row is not None and is_job_id(key)
         }
 
-    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> Fleet | None:
+    def fleet(self, tier: str, *, end: Mapping[str, int] | None = None) -> TierFleet | None:
         """A tier's containers and shards, as its chain and the containers' words tell them.
 
         Goes on from the newest snapshot that has not read beyond `end`; where there is none, from
@@ -267,13 +261,13 @@ class Log:
         self,
         component: Component[Any],
         job: str,
-        heed: Callable[[Read, bool], None],
+        observer: Callable[[Read, bool], None],
         *,
         end: Mapping[str, int] | None = None,
     ) -> None:
-        """Tells `heed` of each record about a job that a component reads, in causal order, with
+        """Tells `observer` of each record about a job that a component reads, in causal order, with
         whether it stands; who wants the component's row folds what stands."""
-        self._fold(replace(component, fold=_unmoved), job, end, component.folds, heed)
+        self._fold(replace(component, fold=_unmoved), job, end, component.folds, observer)
 
     def _fold(
         self,
@@ -281,37 +275,34 @@ class Log:
         job: str | None,
         end: Mapping[str, int] | None,
         kinds: frozenset[str] | None,
-        heed: Callable[[Read, bool], None] | None,
+        observer: Callable[[Read, bool], None] | None,
         *,
         kept: Restored[R] | None = None,
-    ) -> Owner[R]:
-        births, kept = self.source.births(), kept or Restored[R]()
+    ) -> Stepper[R]:
+        append_times, kept = self.source.append_times(), kept or Restored[R]()
         # Of one job alone its own places are read: what a decision rests on elsewhere, as where its
         # tier's room was shared out, nobody here will ever have read.
         places = self.places(view.inputs, key=job)
-        owner = Owner(
+        owner = Stepper(
             view,
             places,
-            births.possible,
+            append_times.possible,
             seen=kept.seen,
             held=kept.held,
-            heed=heed,
+            observer=observer,
         )
         try:
             for read in self.read(view.inputs, kinds=kinds, start=kept.seen, end=end, key=job):
                 owner.read(read)
             owner.flush()
         finally:
-            births.close()
+            append_times.close()
         return owner
 
     def _framed(self, name: str, view: Component[R], end: Mapping[str, int] | None) -> Restored[R]:
-        """For a position of the past: what who follows the log has kept of it."""
-        if end is None:
-            return Restored()
-        from turbine.read.state.framed import rows_before
-
-        return rows_before(self, name, view, end)
+        """For a position of the past: rows that somebody kept, who followed the log; none here."""
+        del name, view, end  # what an heir of this one looks for it by
+        return Restored()
 
     # --- audit
 
@@ -321,7 +312,7 @@ class Log:
             tiers_in(self.source, self.counts[JOURNAL]) if TIERS in self.counts else ()
         )
 
-    def audit(self) -> Iterator[Finding]:
+    def audit(self) -> Iterator[AuditFinding]:
         """Makes every decision again from its evidence; a finding for each."""
         with self.open_audit(self.families()) as audit:
             yield from audit.run()
@@ -330,7 +321,7 @@ class Log:
         self,
         families: Sequence[Family],
         *,
-        kept: Kept | None = None,
+        kept: AuditStart | None = None,
         since: Mapping[str, int] | None = None,
     ) -> LogAudit:
         """An audit of all of it, or of what came since one was kept; closed by whoever opens it."""
@@ -366,10 +357,10 @@ class Log:
     ) -> list[Standing]:
         heard = list[Standing]()
 
-        def heed(read: Read, stands: bool) -> None:
+        def observe(read: Read, stands: bool) -> None:
             heard.append(Standing(read, stands))
 
-        self._fold(chain_view, key, end, kinds, heed)
+        self._fold(chain_view, key, end, kinds, observe)
         return heard
 
     def spoken(

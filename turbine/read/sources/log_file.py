@@ -25,10 +25,12 @@ from components.runtime.kafka.intake import Message
 from components.runtime.kafka.origin import Spans
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, CLOCK, JOURNAL
+from events.wire.lock import read_lock
+from turbine.read.moments import BadMoment, show_time
+from turbine.read.plain import JsonObject
 from turbine.read.sources.log_lines import (
     BadFile,
-    Head,
-    Json,
+    FileHead,
     Tail,
     head_of,
     message_of,
@@ -37,8 +39,9 @@ from turbine.read.sources.log_lines import (
     read_lines,
     tail_of,
 )
+from turbine.read.sources.source import NoInstallation
 from turbine_client.reading import BATCH
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.settings import Settings
 
 R = TypeVar("R")
 
@@ -82,13 +85,13 @@ class LogFile:
         self._reading = Lock()  # one place in it at a time, whoever reads
         self._places: dict[str, _Place] = {}
         self._never: dict[tuple[str, int, bool], int] = {}
-        self.schemas: list[Json] = []
+        self.schemas: list[JsonObject] = []
         self.head, self.tail = self._open()
         self.since_ms = self._since_ms()
 
     # --- opening
 
-    def _open(self) -> tuple[Head, Tail]:
+    def _open(self) -> tuple[FileHead, Tail]:
         head, tail, digest, number = None, None, hashlib.sha256(), 0
         for number, line in read_lines(self.path):
             if tail is not None:
@@ -113,7 +116,7 @@ class LogFile:
                 raise BadFile(f"{self.path}: {at} has one offset twice; export it again")
         return head, tail
 
-    def _take(self, head: Head, number: int, plain: Json) -> None:
+    def _take(self, head: FileHead, number: int, plain: JsonObject) -> None:
         if isinstance(plain.get("schema"), dict):
             self.schemas.append(plain["schema"])
             return
@@ -146,7 +149,7 @@ class LogFile:
     @property
     def settings(self) -> Settings:
         """There is no installation behind a file."""
-        raise BadSettings(
+        raise NoInstallation(
             f"{self.path} is a file, in which nothing runs that could be asked or followed;"
             " leave --log away to reach the installation that the settings name"
         )
@@ -252,7 +255,7 @@ class LogFile:
         for row in range(bisect_left(one.offsets, first), stop):
             yield one.times[row], at, one.offsets[row], one.spots[row]
 
-    def births(self) -> LogFile:
+    def append_times(self) -> LogFile:
         """It knows itself when what came."""
         return self
 
@@ -289,16 +292,14 @@ class LogFile:
         return Restored()
 
     def check(self, at_ms: int, what: str) -> None:
-        """BadSettings where the file tells nothing of that instant."""
-        from turbine.read.moments import show_time
-
+        """BadMoment where the file tells nothing of that instant."""
         if at_ms > self.tail.last_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} ends at {show_time(self.tail.last_ms)}, before"
                 f" {show_time(at_ms)}; name an instant that is in it"
             )
         if at_ms < self.since_ms:
-            raise BadSettings(
+            raise BadMoment(
                 f"{what}: {self.path} begins at {show_time(self.since_ms)}, after"
                 f" {show_time(at_ms)}; name an instant that is in it, or export the log from"
                 " earlier on"
@@ -306,8 +307,6 @@ class LogFile:
 
     def strange(self) -> list[str]:
         """Schemas of the file that this build does not know, or knows as others."""
-        from events.wire.lock import read_lock
-
         known = {one.id: one.schema for one in read_lock()}
         return [
             printable(str(one.get("name", "?"))[:80])

@@ -18,11 +18,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from components.runtime.kafka.intake import Message
 from events.job_config.strict_json import printable
 from events.topics import BY_SHORT, place
+from turbine.read.plain import JsonObject
+from turbine_client.errors import Corrupt
 
 FORMAT = "turbine-log/2"
 PLAIN = ".jsonl"
@@ -40,10 +42,8 @@ _MAGIC = b"\x1f\x8b"
 _HEAD_WORDS = ("topics", "begins", "ends")
 ABOUT = "the log of a Turbine installation: `turbine open FILE` says what is in it"
 
-Json = dict[str, Any]
 
-
-class BadFile(ValueError):
+class BadFile(Corrupt):
     """What is no log, or not as it was written; the sentence says where, and the remedy."""
 
 
@@ -57,7 +57,7 @@ class NotThere(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class FileHead:
     """The first line: what the file is about."""
 
     topics: Mapping[str, int]  # short name to number of partitions
@@ -67,8 +67,8 @@ class Head:
     settings: Mapping[str, str] = field(default_factory=dict)
     since_ms: int = 0  # the instant of the beginning, where one was named
 
-    def to_plain(self) -> Json:
-        """As JSON."""
+    def to_plain(self) -> JsonObject:
+        """The head of the file as JSON."""
         return {
             "format": FORMAT,
             "about": ABOUT,
@@ -90,8 +90,8 @@ class Tail:
     last_ms: int
     sha256: str
 
-    def to_plain(self) -> Json:
-        """As JSON."""
+    def to_plain(self) -> JsonObject:
+        """The tail of the file as JSON."""
         return {
             "end": {
                 "records": self.records,
@@ -109,23 +109,23 @@ class Out(Protocol):
     """What lines are written to."""
 
     def write(self, line: bytes, /) -> object:
-        """All of it."""
+        """Takes all of the bytes at once."""
 
 
-class Lines:
+class LogLineWriter:
     """Writes a file's lines and counts what it wrote: `end` closes them with their digest."""
 
     def __init__(self, out: Out) -> None:
         self._out, self._digest = out, hashlib.sha256()
         self.records, self._first_ms, self._last_ms = 0, 0, 0
 
-    def put(self, plain: Json) -> None:
-        """One line."""
+    def put(self, plain: JsonObject) -> None:
+        """Writes an object as one line."""
         line = json.dumps(plain, ensure_ascii=False).encode() + b"\n"
         self._digest.update(line)
         self._out.write(line)
 
-    def record(self, message: Message, plain: Json) -> None:
+    def record(self, message: Message, plain: JsonObject) -> None:
         """The line of a record."""
         self.records += 1
         self._first_ms = min(self._first_ms or message.at_ms, message.at_ms)
@@ -133,27 +133,27 @@ class Lines:
         self.put(plain)
 
     def end(self) -> Tail:
-        """The last line."""
+        """Writes the last line, which says what came before."""
         tail = Tail(self.records, self._first_ms, self._last_ms, self._digest.hexdigest())
         self._out.write(json.dumps(tail.to_plain()).encode() + b"\n")
         return tail
 
 
-class Writing:
+class LogFileWriter:
     """A new file that is whole or not there: one that ends half-way must not look like a log."""
 
     def __init__(self, path: Path) -> None:
         self.path, self._part = path, path.with_name(path.name + ".part")
         self._open = ExitStack()
 
-    def __enter__(self) -> Lines:
+    def __enter__(self) -> LogLineWriter:
         raw = self._open.enter_context(self._part.open("wb"))
         if self.path.suffix == PLAIN:
-            return Lines(raw)
+            return LogLineWriter(raw)
         # Without a name and a time: the same log makes the same file.
         packed = gzip.GzipFile("", "wb", 6, raw, mtime=0)
         self._open.callback(packed.close)
-        return Lines(packed)
+        return LogLineWriter(packed)
 
     def __exit__(
         self, kind: type[BaseException] | None, _: BaseException | None, __: TracebackType | None
@@ -215,7 +215,7 @@ def _bounded(path: Path, stream: _Stream, size: int) -> Iterator[tuple[int, byte
         yield number, line
 
 
-def object_of(path: Path, number: int, line: bytes) -> Json:
+def object_of(path: Path, number: int, line: bytes) -> JsonObject:
     """The JSON object of a line."""
     try:
         found = json.loads(line)
@@ -232,7 +232,7 @@ def _wrong(number: int) -> str:
     return "it was not written so; export it again"
 
 
-def head_of(path: Path, plain: Json) -> Head:
+def head_of(path: Path, plain: JsonObject) -> FileHead:
     """The first line, if it is that of a log that this build opens."""
     told = plain.get("format")
     if told != FORMAT:
@@ -255,10 +255,10 @@ def head_of(path: Path, plain: Json) -> Head:
     if not (isinstance(job, str) and isinstance(settings, dict) and type(since_ms) is int):
         raise _unfit(path, "job, since_ms or settings", "what they say")
     shown = {str(name): str(value) for name, value in settings.items()}
-    return Head(topics, begins, ends, job, shown, since_ms)
+    return FileHead(topics, begins, ends, job, shown, since_ms)
 
 
-def _counts(path: Path, plain: Json, name: str) -> dict[str, int]:
+def _counts(path: Path, plain: JsonObject, name: str) -> dict[str, int]:
     found = plain.get(name)
     if not isinstance(found, dict) or not all(type(one) is int for one in found.values()):
         raise _unfit(path, name, "what it says")
@@ -271,7 +271,7 @@ def _unfit(path: Path, name: str, what: str) -> BadFile:
     )
 
 
-def tail_of(plain: Json) -> Tail | None:
+def tail_of(plain: JsonObject) -> Tail | None:
     """The last line, if it is one."""
     found = plain.get("end")
     if not isinstance(found, dict):
@@ -283,7 +283,7 @@ def tail_of(plain: Json) -> Tail | None:
     return Tail(records, first_ms, last_ms, digest)
 
 
-def message_of(plain: Json, head: Head) -> Message | None:
+def message_of(plain: JsonObject, head: FileHead) -> Message | None:
     """The message of a record's line; None where it is none of this log."""
     try:
         at, offset, at_ms = plain["place"], plain["offset"], plain["at_ms"]
@@ -323,7 +323,7 @@ def _unpacked(text: str) -> bytes:
     return base64.b64decode(text, validate=True)
 
 
-def not_there_of(plain: Json) -> NotThere | None:
+def not_there_of(plain: JsonObject) -> NotThere | None:
     """The line of an exception, if it is one."""
     match plain.get("not_there"):
         case [str(at), int(offset), int(by_ms), bool(yet)]:

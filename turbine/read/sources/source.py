@@ -13,8 +13,9 @@ from components.runtime.kafka.origin import Born, BrokerOrigin, Origin, Spans
 from components.runtime.kafka.slices import SLICE_MOST
 from components.runtime.tier.rows import Shelf
 from events.topics import BY_SHORT, USUAL_PREFIX, full_name
-from turbine_client.reading import Unreadably
+from turbine_client.errors import Unavailable
 from turbine_client.settings import Settings
+from turbine_client.subscribe import BadTopic
 
 R = TypeVar("R")
 
@@ -106,7 +107,7 @@ class UpTo:
         return self._source.lowest(places)
 
     def ends(self, places: Iterable[str]) -> dict[str, int]:
-        """The position."""
+        """The ends of places at that position."""
         return {at: min(end, self._at(at)) for at, end in self._source.ends(places).items()}
 
     def times(self, places: Iterable[str], at_ms: int) -> dict[str, int]:
@@ -129,9 +130,9 @@ class UpTo:
         cut = {at: (first, min(end, self._at(at))) for at, (first, end) in spans.items()}
         return self._source.slices(cut, most)
 
-    def births(self) -> Born:
+    def append_times(self) -> Born:
         """What its authors knew does not depend on who reads how far."""
-        return self._source.births()
+        return self._source.append_times()
 
     def kept(
         self, view: Component[R], places: Iterable[str], end: Mapping[str, int] | None
@@ -147,10 +148,14 @@ class UpTo:
         return self._end.get(place, 0)
 
 
+class NoInstallation(Unavailable):
+    """A log in a file or in memory, behind which nothing runs that could be asked or followed."""
+
+
 def topic_of(name: str, prefix: str = USUAL_PREFIX) -> str:
-    """A topic's short name, from its short or full name; a sentence where it is neither."""
+    """A topic's short name, from its short or full name; BadTopic where it is neither."""
     short = name.removeprefix(full_name(prefix, ""))
     for found in (short, f"{short}.v1"):
         if found in BY_SHORT:
             return found
-    raise Unreadably(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")
+    raise BadTopic(f"there is no topic {name}; it is one of {', '.join(sorted(BY_SHORT))}")

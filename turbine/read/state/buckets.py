@@ -27,7 +27,7 @@ class Sums:
 
     @property
     def times(self) -> list[int]:
-        """When each part begins."""
+        """The times at which the parts begin."""
         return [self._begin_ms + self._width * at // self._buckets for at in range(self._buckets)]
 
     def add(self, at_ms: int, step: int, column: Column) -> None:

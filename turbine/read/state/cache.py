@@ -21,11 +21,9 @@ from typing import Any
 
 import structlog
 
-from components.runtime.core.step import Owner
-from turbine.read.state.folding import Folding
-from turbine.read.state.packing import UNFIT, pack, unpack
-from turbine.read.state.rest import Rest
-from turbine.read.state.start import (
+from components.runtime.core.step import Stepper
+from turbine.read.state.beside_rows import Rest
+from turbine.read.state.fold_start import (
     CAPACITY,
     FLEET,
     JOBS,
@@ -33,10 +31,14 @@ from turbine.read.state.start import (
     NOTES,
     OWNED,
     Fetched,
-    Start,
+    FoldStart,
+    KeptRows,
     pack_held,
     unpack_held,
 )
+from turbine.read.state.folding import Folding
+from turbine.read.state.serialization import UNFIT, pack, unpack
+from turbine_client.errors import Corrupt
 
 BYTES_MAX = 4 * 1024**3
 """Of rows on disk: of some ten million records. From there on no more frames are kept, and what is
@@ -48,7 +50,7 @@ _STRIDE = 3  # of an index of versions: frame, offset, length
 log = structlog.get_logger(__name__)
 
 
-class Spoilt(Exception):
+class Spoilt(Corrupt):
     """What lies there does not fit; the sentence says why."""
 
 
@@ -254,7 +256,7 @@ class Cache:
             yield unpack(file.read_bytes())["more"]
 
     def close(self) -> None:
-        """Others may write then."""
+        """Closes the files, so that others may write."""
         os.close(self._data)
         if self._lock >= 0:
             os.close(self._lock)
@@ -262,14 +264,14 @@ class Cache:
             shutil.rmtree(self.directory, ignore_errors=True)
 
 
-class Framed(Start):
+class Framed(FoldStart):
     """A fold begins where a frame was kept."""
 
     def __init__(self, cache: Cache, frame: Frame, *, whole: bool = False) -> None:
         self._cache, self._frame, self._whole = cache, frame, whole
         self.seen, self.rest, self.tiers = frame.seen, frame.rest, frame.tiers
 
-    def rows(self, name: str) -> dict[str, Any]:
+    def rows(self, name: str) -> KeptRows:
         """Each is fetched when it is asked for; what holds something back is looked at anyway."""
         number = self._frame.number
         if self._whole:  # for who stays: the cache may be gone tomorrow
@@ -298,7 +300,7 @@ def _plain(folding: Folding, name: str, key: str) -> Any:
     return pack_held(_owner(folding, name).held[key])
 
 
-def _owner(folding: Folding, name: str) -> Owner[Any]:
+def _owner(folding: Folding, name: str) -> Stepper[Any]:
     what, _, tier = name.partition("/")
     if what in (FLEET, CAPACITY):
         return folding.tiers[tier][what == CAPACITY]

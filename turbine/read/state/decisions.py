@@ -54,8 +54,8 @@ def class_of(kind: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
-    """Where one decision lies."""
+class DecisionSpot:
+    """Where one decision lies, and what it is about."""
 
     place: str
     offset: int
@@ -72,7 +72,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class DecisionFilter:
     """Which decisions; None for all."""
 
     job: str | None = None
@@ -86,7 +86,7 @@ class Wanted:
     topic: str | None = None
 
 
-ALL = Wanted()
+ALL = DecisionFilter()
 
 
 class Names:
@@ -128,7 +128,7 @@ class Decisions:
         return self._count
 
     def add(self, read: Read, stands: bool) -> None:
-        """The next one."""
+        """Adds the next decision of its place."""
         if self._count == len(self._rows):
             self._grow()
         record, names = read.record, self._names
@@ -160,7 +160,9 @@ class Decisions:
 
     # --- asking
 
-    def page(self, wanted: Wanted, limit: int, before: str = "") -> tuple[list[Spot], str]:
+    def page(
+        self, wanted: DecisionFilter, limit: int, before: str = ""
+    ) -> tuple[list[DecisionSpot], str]:
         """The newest that are wanted, older than the one at `before`; and where to go on, "" at
         the end."""
         rows = self._rows[: self._count]
@@ -173,7 +175,7 @@ class Decisions:
 
     def beyond(
         self, position: Mapping[str, int], number: int, most: int
-    ) -> tuple[list[Spot], int] | None:
+    ) -> tuple[list[DecisionSpot], int] | None:
         """Those that lie beyond a position, in the order in which they took effect, from a number
         on; and the number to go on from. None where some of them are not held any more."""
         rows, dropped = self._rows[: self._count], self.dropped
@@ -197,7 +199,9 @@ class Decisions:
         texts = self._names["place"].texts
         return all(position.get(texts[at], 0) >= offset for at, offset in first.items())
 
-    def last_of(self, keys: Collection[str], wanted: Wanted, most: int) -> list[Spot]:
+    def last_of(
+        self, keys: Collection[str], wanted: DecisionFilter, most: int
+    ) -> list[DecisionSpot]:
         """The last ones about each of the keys, so many of each, in the order in which they took
         effect."""
         rows, names = self._rows[: self._count], self._names["key"]
@@ -210,7 +214,7 @@ class Decisions:
         kept = ordered[ends - np.arange(len(ordered)) <= most]
         return [self._spot(rows[at]) for at in np.sort(kept)]
 
-    def find(self, name: str) -> Spot | None:
+    def find(self, name: str) -> DecisionSpot | None:
         """The decision of that id, the standing one if there are several."""
         high, low = _halves(name)
         rows = self._rows[: self._count]
@@ -221,7 +225,7 @@ class Decisions:
         return self._spot((standing if len(standing) else found)[0])
 
     def markers(
-        self, begin_ms: int, end_ms: int, buckets: int, wanted: Wanted = ALL
+        self, begin_ms: int, end_ms: int, buckets: int, wanted: DecisionFilter = ALL
     ) -> dict[str, list[int]]:
         """How many of each class were made in each part of a span of time."""
         rows = self._rows[: self._count]
@@ -237,7 +241,7 @@ class Decisions:
         times = {"t_ms": [begin_ms + width * i // buckets for i in range(buckets)]}
         return times | {name: [int(one) for one in some] for name, some in told.items()}
 
-    def _mask(self, rows: NDArray[Any], wanted: Wanted) -> NDArray[np.bool_]:
+    def _mask(self, rows: NDArray[Any], wanted: DecisionFilter) -> NDArray[np.bool_]:
         mask = np.ones(len(rows), np.bool_)
         for name, text in (
             ("key", wanted.job),
@@ -281,9 +285,9 @@ class Decisions:
         here = self._names["place"].known(where)
         return np.flatnonzero((rows["place"] == here) & (rows["offset"] == int(offset)))
 
-    def _spot(self, row: Any) -> Spot:
+    def _spot(self, row: Any) -> DecisionSpot:
         names = self._names
-        return Spot(
+        return DecisionSpot(
             place=names["place"].texts[row["place"]],
             offset=int(row["offset"]),
             at_ms=int(row["at_ms"]),

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from components.auto_scaler.decide import component as auto_scaler
 from components.capacity_manager.decide import component_of as capacity_manager_of
 from components.runtime.core.component import Component
-from components.runtime.core.progress import Possible, Times
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.progress import Possible, ReadProgress
+from components.runtime.core.step import KeyState, Stepper
 from components.runtime.core.store import Restored
 from components.runtime.kafka.intake import DeadLetter, Message, take_in
 from components.shard_manager.decide import PLACEMENT
@@ -39,9 +39,8 @@ from projections.syncs import Sync
 from turbine.read.sources.held import REQUESTS
 from turbine.read.sources.log import chain_view, journal_view
 from turbine.read.state import notes
-from turbine.read.state.notes import Loads, Notes
-from turbine.read.state.rest import Rest
-from turbine.read.state.start import (
+from turbine.read.state.beside_rows import Rest
+from turbine.read.state.fold_start import (
     CAPACITY,
     CHAINS,
     FLEET,
@@ -49,9 +48,10 @@ from turbine.read.state.start import (
     LOADED,
     NOTES,
     SYNCS,
-    Start,
+    FoldStart,
     of_tier,
 )
+from turbine.read.state.notes import Loads, Notes
 from turbine.read.state.view import JobView, View
 
 TIER_TOPICS = (CONTAINERS, GRANTS, JOURNAL, OPERATOR, TIERS)
@@ -68,7 +68,7 @@ KINDS = frozenset(
 """Kinds whose bodies are decoded."""
 
 
-class Behind(Protocol):
+class TierHistory(Protocol):
     """What a tier's rows are begun from: the log that was read so far."""
 
     def kept(self, view: Component[Any], end: Mapping[str, int]) -> Restored[Any]:
@@ -77,10 +77,10 @@ class Behind(Protocol):
     def read(
         self, topics: Iterable[str], start: Mapping[str, int], end: Mapping[str, int]
     ) -> Iterator[Message]:
-        """Messages between."""
+        """Messages between two positions, in the order of their places."""
 
 
-class Watch(Protocol):
+class FoldObserver(Protocol):
     """Is told what is folded, as it comes."""
 
     def decided(self, read: Read, stands: bool) -> None:
@@ -94,16 +94,16 @@ class Watch(Protocol):
 
 
 class Unwatched:
-    """Nobody looks."""
+    """A watcher for folds at which nobody looks."""
 
     def decided(self, read: Read, stands: bool) -> None:
-        """Nothing."""
+        """Takes no notice of a decision."""
 
     def loaded(self, job: str, at_ms: int, loads: Loads) -> None:
-        """Nothing."""
+        """Takes no notice of a load report."""
 
     def started(self, at_ms: int) -> None:
-        """Nothing."""
+        """Takes no notice of a task that begins again."""
 
 
 class Folding:
@@ -113,26 +113,26 @@ class Folding:
         self,
         counts: Mapping[str, int],
         possible: Possible,
-        behind: Behind,
-        watch: Watch | None = None,
-        start: Start | None = None,
+        behind: TierHistory,
+        watch: FoldObserver | None = None,
+        start: FoldStart | None = None,
     ) -> None:
         self.counts, self._asked, self._behind = counts, possible, behind
         self._partitions = counts[JOURNAL]
-        self._watch: Watch = watch or Unwatched()
-        start = self._start = start or Start()
+        self._watch: FoldObserver = watch or Unwatched()
+        start = self._start = start or FoldStart()
         self.seen: dict[str, int] = dict(start.seen)
-        self._times = Times(self.seen, possible)  # of requests
+        self._times = ReadProgress(self.seen, possible)  # of requests
         self.last: dict[str, Message] = {}  # of each place, the message that was read last
         self.rest: Rest = start.rest
         self.notes: dict[str, Notes] = start.rows(NOTES)
         self.loads: dict[str, Loads] = start.rows(LOADED)
         self._changed: dict[str, set[str]] = {NOTES: set(), LOADED: set()}
         self.unkept: dict[str, set[str]] = {}
-        self.jobs: Owner[Job] = self._owner(JOBS, journal_view)
-        self.syncs: Owner[Sync] = self._owner(SYNCS, state_syncer)
-        self.chains: Owner[Any] = self._owner(CHAINS, chain_view)
-        self.tiers: dict[str, tuple[Owner[Any], Owner[Any]]] = {}
+        self.jobs: Stepper[Job] = self._owner(JOBS, journal_view)
+        self.syncs: Stepper[Sync] = self._owner(SYNCS, state_syncer)
+        self.chains: Stepper[Any] = self._owner(CHAINS, chain_view)
+        self.tiers: dict[str, tuple[Stepper[Any], Stepper[Any]]] = {}
         for tier in start.tiers:
             self.tiers[tier] = (
                 self._owner(of_tier(FLEET, tier), shard_manager_of(tier)),
@@ -141,17 +141,17 @@ class Folding:
 
     def _owner(
         self, name: str, component: Component[Any], kept: Restored[Any] | None = None
-    ) -> Owner[Any]:
+    ) -> Stepper[Any]:
         """With the rows of that name, or with those that the component kept."""
         topics = component.inputs.intersection(self.counts)
         places = [place(topic, p) for topic in sorted(topics) for p in range(self.counts[topic])]
-        heeds = {JOBS: self._decided, SYNCS: self._synced, CHAINS: self._of_tier}
-        heed = heeds.get(name)
-        found: dict[str, Held[Any]] = self._start.rows(name) if kept is None else kept.held
+        observers = {JOBS: self._decided, SYNCS: self._synced, CHAINS: self._of_tier}
+        observer = observers.get(name)
+        found: dict[str, KeyState[Any]] = self._start.rows(name) if kept is None else kept.held
         seen = self._start.seen if kept is None else kept.seen
         known = {at: seen[at] for at in places if at in seen}
         view = replace(component, inputs=topics)
-        return Owner(view, places, self._possible, seen=known, held=found, heed=heed)
+        return Stepper(view, places, self._possible, seen=known, held=found, observer=observer)
 
     # --- reading
 
@@ -199,7 +199,7 @@ class Folding:
             self.loads[key] = notes.loaded(before, found)
             self._changed[LOADED].add(key)
 
-    def _owners_of(self, topic: str) -> Iterator[Owner[Any]]:
+    def _owners_of(self, topic: str) -> Iterator[Stepper[Any]]:
         if topic == JOURNAL:
             yield self.jobs
         if topic in (JOURNAL, TASKS, OPERATOR):
@@ -219,7 +219,7 @@ class Folding:
         for tier in sorted(self.rest.defined.keys() - self.tiers.keys()):
             self.begin(tier)
 
-    def owners(self) -> Iterator[tuple[str, Owner[Any]]]:
+    def owners(self) -> Iterator[tuple[str, Stepper[Any]]]:
         """All of them, by the names that their rows are kept under."""
         yield from ((JOBS, self.jobs), (SYNCS, self.syncs), (CHAINS, self.chains))
         for tier, (fleet, capacity) in self.tiers.items():
@@ -318,7 +318,7 @@ class Folding:
             records=rest.records,
         )
 
-    def _rows(self, at: int, what: str) -> dict[str, Any]:
+    def _rows(self, at: int, what: str) -> Mapping[str, Any]:
         """Of each tier there is one."""
         found = {tier: pair[at].held.get(f"{tier}/{what}") for tier, pair in self.tiers.items()}
         return {tier: one.row for tier, one in sorted(found.items()) if one and one.row}

@@ -10,11 +10,11 @@ from typing import TypeVar
 from components.runtime.core.component import Component
 from components.runtime.core.store import Restored
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import IDENTITY, Cache, Frame, Framed, Spoilt
 from turbine.read.state.opening import DIRECTORY, check, identity_of
 from turbine.read.state.past import view_at
 from turbine.read.state.view import JobView, View
-from turbine_client.settings import BadSettings
 
 R = TypeVar("R")
 
@@ -56,6 +56,17 @@ def view_before(log: Log, end: Mapping[str, int], worth: int = WORTH) -> View | 
         return replace(view, jobs=dict(view.jobs))  # they are fetched while the cache is open
 
 
+class FramedLog(Log):
+    """A log whose past begins from the frames that somebody keeps who follows it."""
+
+    def held(self) -> View | None:
+        """What somebody holds who has folded all of it to the end now; None: nobody does here."""
+        return None
+
+    def _framed(self, name: str, view: Component[R], end: Mapping[str, int] | None) -> Restored[R]:
+        return Restored() if end is None else rows_before(self, name, view, end)
+
+
 @contextmanager
 def _frame(
     log: Log, end: Mapping[str, int], topics: frozenset[str] | None, worth: int
@@ -76,7 +87,7 @@ def _frame(
 def _kept(log: Log) -> Cache | None:
     try:
         directory = log.settings.directory / DIRECTORY
-    except BadSettings:  # a log in a file
+    except NoInstallation:  # a log in a file
         return None
     if not (directory / IDENTITY).exists():
         return None

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.reports import Report
 from projections.syncs import RUNNING, Sync
-from turbine.read.state.running import Seen, Sightings
+from turbine.read.state.running import LastSeen, Sightings
 from turbine.read.state.shards import state_of as container_state
 
 LOST, UNHEARD, HELD = "lost", "unheard", "quarantined"
@@ -50,13 +50,13 @@ Lives = Mapping[str, Lived]
 UNTOLD = Lived()
 
 
-class Task(NamedTuple):
+class StandingTask(NamedTuple):
     """One task as it stands."""
 
     task: int
     state: str
     report: Report | None
-    seen: Seen | None
+    seen: LastSeen | None
 
 
 class Count(NamedTuple):
@@ -73,7 +73,7 @@ class Count(NamedTuple):
         return self.wanted - self.running
 
 
-def lives_of(tiers: Iterable[Fleet]) -> dict[str, Lived]:
+def lives_of(tiers: Iterable[TierFleet]) -> dict[str, Lived]:
     """Of each container that any of these tiers knows. All of them read of all containers; whether
     one is heard is for its own tier to say, which has the limits for it."""
     found: dict[str, Lived] = {}
@@ -100,7 +100,7 @@ def _size_in(expected_json: str) -> int:
     return 0 if config.get("paused") is True else int(config.get("tasks", 1))
 
 
-def tasks_of(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[Task]:
+def tasks_of(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[StandingTask]:
     """The tasks that should run, and those that run although they should not."""
     listed = 0 if sync.listed is None else sync.listed.tasks
     generation = 0 if sync.listed is None else sync.listed.generation
@@ -114,7 +114,7 @@ def tasks_of(sync: Sync, sightings: Sightings, lives: Lives) -> Iterator[Task]:
             state = _lived(state, seen, lives)
         elif state in ("waiting", "stopped") and sync.quarantine is not None:
             state = HELD  # nobody starts it before a person has done something
-        yield Task(at, state, report, seen)
+        yield StandingTask(at, state, report, seen)
 
 
 def _told(report: Report | None, generation: int, *, listed: bool) -> str:
@@ -130,7 +130,7 @@ def _told(report: Report | None, generation: int, *, listed: bool) -> str:
     return RUNNING
 
 
-def _lived(state: str, seen: Seen, lives: Lives) -> str:
+def _lived(state: str, seen: LastSeen, lives: Lives) -> str:
     """What becomes of that word by what is known of the life in which it was said."""
     life = lives.get(seen.container, UNTOLD)
     if seen.epoch <= life.over:
@@ -138,7 +138,7 @@ def _lived(state: str, seen: Seen, lives: Lives) -> str:
     return state if life.heard or seen.epoch > life.epoch else UNHEARD
 
 
-def count_of(sync: Sync, tasks: Iterable[Task]) -> Count:
+def count_of(sync: Sync, tasks: Iterable[StandingTask]) -> Count:
     """What a job's tasks add up to."""
     wanted, all_of_them = size_of(sync), Counter[str]()
     ours = Counter[str]()

@@ -15,20 +15,21 @@ from pathlib import Path
 import structlog
 
 from components.runtime.kafka.intake import Message
-from components.runtime.kafka.surveying import Surveyor, Watch
+from components.runtime.kafka.surveying import Surveyor, TopicWatch
 from turbine.read.sources.held import topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import Cache, Spoilt
 from turbine.read.state.decisions import Decisions
 from turbine.read.state.opening import check, open_cache
 from turbine.read.state.past import view_at
-from turbine.read.state.reader import Reader
+from turbine.read.state.reader import ViewReader
 from turbine.read.state.series import Series
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import View
-from turbine_client.clients import BrokerUnreachable
-from turbine_client.reading import Follower, Unreadably
-from turbine_client.settings import BadSettings, Settings
+from turbine_client.errors import BrokerUnreachable
+from turbine_client.reading import Follower, LogUnreadable
+from turbine_client.settings import Settings
 
 POLL_S = 0.2
 MOST = 500
@@ -41,7 +42,7 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class ReadingProgress:
     """How far reading has come."""
 
     ready: bool  # all has been read that there was at the start
@@ -50,7 +51,7 @@ class Progress:
     since_ms: int  # by this machine's clock: since when there is trouble; 0 while all is well
 
 
-class Live:
+class LiveLog:
     """The log of an installation as it is read, or one in a file once it was. `close` ends it."""
 
     def __init__(
@@ -62,7 +63,7 @@ class Live:
     ) -> None:
         self.log = log or Log(settings)
         self.cache: Cache = open_cache(self.log, directory)
-        self._reader = Reader(self.log, self.cache)
+        self._reader = ViewReader(self.log, self.cache)
         self._moved = threading.Condition()
         self._view, self._tally = self._reader.view, self._reader.watcher.tally.copy()
         self._trouble, self._since_ms = "", 0
@@ -87,12 +88,12 @@ class Live:
         """Has all been read that there was at the start? Waits for it so long."""
         return self._ready.wait(timeout_s)
 
-    def progress(self) -> Progress:
+    def progress(self) -> ReadingProgress:
         """How far reading has come."""
         ends, at = self._ends, self._view.at
         behind = sum(max(0, end - at.get(where, 0)) for where, end in ends.items())
         known = behind if ends else None
-        return Progress(self._ready.is_set(), known, self._trouble, self._since_ms)
+        return ReadingProgress(self._ready.is_set(), known, self._trouble, self._since_ms)
 
     def wait(self, after: Mapping[str, int], timeout_s: float) -> View | None:
         """The view once it has read beyond that position; None where it has not in time."""
@@ -142,7 +143,7 @@ class Live:
         while not self._stop.is_set():
             try:
                 self._follow()
-            except (BrokerUnreachable, Unreadably) as away:
+            except (BrokerUnreachable, LogUnreadable) as away:
                 self._told(str(away))
                 self._stop.wait(AGAIN_S)
 
@@ -165,13 +166,13 @@ class Live:
         self._ready.set()
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file: nothing more comes
+        except NoInstallation:  # a log in a file: nothing more comes
             self._stop.wait()
             return
         seen = reader.folding.seen
         starts = {at: max(end, seen.get(at, 0)) for at, end in ends.items()}
         follower = Follower(settings, starts)
-        watch = Watch(
+        watch = TopicWatch(
             settings,
             self._standing,
             remedy="it is read anew",
@@ -207,7 +208,7 @@ class Live:
     def _topics_now(self) -> Mapping[str, str]:
         try:
             settings = self.log.settings
-        except BadSettings:  # a log in a file stays what it is
+        except NoInstallation:  # a log in a file stays what it is
             return {}
         return Surveyor(settings).wait([], topics_of(self.log)).ids
 
@@ -216,13 +217,13 @@ class Live:
         log.warning("views begin anew", why=why)
         self.cache.throw_away(why)
         self._reader.leave()
-        self._reader = Reader(self.log, self.cache)
+        self._reader = ViewReader(self.log, self.cache)
 
     def _go_on(self, follower: Follower) -> None:
         due_s = time.monotonic() + ENDS_S
         while not self._stop.is_set():
             if self._replaced:
-                raise Unreadably(self._replaced)
+                raise LogUnreadable(self._replaced)
             if poll := follower.poll(POLL_S, MOST):
                 self._take(poll)
             if time.monotonic() >= due_s:

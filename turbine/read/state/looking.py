@@ -9,13 +9,13 @@ from events.topics import JOURNAL
 from events.wire.codec import Read
 from turbine.read.sources.held import polls_of
 from turbine.read.sources.log import Log, Standing
-from turbine.read.state.decisions import Spot
+from turbine.read.state.decisions import DecisionSpot
 
 NEAR = 2_000
 """Records that are read along between two that are wanted, sooner than asking once more."""
 
 
-def look_up(log: Log, spots: Iterable[Spot]) -> list[Standing]:
+def look_up(log: Log, spots: Iterable[DecisionSpot]) -> list[Standing]:
     """The decisions at these spots, in their order; one that has expired is left out."""
     wanted = list(spots)
     found: dict[tuple[str, int], Read] = {}

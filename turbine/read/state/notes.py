@@ -23,9 +23,12 @@ from events.generated.records import (
 )
 from events.wire.codec import SKIPPED, Read
 from projections import lists
-from projections.lists import Lists
+from projections.lists import TaskLists
 from projections.reports import Report, report_of
 from turbine.read.state.running import FAILURES_KEPT
+
+FRESH_MS = 300_000
+"""Tasks report every minute: who has not for five says nothing about now."""
 
 Rank = tuple[int, int, int, int]
 Loads = Map[int, tuple[Rank, TaskLoadReported, int]]
@@ -37,9 +40,9 @@ WORDS = (ScalingDecided, ScalingDeclined, ScalingVerified, ScalingReverted)
 
 
 class Notes(NamedTuple):
-    """One job."""
+    """What is noted of one job."""
 
-    lists: Lists | None = None
+    lists: TaskLists | None = None
     words: Map[str, Read] = Map()  # the scaler's last standing word of each kind
     last: str = ""  # the kind of the last of them
     seen: Map[int, tuple[Report, str, int]] = Map()  # each task's last report, container, epoch

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
 
 import components
 import events
@@ -19,8 +18,8 @@ from components.runtime.faust.rows import build
 from events.topics import BY_SHORT
 from turbine.read.sources.held import polls_of, topics_of
 from turbine.read.sources.log import Log
+from turbine.read.sources.source import NoInstallation
 from turbine.read.state.cache import Cache, Spoilt, digest_of
-from turbine_client.settings import BadSettings
 
 FORMAT = 1
 DIRECTORY = "views"
@@ -32,7 +31,7 @@ def open_cache(log: Log, directory: Path | None = None) -> Cache:
     if directory is None:
         try:
             directory = log.settings.directory / DIRECTORY
-        except BadSettings:
+        except NoInstallation:
             directory, passing = Path(mkdtemp(prefix="turbine-views-")), True
     found = Cache(directory, identity_of(log), passing=passing)
     try:
@@ -42,7 +41,7 @@ def open_cache(log: Log, directory: Path | None = None) -> Cache:
     return found
 
 
-def identity_of(log: Log) -> dict[str, Any]:
+def identity_of(log: Log) -> Mapping[str, object]:
     """What a cache is made of: with another log or another build, it is another cache."""
     return {
         "format": FORMAT,

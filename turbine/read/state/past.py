@@ -14,8 +14,8 @@ from turbine.read.sources.held import polls_of, topics_of
 from turbine.read.sources.log import Log
 from turbine.read.sources.slices import in_time, sorted_by_time
 from turbine.read.state.cache import Cache, Frame, Framed
-from turbine.read.state.folding import Folding, Watch
-from turbine.read.state.start import Start
+from turbine.read.state.fold_start import FoldStart
+from turbine.read.state.folding import Folding, FoldObserver
 from turbine.read.state.view import JobView, View
 
 
@@ -60,7 +60,9 @@ class Jobs(Mapping[str, JobView]):
         return len(self._known)
 
 
-def begun(log: Log, possible: Possible, start: Start, watch: Watch | None = None) -> Folding:
+def begun(
+    log: Log, possible: Possible, start: FoldStart, watch: FoldObserver | None = None
+) -> Folding:
     """A fold that goes on from there."""
     counts = {topic: log.counts[topic] for topic in topics_of(log)}
     return Folding(counts, possible, LogBehind(log), watch, start)
@@ -80,16 +82,16 @@ def known_by(frame: Frame, possible: Possible) -> Possible:
 def view_at(log: Log, end: Mapping[str, int], cache: Cache | None = None) -> View:
     """What the log said at a position."""
     frame = None if cache is None else cache.nearest(end)
-    births = log.source.births()
+    append_times = log.source.append_times()
     try:
         if cache is None or frame is None:
-            folding = begun(log, births.possible, Start())
+            folding = begun(log, append_times.possible, FoldStart())
         else:
-            folding = begun(log, known_by(frame, births.possible), Framed(cache, frame))
+            folding = begun(log, known_by(frame, append_times.possible), Framed(cache, frame))
         for messages in in_time(log, folding.seen, end):
             folding.take(messages)
     finally:
-        births.close()
+        append_times.close()
     names = folding.changed()
     there = {name for name in names if (one := folding.jobs.held.get(name)) and one.row}
     if cache is not None and frame is not None:

@@ -15,11 +15,11 @@ from turbine.read.sources.log import Log
 from turbine.read.sources.slices import in_time, sorted_by_time
 from turbine.read.state.cache import Cache, Framed
 from turbine.read.state.decisions import Decisions
+from turbine.read.state.fold_start import FoldStart
 from turbine.read.state.notes import Loads
-from turbine.read.state.packing import UNFIT
 from turbine.read.state.past import begun, known_by
+from turbine.read.state.serialization import UNFIT
 from turbine.read.state.series import Series
-from turbine.read.state.start import Start
 from turbine.read.state.tally import Tally
 from turbine.read.state.view import JobView, View
 
@@ -59,12 +59,12 @@ class Watcher:
             self.tally = Tally.of(tally)
 
 
-class Reader:
+class ViewReader:
     """Goes on from the last frame, or from the first record of all."""
 
     def __init__(self, log: Log, cache: Cache, every: int = FRAME_RECORDS) -> None:
         self.log, self.cache, self._every = log, cache, every
-        self._births = log.source.births()
+        self._append_times = log.source.append_times()
         self.places = log.places(topics_of(log))
         self.watcher = Watcher()
         self._begin()
@@ -73,8 +73,8 @@ class Reader:
         self.view = self._view(list(cache.jobs(len(cache.frames))))
 
     def _begin(self) -> None:
-        cache, possible = self.cache, self._births.possible
-        self.folding = begun(self.log, possible, Start(), self.watcher)
+        cache, possible = self.cache, self._append_times.possible
+        self.folding = begun(self.log, possible, FoldStart(), self.watcher)
         if not cache.frames:
             return
         frame = cache.frames[-1]
@@ -114,7 +114,7 @@ class Reader:
                 self.folding.begin(tier)
 
     def take(self, messages: list[Message]) -> None:
-        """What was read next."""
+        """Takes the messages that were read next."""
         folding = self.folding
         folding.take(sorted_by_time(iter(messages)))
         self.watcher.series.settle(folding.loads)
@@ -131,4 +131,4 @@ class Reader:
 
     def leave(self) -> None:
         """Leaves the log; nothing more is kept."""
-        self._births.close()
+        self._append_times.close()

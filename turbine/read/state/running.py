@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from components.state_syncer.core.plan import way_of
+from components.state_syncer.core.plan import plan_for
 from events.generated.records import Body, SyncFailed, TaskFailed, TaskStarted, TaskStopped
 from events.wire.codec import Read
 from projections.reports import Report, report_of
@@ -17,7 +17,7 @@ FAILURES_KEPT = 5
 """Of each job: the last ones tell what is wrong now."""
 
 
-class Seen(NamedTuple):
+class LastSeen(NamedTuple):
     """Where a task's last report is from."""
 
     container: str
@@ -32,7 +32,7 @@ Spots = Mapping[int, tuple[Report, str, int]]
 class Sightings:
     """What records tell beside the rows: where each task was seen last, and what failed when.
 
-    Given to `Log.syncs` as `heed`.
+    Given to `Log.syncs` as `observer`.
     """
 
     def __init__(self) -> None:
@@ -64,12 +64,12 @@ class Sightings:
             kept.append((body, read.at_ms))
             del kept[:-FAILURES_KEPT]
 
-    def seen(self, job: str, task: int, report: Report) -> Seen | None:
+    def seen(self, job: str, task: int, report: Report) -> LastSeen | None:
         """Where that report is from."""
         found = self._tasks.get((job, task))
         if found is None or found[0] != report:
             return None
-        return Seen(found[1], found[2], report.at_ms)
+        return LastSeen(found[1], found[2], report.at_ms)
 
     def failures(self, job: str) -> list[tuple[SyncFailed, int]]:
         """The last plans without effect, the newest last, each with its instant."""
@@ -82,7 +82,7 @@ def condition(sync: Sync) -> str:
         return "quarantined"
     if sync.plan is not None:
         return "syncing"
-    if way_of(sync) is None:
+    if plan_for(sync) is None:
         return "in sync"
     return "failing" if sync.trouble is not None else "behind"
 

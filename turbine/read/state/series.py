@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from events.generated.records import TaskLoadReported
-from turbine.read.answers.lag import FRESH_MS
 from turbine.read.state.buckets import HELD_MS, Column, Sums
-from turbine.read.state.notes import Loads
+from turbine.read.state.notes import FRESH_MS, Loads
 from turbine.read.state.starts import Starts
 
 MINUTE_MS = 60_000
@@ -197,7 +196,7 @@ class Series:
 
     @property
     def bytes(self) -> int:
-        """Of all blocks."""
+        """The memory that all blocks take."""
         return sum(block.nbytes for block in self._blocks.values())
 
     # --- keeping

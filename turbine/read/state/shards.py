@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
-from projections.fleet import ADD, DROP, Fleet, Told
-from projections.lives import Life
+from projections.fleet import ADD, DROP, ShardGenerations, TierFleet
+from projections.liveness import Life
 from projections.shards import mask_of_shard, whole_mask
 
-Row = dict[str, Any]
-
-UNDER_WAY = ("adding", "dropping", "killing", "dropped", "waiting")
-"""Stages of a shard about which something is still to come."""
 UNPLANNED = "no plan moves it yet"
 
 
-def now_of(row: Fleet) -> int:
+class LeftShards(TypedDict):
+    """What a container still holds."""
+
+    left: int
+    because: dict[str, list[int]]
+
+
+def now_of(row: TierFleet) -> int:
     """The log's own time, as far as the row knows it."""
     return max((ticks.last_ms for ticks in row.ticks.values()), default=0)
 
@@ -23,7 +26,7 @@ def now_of(row: Fleet) -> int:
 # --- containers
 
 
-def state_of(row: Fleet, life: Life) -> str:
+def state_of(row: TierFleet, life: Life) -> str:
     """One word for how the container stands; what is worst comes first."""
     if not life.lives:
         return "gone"
@@ -39,12 +42,12 @@ def state_of(row: Fleet, life: Life) -> str:
 # --- shards
 
 
-def stage_of(row: Fleet, shard: int) -> str:
+def stage_of(row: TierFleet, shard: int) -> str:
     """One word for how far the shard is."""
     grant = row.grants.get(shard)
     if grant is None:
         return "unplaced" if shard in row.unplaced else "waiting"
-    told = row.told.get(shard, Told())
+    told = row.told.get(shard, ShardGenerations())
     if told.dropped >= grant.generation:
         return "dropped"  # and on its way to another
     if row.given_up(shard):
@@ -56,7 +59,7 @@ def stage_of(row: Fleet, shard: int) -> str:
     return "held" if row.held(shard) else "lost"
 
 
-def regions_of(row: Fleet, shard: int) -> list[str]:
+def regions_of(row: TierFleet, shard: int) -> list[str]:
     """Where the shard may be held; empty for anywhere."""
     mask = mask_of_shard(shard, max(1, row.each))
     if mask == whole_mask(row.regions):
@@ -67,7 +70,7 @@ def regions_of(row: Fleet, shard: int) -> list[str]:
 # --- emptying
 
 
-def why_left(row: Fleet, name: str) -> Row:
+def why_left(row: TierFleet, name: str) -> LeftShards:
     """What a container still holds, by what it waits for."""
     shards = sorted(row.holdings.get(name, ()))
     planned = {move.shard for move in row.course.left()} if row.course is not None else set()
@@ -77,7 +80,7 @@ def why_left(row: Fleet, name: str) -> Row:
     return {"left": len(shards), "because": found}
 
 
-def _what_for(row: Fleet, shard: int, planned: set[int]) -> str:
+def _what_for(row: TierFleet, shard: int, planned: set[int]) -> str:
     stage = stage_of(row, shard)
     if stage in ("dropping", "killing"):
         return f"{stage} it, then it goes to {row.grants[shard].to}"
@@ -88,5 +91,5 @@ def _what_for(row: Fleet, shard: int, planned: set[int]) -> str:
     return "planned, not begun yet" if shard in planned else UNPLANNED
 
 
-def _may_get(row: Fleet, life: Life, shard: int) -> bool:
+def _may_get(row: TierFleet, life: Life, shard: int) -> bool:
     return row.takes(life.name) and life.region in (regions_of(row, shard) or [life.region])

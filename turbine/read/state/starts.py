@@ -35,7 +35,7 @@ class Starts:
         return new
 
     def put_back(self, kept: Iterable[tuple[int, int]]) -> None:
-        """What `take_new` gave."""
+        """Takes back what `take_new` had given."""
         for minute, count in kept:
             self.add(minute, count)
         self._new = Counter()

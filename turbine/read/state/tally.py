@@ -11,15 +11,6 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from components.auto_scaler.core.verdict import (
-    MEMORY_DOWN,
-    MEMORY_UP,
-    MOVE,
-    REBALANCE,
-    REVERT,
-    SCALE_DOWN,
-    SCALE_UP,
-)
 from events.generated.records import (
     RECORDS,
     Body,
@@ -39,7 +30,16 @@ from events.generated.records import (
 )
 from events.topics import JOURNAL, TIERS
 from events.wire.codec import SKIPPED, Read
-from turbine.read.answers.move_reasons import reason_of
+from projections.scaling.actions import (
+    MEMORY_DOWN,
+    MEMORY_UP,
+    MOVE,
+    REBALANCE,
+    REVERT,
+    SCALE_DOWN,
+    SCALE_UP,
+)
+from turbine.read.state.move_reasons import reason_of
 
 OTHER = "other"
 """The label of what this build has no name for: values of labels are bounded."""
@@ -79,7 +79,7 @@ class Drift(NamedTuple):
     versions: LayerVersions  # that are expected
 
 
-class Pending(NamedTuple):
+class PendingScaling(NamedTuple):
     """A job's last scaling decision, until its outcome is known."""
 
     change_id: str
@@ -101,10 +101,10 @@ class Tally:
     effects: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS_S) + 1))
     effects_ms: int = 0
     drifting: dict[str, Drift] = field(default_factory=dict)  # by job, while it does
-    pending: dict[str, Pending] = field(default_factory=dict)  # by job
+    pending: dict[str, PendingScaling] = field(default_factory=dict)  # by job
 
     def take(self, read: Read, stands: bool) -> None:
-        """One record."""
+        """Counts one record by what it is."""
         record, decision = read.record, read.topic in DECISIONS
         kind = record.kind if record.kind in RECORDS else OTHER
         result = READ if not decision else STANDS if stands else VOID
@@ -154,7 +154,7 @@ class Tally:
             acts = body.mode == "act"
             self.actions[direction, "decided" if acts else "advised"] += 1
             if acts:
-                self.pending[job] = Pending(body.change_id, direction, at_ms)
+                self.pending[job] = PendingScaling(body.change_id, direction, at_ms)
         else:
             pending = self.pending.get(job)
             direction = OTHER
@@ -200,7 +200,7 @@ class Tally:
 
     @classmethod
     def of(cls, kept: tuple[Any, ...]) -> Tally:
-        """What `kept` gave."""
+        """A tally of what `kept` had given."""
         counted, (effects, effects_ms, drifting, pending) = kept[:5], kept[5:]
         events, decisions, actions, declined, moves = (Counter(one) for one in counted)
         return cls(
@@ -212,9 +212,9 @@ class Tally:
             list(effects),
             effects_ms,
             {job: Drift(*one) for job, one in drifting.items()},
-            {job: Pending(*one) for job, one in pending.items()},
+            {job: PendingScaling(*one) for job, one in pending.items()},
         )
 
     def copy(self) -> Tally:
-        """As it stands."""
+        """A copy of it as it stands."""
         return Tally.of(self.kept())

@@ -17,7 +17,7 @@ from events.generated.records import (
 )
 from events.wire.codec import Read
 from projections.capacity import Capacity
-from projections.fleet import Fleet
+from projections.fleet import TierFleet
 from projections.jobs import Job
 from projections.syncs import Sync
 from turbine.read.state.notes import NOTHING, UNLOADED, Loads, Notes
@@ -110,7 +110,7 @@ class View:
     at_ms: int = 0  # greatest append time read
     now_ms: int = 0  # greatest tick read
     jobs: Mapping[str, JobView] = field(default_factory=dict)
-    tiers: Mapping[str, Fleet] = field(default_factory=dict)
+    tiers: Mapping[str, TierFleet] = field(default_factory=dict)
     capacity: Mapping[str, Capacity] = field(default_factory=dict)
     defined: Mapping[str, TierDefined] = field(default_factory=dict)
     reported: Mapping[str, tuple[CapacityReported, int]] = field(default_factory=dict)
@@ -122,8 +122,13 @@ class View:
     records: int = 0
 
     @property
+    def last_ms(self) -> int:
+        """The log's own time then; 1 of a log in which nothing is."""
+        return max(self.now_ms, self.at_ms, 1)
+
+    @property
     def dead_letters(self) -> int:
-        """How many there are."""
+        """The number of messages that could not be read."""
         return sum(self.letters.values())
 
     @property

@@ -1,0 +1,1 @@
+"""The scaling policies, a folder each."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from components.runtime.core.component import Component
 from components.runtime.core.progress import Possible
-from components.runtime.core.step import Held, Owner
+from components.runtime.core.step import KeyState, Stepper
 from events.wire.codec import Read, Record
 
 END_OF_TIME_MS = 1 << 62
@@ -25,24 +25,24 @@ class Alone:
         evidence: Mapping[str, int],
     ) -> None:
         self._key, self._evidence = key, evidence
-        self._owner: Owner[Any] = Owner(component, places, possible, held={key: Held()})
+        self._owner: Stepper[Any] = Stepper(component, places, possible, held={key: KeyState()})
 
     def read(self, read: Read) -> None:
         """A record about the key; what the evidence does not name is passed over."""
         if read.offset < self._evidence.get(read.place, 0):
             self._owner.read(read)
 
-    def end(self) -> Held[Any]:
+    def end(self) -> KeyState[Any]:
         """All below the evidence was read: what is known of the key then."""
         end_at(self._owner, self._evidence)
         return self._owner.held[self._key]
 
     def say(self, tick_ms: int) -> list[tuple[str, Record]]:
         """All that its component says of it at that tick."""
-        return self._owner.would_say(self._key, tick_ms)
+        return self._owner.would_emit(self._key, tick_ms)
 
 
-def end_at(owner: Owner[Any], evidence: Mapping[str, int]) -> None:
+def end_at(owner: Stepper[Any], evidence: Mapping[str, int]) -> None:
     """What the owner has not been given below the evidence is passed over, and never comes."""
     for at, offset in sorted(evidence.items()):
         if at in owner.places and offset:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from components.runtime.core.audit.auditing import Desk, ReadAgain
-from components.runtime.core.audit.judging import Finding
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.auditing import AuditDesk, ReadAgain
+from components.runtime.core.audit.judging import AuditFinding
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.core.component import Component
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from events.topics import BY_SHORT, CLOCK, place
 from events.wire.codec import Read
 
@@ -28,17 +28,17 @@ class Audit:
         self,
         families: Iterable[Family],
         partitions: int,
-        hearing: Hearing,
+        hearing: AuditProgress,
         *,
-        held: Mapping[tuple[str, str], dict[str, Held[Any]]] | None = None,
+        held: Mapping[tuple[str, str], dict[str, KeyState[Any]]] | None = None,
         since: Mapping[str, int] | None = None,
     ) -> None:
         """`held`: what was kept of each desk, by logic and where. `since`: decisions before that
         position get no verdict."""
         self.partitions, self.hearing = partitions, hearing
         self.families = [tuple(family) for family in families]
-        self.desks: dict[tuple[str, str], Desk] = {}
-        self._by_place: dict[str, list[Desk]] = {}
+        self.desks: dict[tuple[str, str], AuditDesk] = {}
+        self._by_place: dict[str, list[AuditDesk]] = {}
         for family in self.families:
             for number, component in enumerate(family):
                 older = frozenset(one.logic for one in family[1:])
@@ -48,7 +48,7 @@ class Audit:
         self,
         component: Component[Any],
         older: frozenset[str] | None,
-        held: Mapping[tuple[str, str], dict[str, Held[Any]]],
+        held: Mapping[tuple[str, str], dict[str, KeyState[Any]]],
         since: Mapping[str, int],
     ) -> None:
         """The desks of one logic; `older` is None for one that judges nothing but its own."""
@@ -56,7 +56,7 @@ class Audit:
         for where, partitions in _groups(component, self.partitions):
             places = [at for topic in component.inputs for at in self._places(topic, partitions)]
             name = (logic, where)
-            desk = self.desks[name] = Desk(
+            desk = self.desks[name] = AuditDesk(
                 component,
                 places,
                 [place(CLOCK, p) for p in partitions],
@@ -91,20 +91,20 @@ class Audit:
         return frozenset[str]().union(*(one.folds | one.says for one in components))
 
     def read(self, read: Read) -> None:
-        """Takes a record."""
+        """Takes the next record of the log, and judges it where it is a decision."""
         hearing = self.hearing
         hearing.note(read.place, read.offset, read.at_ms)
         met = hearing.met(read)
         for desk in self._by_place.get(read.place, ()):
             desk.read(read, met=met)
 
-    def findings(self, *, whole: bool = False) -> Iterator[Finding]:
+    def findings(self, *, whole: bool = False) -> Iterator[AuditFinding]:
         """A finding for each decision that can be judged by now; after each poll."""
         for desk in self.desks.values():
             if desk.asked:
                 yield from desk.findings(whole=whole)
 
-    def read_late(self, again: ReadAgain, least: int = 1) -> Iterator[Finding]:
+    def read_late(self, again: ReadAgain, least: int = 1) -> Iterator[AuditFinding]:
         """Findings of what has to be read again, where there are at least so many of it."""
         for desk in self.desks.values():
             if len(desk.late) >= least:

@@ -14,10 +14,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from components.runtime.core.audit.alone import Alone, end_at
-from components.runtime.core.audit.judging import Finding, is_of, judge_state, judge_words
-from components.runtime.core.audit.progress import Hearing
+from components.runtime.core.audit.judging import AuditFinding, is_of, judge_state, judge_words
+from components.runtime.core.audit.progress import AuditProgress
 from components.runtime.core.component import Component
-from components.runtime.core.step import SKEW_MS, Held, Owner
+from components.runtime.core.step import SKEW_MS, KeyState, Stepper
 from events.wire.codec import Read, Record
 
 WINDOW_MOST = 16
@@ -32,20 +32,20 @@ ReadAgain = Callable[[Iterable[str], Mapping[str, int]], Iterator[Read]]
 
 
 @dataclass(slots=True)
-class _Key:
+class _AuditedKey:
     """What is known of a key beside its row: what is read and not folded, said and not judged."""
 
     window: list[Read] = field(default_factory=list)
     waiting: list[Read] = field(default_factory=list)
     unmet: set[tuple[str, int]] = field(default_factory=set)
     """Of the window: read before what its author knew."""
-    before: tuple[Held[Any], Sequence[Read]] | None = None
+    before: tuple[KeyState[Any], Sequence[Read]] | None = None
     """The state before the last advance, and what was folded since."""
     tick_ms: int = -1  # at which it was last made again; -1: not on this row
     again: Sequence[tuple[str, Record]] = ()
 
 
-class Desk:
+class AuditDesk:
     """The decisions of one component by one logic, in the places that are audited together."""
 
     def __init__(
@@ -53,11 +53,11 @@ class Desk:
         component: Component[Any],
         places: Iterable[str],
         clocks: Iterable[str],
-        hearing: Hearing,
+        hearing: AuditProgress,
         *,
         judges: Callable[[str], bool] = lambda _: True,
         since: Mapping[str, int] | None = None,
-        held: dict[str, Held[Any]] | None = None,
+        held: dict[str, KeyState[Any]] | None = None,
     ) -> None:
         self.component, self.places, self.clocks = component, frozenset(places), sorted(clocks)
         self.sealed = ""
@@ -65,8 +65,8 @@ class Desk:
         self.late: list[Read] = []
         """Decisions that only another reading of the log can judge."""
         self._hearing, self._judges, self._since = hearing, judges, since or {}
-        self._owner: Owner[Any] = Owner(component, self.places, hearing.there)
-        self._keys: dict[str, _Key] = {}
+        self._owner: Stepper[Any] = Stepper(component, self.places, hearing.there)
+        self._keys: dict[str, _AuditedKey] = {}
         self._todo: dict[str, None] = {}  # keys with decisions that wait, in order
         for key, one in (held or {}).items():
             self._restore(key, one)
@@ -100,11 +100,11 @@ class Desk:
         elif len(one.window) >= WINDOW_MOST and not one.waiting:
             self._fold_older(key, one)
 
-    def _key(self, key: str) -> _Key:
+    def _key(self, key: str) -> _AuditedKey:
         one = self._keys.get(key)
         if one is None:
-            one = self._keys[key] = _Key()
-            self._owner.held[key] = Held()
+            one = self._keys[key] = _AuditedKey()
+            self._owner.held[key] = KeyState()
         return one
 
     def _ours(self, read: Read) -> bool:
@@ -129,7 +129,7 @@ class Desk:
         """Decisions that were read and not judged yet."""
         return sum(len(self._keys[key].waiting) for key in self._todo) + len(self.late)
 
-    def findings(self, *, whole: bool = False) -> Iterator[Finding]:
+    def findings(self, *, whole: bool = False) -> Iterator[AuditFinding]:
         """A finding for each decision whose evidence has been read.
 
         With `whole`, there is no more to come: what was not read is not there.
@@ -153,7 +153,7 @@ class Desk:
 
     # --- judging
 
-    def _judge(self, key: str, one: _Key, read: Read, *, whole: bool) -> Finding | None:
+    def _judge(self, key: str, one: _AuditedKey, read: Read, *, whole: bool) -> AuditFinding | None:
         """None: to be looked at again. Without a verdict: to be read again."""
         record = read.record
         if record.logic != self.component.logic:
@@ -173,11 +173,11 @@ class Desk:
             return None
         held = self._at(key, one, record.evidence)
         if held is None:
-            return Finding("", read, "", "")
+            return AuditFinding("", read, "", "")
         return self._compare(key, one, read, held, ticked=ticked)
 
-    def _say(self, verdict: str, read: Read, sentence: str) -> Finding:
-        return Finding(verdict, read, self.component.name, sentence)
+    def _say(self, verdict: str, read: Read, sentence: str) -> AuditFinding:
+        return AuditFinding(verdict, read, self.component.name, sentence)
 
     def _known(self, read: Read, *, whole: bool) -> bool | None:
         """Can its author have known all that it names? None: that, or our reading, is to come."""
@@ -195,7 +195,7 @@ class Desk:
                 wait = True
         return None if wait else True
 
-    def _at(self, key: str, one: _Key, evidence: Mapping[str, int]) -> Held[Any] | None:
+    def _at(self, key: str, one: _AuditedKey, evidence: Mapping[str, int]) -> KeyState[Any] | None:
         """The key as far as the evidence says; None: that lies before what is kept of it."""
         held = self._owner.held[key]
         get = evidence.get
@@ -210,8 +210,8 @@ class Desk:
         return None
 
     def _advance(
-        self, key: str, one: _Key, below: Sequence[Read], evidence: Mapping[str, int]
-    ) -> Held[Any]:
+        self, key: str, one: _AuditedKey, below: Sequence[Read], evidence: Mapping[str, int]
+    ) -> KeyState[Any]:
         """Folds what the evidence names. A lie is folded beside the row, which stays as it was."""
         owner, held = self._owner, self._owner.held[key]
         before = _copy(held)
@@ -234,27 +234,41 @@ class Desk:
         return held
 
     def _compare(
-        self, key: str, one: _Key, read: Read, held: Held[Any], *, ticked: bool
-    ) -> Finding:
-        tick_ms, name = read.record.tick_ms, self.component.name
-        wrong = judge_state(read, held, name, ticked=ticked)
+        self, key: str, one: _AuditedKey, read: Read, held: KeyState[Any], *, ticked: bool
+    ) -> AuditFinding:
+        tick_ms = read.record.tick_ms
+        wrong = judge_state(read, held, self.component.name, ticked=ticked)
         if wrong is not None:
             return wrong
         if held is not self._owner.held[key]:
-            return judge_words(read, self._beside(key, held).would_say(key, tick_ms), name)
-        if one.tick_ms != tick_ms:  # a poll's decisions about a key were all said on one evidence
-            one.again = self._owner.would_say(key, tick_ms)
+            again: Sequence[tuple[str, Record]] = self._beside(key, held).would_emit(key, tick_ms)
+        elif one.tick_ms == tick_ms:  # a poll's decisions about a key were said on one evidence
+            again = one.again
+        else:
+            again = one.again = self._owner.would_emit(key, tick_ms)
             one.tick_ms = tick_ms
-        return judge_words(read, one.again, name)
+        return self._judge_words(read, again, held)
 
-    def _beside(self, key: str, held: Held[Any]) -> Owner[Any]:
+    def _judge_words(
+        self, read: Read, again: Sequence[tuple[str, Record]], held: KeyState[Any]
+    ) -> AuditFinding:
+        """What differs only because of what is installed here is not called a difference."""
+        found = judge_words(read, again, self.component.name)
+        if found.verdict == "same":
+            return found
+        why = self.component.doubt(held.row, read, [record for _, record in again])
+        return self._say("not checkable", read, why) if why else found
+
+    def _beside(self, key: str, held: KeyState[Any]) -> Stepper[Any]:
         """An owner of one state alone, which has read no more than that."""
         seen = dict(held.vector)
-        return Owner(self.component, self.places, self._hearing.there, seen=seen, held={key: held})
+        return Stepper(
+            self.component, self.places, self._hearing.there, seen=seen, held={key: held}
+        )
 
     def _fold_closely(
-        self, key: str, held: Held[Any], reads: Iterable[Read], evidence: Mapping[str, int]
-    ) -> Held[Any]:
+        self, key: str, held: KeyState[Any], reads: Iterable[Read], evidence: Mapping[str, int]
+    ) -> KeyState[Any]:
         """The key with these records, as the step folds them if there is no more to come.
 
         What is not fed counts as not read: a record that rests on it has to wait for it, as it had
@@ -266,7 +280,7 @@ class Desk:
         end_at(alone, evidence)
         return alone.held[key]
 
-    def _fold_older(self, key: str, one: _Key) -> None:
+    def _fold_older(self, key: str, one: _AuditedKey) -> None:
         """Nobody decided on them for long, so the next one who does most likely knows them all."""
         if len(one.window) % WINDOW_KEPT:
             return  # what cannot be folded yet is not tried again at each record
@@ -283,13 +297,13 @@ class Desk:
 
     # --- late ones
 
-    def read_late(self, again: ReadAgain) -> Iterator[Finding]:
+    def read_late(self, again: ReadAgain) -> Iterator[AuditFinding]:
         """Judges what is late, by reading the places once more for so many at a time."""
         while self.late:
             now, self.late = self.late[:AGAIN_MOST], self.late[AGAIN_MOST:]
             yield from self._read_again(now, again)
 
-    def _read_again(self, late: Sequence[Read], again: ReadAgain) -> Iterator[Finding]:
+    def _read_again(self, late: Sequence[Read], again: ReadAgain) -> Iterator[AuditFinding]:
         component, key_of = self.component, self.component.key_of
         ends: dict[str, int] = {}
         alone: dict[str, list[Alone]] = {}
@@ -314,18 +328,18 @@ class Desk:
         for name, one in ones.items():
             yield from self._judge_alone(one, said[name])
 
-    def _judge_alone(self, one: Alone, said: Iterable[Read]) -> Iterator[Finding]:
+    def _judge_alone(self, one: Alone, said: Iterable[Read]) -> Iterator[AuditFinding]:
         """All that was said of a key on one evidence."""
         held, name = one.end(), self.component.name
         for read in said:
             tick_ms = read.record.tick_ms
             ticked = bool(self._hearing.ticked(self.clocks, tick_ms, whole=True))
             wrong = judge_state(read, held, name, ticked=ticked)
-            yield wrong or judge_words(read, one.say(tick_ms), name)
+            yield wrong or self._judge_words(read, one.say(tick_ms), held)
 
     # --- keeping
 
-    def kept(self) -> Owner[Any]:
+    def kept(self) -> Stepper[Any]:
         """An owner whose keys are all that has to be kept; what waits is held back there."""
         held = {}
         for key, one in self._keys.items():
@@ -335,9 +349,9 @@ class Desk:
             state = _copy(self._owner.held[key])
             held[key] = replace(state, early=early)
         seen = {at: self._hearing.seen.get(at, 0) for at in self.places}
-        return Owner(self.component, self.places, self._hearing.there, seen=seen, held=held)
+        return Stepper(self.component, self.places, self._hearing.there, seen=seen, held=held)
 
-    def _restore(self, key: str, kept: Held[Any]) -> None:
+    def _restore(self, key: str, kept: KeyState[Any]) -> None:
         """What was held back is the window; `wait_for` tells what of it has no verdict yet."""
         one = self._key(key)
         one.window = [read for queue in kept.early.values() for read in queue]
@@ -362,7 +376,9 @@ def _order(read: Read) -> tuple[int, int]:
     return sum(read.record.evidence.values()), read.record.tick_ms
 
 
-def _copy(one: Held[Any]) -> Held[Any]:
+def _copy(one: KeyState[Any]) -> KeyState[Any]:
     early = {at: list(queue) for at, queue in one.early.items()}
     marks = dict(one.marks)
-    return Held(one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen, marks)
+    return KeyState(
+        one.row, dict(one.vector), dict(one.last), early, one.tick_ms, one.frozen, marks
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from components.runtime.core.component import Component
-from components.runtime.core.step import Held
+from components.runtime.core.step import KeyState
 from events.wire.codec import SKIPPED, Read, Record
 from events.wire.framing import decode
 from turbine_client.errors import Unreadable
@@ -20,7 +20,7 @@ VALUE_MOST = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class AuditFinding:
     """What the audit has to say about one record."""
 
     verdict: str  # one of VERDICTS
@@ -39,7 +39,7 @@ def is_of(component: Component[Any], read: Read) -> bool:
     return record.kind in component.says
 
 
-def judge_state(read: Read, held: Held[Any], name: str, *, ticked: bool) -> Finding | None:
+def judge_state(read: Read, held: KeyState[Any], name: str, *, ticked: bool) -> AuditFinding | None:
     """What is wrong with the evidence, or with the instant at which it was said; None: nothing.
 
     A tick of another partition's clock comes in through what was folded.
@@ -47,17 +47,17 @@ def judge_state(read: Read, held: Held[Any], name: str, *, ticked: bool) -> Find
     record = read.record
     if held.vector != record.evidence:
         sentence = f"its evidence is not closed: it adds up to {held.vector}"
-        return Finding("differs", read, name, sentence, field="evidence")
+        return AuditFinding("differs", read, name, sentence, field="evidence")
     if not ticked and record.tick_ms != held.tick_ms:
         sentence = f"said at {record.tick_ms}, which is no tick of the clock"
     elif record.tick_ms < held.tick_ms:
         sentence = f"said at {record.tick_ms}, before {held.tick_ms} which it had folded"
     else:
         return None
-    return Finding("differs", read, name, sentence, field="tick")
+    return AuditFinding("differs", read, name, sentence, field="tick")
 
 
-def judge_words(read: Read, again: Sequence[tuple[str, Record]], name: str) -> Finding:
+def judge_words(read: Read, again: Sequence[tuple[str, Record]], name: str) -> AuditFinding:
     """The record of that component beside all that its evidence calls for."""
     found = read.record
     for topic, record in again:
@@ -68,15 +68,15 @@ def judge_words(read: Read, again: Sequence[tuple[str, Record]], name: str) -> F
             and record.parent == found.parent
             and record.tick_ms == found.tick_ms
         ):
-            return Finding("same", read, name, "")
+            return AuditFinding("same", read, name, "")
     named = [record for _, record in again if record.kind == found.kind]
     if not named:
         told = ", ".join(record.kind for _, record in again) or "nothing"
-        return Finding("differs", read, name, f"its evidence calls for {told}", field="kind")
+        return AuditFinding("differs", read, name, f"its evidence calls for {told}", field="kind")
     # One of many of its kind: the one that it has most in common with is what it should have been.
     mine = max(named, key=lambda one: _likeness(one, found))
     sentence, byte, field = _first_difference(mine, found)
-    return Finding("differs", read, name, sentence, byte, field)
+    return AuditFinding("differs", read, name, sentence, byte, field)
 
 
 def _likeness(again: Record, found: Record) -> tuple[bool, bool, int]:

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from components.runtime.core.progress import Possible, Times
+from components.runtime.core.progress import Possible, ReadProgress
 from components.runtime.core.step import SKEW_MS
 from events.wire.codec import Read
 
@@ -25,7 +25,7 @@ def _never(_place: str, _at_ms: int) -> bool:
     return False
 
 
-class Hearing:
+class AuditProgress:
     """What was read of the places so far."""
 
     def __init__(
@@ -39,7 +39,7 @@ class Hearing:
         self.seen = dict(seen or {})
         self.high_ms = high_ms  # nothing that was read is younger
         self.now_ms = 0  # the greatest tick
-        self._times = Times(self.seen, possible)
+        self._times = ReadProgress(self.seen, possible)
         self._possible, self._ticked = possible, ticked
         self._ticks: dict[str, array[int]] = {}
 

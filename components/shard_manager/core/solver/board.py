@@ -8,7 +8,13 @@ from __future__ import annotations
 import numpy as np
 
 from components.shard_manager.core.solver.prng import shuffled
-from components.shard_manager.core.solver.problem import Flags, Floats, Indices, Ints, Problem
+from components.shard_manager.core.solver.problem import (
+    Flags,
+    Floats,
+    Indices,
+    Ints,
+    PlacementProblem,
+)
 from components.shard_manager.core.solver.scale import scale_of, weights
 
 NOBODY = np.zeros(0, np.int64)
@@ -39,7 +45,7 @@ class Board:
         "used",
     )
 
-    def __init__(self, problem: Problem, seed: int, home: Indices) -> None:
+    def __init__(self, problem: PlacementProblem, seed: int, home: Indices) -> None:
         self.problem, self.seed, self.scale = problem, seed, scale_of(problem)
         self.target = home.copy()
         self.frozen: Flags = ~problem.movable
@@ -143,7 +149,7 @@ class Board:
         return found
 
 
-def kinds_of(problem: Problem) -> tuple[list[np.uint64], Indices]:
+def kinds_of(problem: PlacementProblem) -> tuple[list[np.uint64], Indices]:
     """The different sets of regions that shards may be in, and for each shard which it is."""
     allowed = problem.allowed
     kinds = np.zeros(len(allowed), np.int32)

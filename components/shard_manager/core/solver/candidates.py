@@ -9,11 +9,11 @@ import numpy as np
 
 from components.shard_manager.core.plan import Reason
 from components.shard_manager.core.solver.board import Board
-from components.shard_manager.core.solver.ledger import Step
+from components.shard_manager.core.solver.ledger import LedgerStep
 from components.shard_manager.core.solver.problem import Flags, Floats, Ints
 
 
-class Offer(NamedTuple):
+class StepOffer(NamedTuple):
     """A step that helps; the lesser of two is the better one.
 
     What brings the container fully inside comes before what does not, and is ranked by cost; the
@@ -22,11 +22,11 @@ class Offer(NamedTuple):
 
     short: bool
     price: float
-    step: Step
+    step: LedgerStep
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class TrialMoves:
     """Moves of one shard each, between the container that is helped and another."""
 
     shards: Ints
@@ -37,8 +37,8 @@ class Trial:
 
 
 def best_of(
-    board: Board, trial: Trial, loads: Floats, reason: Reason, container: int = -1
-) -> Offer | None:
+    board: Board, trial: TrialMoves, loads: Floats, reason: Reason, container: int = -1
+) -> StepOffer | None:
     """The best of the moves that harm nobody; `loads` are the others' with the move made.
 
     The shards go to the container, or where it is -1 each to its other one.
@@ -64,8 +64,8 @@ def best_of(
         price = -float(gain[at] / cost[at])
     shard, other = int(trial.shards[left[at]]), int(trial.others[left[at]])
     move = (shard, other if container < 0 else container)
-    step = Step((move,), reason, float(gain[at]), float(cost[at]))
-    return Offer(not bool(inside[at]), price, step)
+    step = LedgerStep((move,), reason, float(gain[at]), float(cost[at]))
+    return StepOffer(not bool(inside[at]), price, step)
 
 
 def leaves_room(board: Board, ratios: Floats, containers: int | Ints) -> Flags:

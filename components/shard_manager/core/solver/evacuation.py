@@ -6,11 +6,11 @@ import numpy as np
 
 from components.shard_manager.core.plan import Obstacle, Reason, Unplaced
 from components.shard_manager.core.solver.board import NOBODY, Board
+from components.shard_manager.core.solver.bulk_placement import place_many
 from components.shard_manager.core.solver.candidates import foremost, leaves_room
-from components.shard_manager.core.solver.ledger import Ledger, Step, largest_first
+from components.shard_manager.core.solver.ledger import Ledger, LedgerStep, largest_first
 from components.shard_manager.core.solver.prng import mixed
 from components.shard_manager.core.solver.problem import Flags, Ints
-from components.shard_manager.core.solver.tournaments import place_many
 
 CHOICE = 16
 """So many of the best containers are looked at for one that stays within its edges."""
@@ -60,7 +60,7 @@ def place_each(board: Board, ledger: Ledger, shards: list[int], reason: Reason) 
             continue
         container, runner_up = found
         cost = float(board.scale.cost[shard])
-        step = Step(((shard, container),), reason, 0.0, cost, runner_up)
+        step = LedgerStep(((shard, container),), reason, 0.0, cost, runner_up)
         ledger.take(step, urgent=reason is Reason.ORPHAN)
     return unplaced
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from components.shard_manager.core.plan import Move, Reason
+from components.shard_manager.core.plan import Reason, ShardMove
 from components.shard_manager.core.solver.board import Board
 from components.shard_manager.core.solver.scale import ONE
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class LedgerStep:
     """What belongs together: one move, or the two of a swap. In the units of `Scale`."""
 
     moves: tuple[tuple[int, int], ...]  # shard, container
@@ -26,7 +26,7 @@ class Step:
     resource: int = -1
 
 
-Taken = tuple[Step, tuple[int, ...]]
+Taken = tuple[LedgerStep, tuple[int, ...]]
 """A step that was carried out, and where each of its shards was before."""
 
 
@@ -60,7 +60,7 @@ class Ledger:
         wanted = Counter(self._jobs_of(shards))
         return all(self._jobs[job] + more <= most for job, more in wanted.items())
 
-    def take(self, step: Step, *, urgent: bool = False) -> None:
+    def take(self, step: LedgerStep, *, urgent: bool = False) -> None:
         """Carries out a step; an urgent one is not counted."""
         board = self._board
         shards = [shard for shard, _ in step.moves]
@@ -102,10 +102,10 @@ class Ledger:
         return [job for job in self._board.problem.job[list(shards)].tolist() if job >= 0]
 
 
-def records_of(steps: Sequence[Taken]) -> list[Move]:
+def records_of(steps: Sequence[Taken]) -> list[ShardMove]:
     """The moves of the steps, in units of an average container."""
     return [
-        Move(
+        ShardMove(
             shard=shard,
             origin=origin,
             target=container,

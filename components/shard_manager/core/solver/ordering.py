@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from components.shard_manager.core.plan import Reason
 from components.shard_manager.core.solver.board import Board
-from components.shard_manager.core.solver.ledger import Step, Taken
+from components.shard_manager.core.solver.ledger import LedgerStep, Taken
 
 
 def straightened(board: Board, steps: list[Taken]) -> list[Taken] | None:
@@ -43,7 +43,7 @@ def straightened(board: Board, steps: list[Taken]) -> list[Taken] | None:
     return [*kept, whole] if _made(board, whole) else None
 
 
-def _to(step: Step, final: dict[int, int], first: dict[int, int]) -> Taken:
+def _to(step: LedgerStep, final: dict[int, int], first: dict[int, int]) -> Taken:
     """The step with where its shards came from and where they went."""
     shards = [shard for shard, _ in step.moves]
     moves = tuple((shard, final[shard]) for shard in shards)
@@ -81,7 +81,7 @@ def _made(board: Board, taken: Taken) -> bool:
 
 
 def _together(late: list[Taken]) -> Taken:
-    """Several steps as one."""
+    """One step that makes the moves of several, and where each came from."""
     moves = tuple(move for step, _ in late for move in step.moves)
     origins = tuple(origin for _, some in late for origin in some)
     cost = sum(step.cost for step, _ in late)

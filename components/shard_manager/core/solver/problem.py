@@ -24,7 +24,7 @@ floating-point numbers, so that they add up to the same in every order."""
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class PlacementSettings:
     """What a tier's operator may choose; shares are in thousandths."""
 
     band: int = 100
@@ -49,7 +49,7 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class PlacementProblem:
     """One tier at one moment. Shards and containers are the indices of their arrays."""
 
     loads: Ints  # [shards, resources], in whole units of the resource
@@ -63,7 +63,7 @@ class Problem:
     draining: Flags  # [containers], to be emptied
     movable: Flags  # [shards], false while a shard rests from its last move
     job: Indices  # [shards], the job that most of its tasks belong to; -1 for none
-    settings: Settings = Settings()
+    settings: PlacementSettings = PlacementSettings()
 
     def __post_init__(self) -> None:
         shards, containers, resources = self.shards, self.containers, self.resources

@@ -10,13 +10,13 @@ import numpy as np
 from components.shard_manager.core.plan import Cause, GivenUp, Reason
 from components.shard_manager.core.solver.board import NOBODY, Board
 from components.shard_manager.core.solver.candidates import (
-    Offer,
-    Trial,
+    StepOffer,
+    TrialMoves,
     best_of,
     foremost,
     leaves_room,
 )
-from components.shard_manager.core.solver.ledger import Ledger, Step
+from components.shard_manager.core.solver.ledger import Ledger, LedgerStep
 from components.shard_manager.core.solver.prng import mixed
 from components.shard_manager.core.solver.problem import Floats, Ints
 from components.shard_manager.core.solver.scale import ONE
@@ -105,14 +105,14 @@ def repair(board: Board, ledger: Ledger, *, swaps_max: int = SWAPS_IN_VAIN_MAX) 
             worst.push(end)
 
 
-def _best(board: Board, container: int, turn: int) -> Step | None:
+def _best(board: Board, container: int, turn: int) -> LedgerStep | None:
     """The best single move to or from a container."""
     found = [_out(board, container, turn), _into(board, container)]
     offers = [one for one in found if one is not None]
     return min(offers).step if offers else None
 
 
-def _out(board: Board, container: int, turn: int) -> Offer | None:
+def _out(board: Board, container: int, turn: int) -> StepOffer | None:
     """The best move of a shard away from a container."""
     free = board.free_of(container)
     scale = board.scale
@@ -132,7 +132,7 @@ def _out(board: Board, container: int, turn: int) -> Offer | None:
     best = scores.argmin(axis=1)
     legal = np.isfinite(scores[rows, best])
     others = board.order[window][best]
-    trial = Trial(shards, others, gain[chosen], after[chosen], legal)
+    trial = TrialMoves(shards, others, gain[chosen], after[chosen], legal)
     loads = board.loads[others] + scale.x[shards]
     offer = best_of(board, trial, loads, Reason.OVER)
     if offer is None:
@@ -155,7 +155,7 @@ def _window(board: Board, turn: int) -> slice:
     return slice(start, start + COLUMNS)
 
 
-def _into(board: Board, container: int) -> Offer | None:
+def _into(board: Board, container: int) -> StepOffer | None:
     """The best move of a shard to a container that has too little of something."""
     scale = board.scale
     missing = np.maximum(scale.inner_low[container] - board.ratios[container], 0.0)
@@ -169,7 +169,7 @@ def _into(board: Board, container: int) -> Offer | None:
     gain = board.beyond[container] - after
     fits = (board.used[container] + scale.raw[shards] <= scale.usable[container]).all(axis=1)
     fine = (gain > 0) & fits & leaves_room(board, ratios, container)
-    trial = Trial(shards, owners, gain, after, fine)
+    trial = TrialMoves(shards, owners, gain, after, fine)
     return best_of(board, trial, board.loads[owners] - scale.x[shards], Reason.UNDER, container)
 
 

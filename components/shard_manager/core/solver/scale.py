@@ -15,7 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from components.shard_manager.core.solver.problem import RESOURCES_MAX, Flags, Floats, Problem
+from components.shard_manager.core.solver.problem import (
+    RESOURCES_MAX,
+    Flags,
+    Floats,
+    PlacementProblem,
+)
 
 Index = int | slice | NDArray[np.signedinteger[Any]] | NDArray[np.bool_]
 
@@ -40,7 +45,7 @@ assert SCORE_MAX < 2**53, "scores would depend on the order of sums"
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class SolverScale:
     """A problem in the units in which it is solved."""
 
     x: Floats  # [shards, resources], load in parts of an average container's
@@ -106,7 +111,7 @@ def increments(x: Floats, inverse: Floats) -> Floats:
     return np.rint(x * inverse * (2 / ONE))
 
 
-def scale_of(problem: Problem) -> Scale:
+def scale_of(problem: PlacementProblem) -> SolverScale:
     """The problem in common units; head-room, drain and ramp have become windows."""
     opened = problem.open
     count = int(opened.sum())
@@ -131,7 +136,7 @@ def scale_of(problem: Problem) -> Scale:
     cost = x.sum(axis=1) / max(problem.resources, 1) + problem.settings.restart_cost * np.rint(
         average
     )
-    return Scale(
+    return SolverScale(
         x,
         cost,
         inverse,
@@ -145,7 +150,7 @@ def scale_of(problem: Problem) -> Scale:
 
 
 def _windows(
-    problem: Problem, kept: Floats, used: Floats, counts: Flags
+    problem: PlacementProblem, kept: Floats, used: Floats, counts: Flags
 ) -> tuple[Floats, Floats, Floats, Floats, Floats]:
     """Low, high, inner low, inner high, aim of every container and resource."""
     band = problem.settings.band * ONE / 1000

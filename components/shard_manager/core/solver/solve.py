@@ -6,13 +6,20 @@ from typing import Literal
 
 import numpy as np
 
-from components.shard_manager.core.plan import Moves, Plan, Reason, Unplaced, joined, moves_of
+from components.shard_manager.core.plan import (
+    PlacementPlan,
+    Reason,
+    ShardMoves,
+    Unplaced,
+    joined,
+    moves_of,
+)
 from components.shard_manager.core.solver.board import Board
 from components.shard_manager.core.solver.evacuation import place_each, place_orphans_of
-from components.shard_manager.core.solver.filling import fill
+from components.shard_manager.core.solver.fill import fill
 from components.shard_manager.core.solver.ledger import Ledger, largest_first, records_of
 from components.shard_manager.core.solver.ordering import straightened
-from components.shard_manager.core.solver.problem import Flags, Ints, Problem
+from components.shard_manager.core.solver.problem import Flags, Ints, PlacementProblem
 from components.shard_manager.core.solver.pruning import undo
 from components.shard_manager.core.solver.repair import given_up, repair
 from components.shard_manager.core.solver.scale import ONE
@@ -23,7 +30,7 @@ LEVEL_SWAPS_MAX = 40
 """Swaps tried in vain among shards that were just placed in bulk."""
 
 
-def solve(problem: Problem, seed: int, *, mode: Mode = "repair") -> Plan:
+def solve(problem: PlacementProblem, seed: int, *, mode: Mode = "repair") -> PlacementPlan:
     """Where every shard should be.
 
     `repair` keeps what is in band where it is, and moves the rest within the budget; `urgent`
@@ -45,7 +52,7 @@ def solve(problem: Problem, seed: int, *, mode: Mode = "repair") -> Plan:
     return _told(board, ledger, bulk, unplaced, mode)
 
 
-def place_orphans(problem: Problem, seed: int) -> Plan:
+def place_orphans(problem: PlacementProblem, seed: int) -> PlacementPlan:
     """Places for the shards that nothing holds, and no other move: it must not wait for balance."""
     return solve(problem, seed, mode="urgent")
 
@@ -105,7 +112,9 @@ def _misplaced(board: Board) -> dict[Reason, Ints]:
     return {Reason.ILLEGAL: held[illegal], Reason.DRAIN: held[drained]}
 
 
-def _told(board: Board, ledger: Ledger, bulk: Ints, unplaced: list[Unplaced], mode: Mode) -> Plan:
+def _told(
+    board: Board, ledger: Ledger, bulk: Ints, unplaced: list[Unplaced], mode: Mode
+) -> PlacementPlan:
     problem = board.problem
     if mode == "afresh":
         moves = _in_bulk(board, np.flatnonzero(board.target >= 0), Reason.AFRESH)
@@ -119,16 +128,16 @@ def _told(board: Board, ledger: Ledger, bulk: Ints, unplaced: list[Unplaced], mo
         there = np.concatenate(list(_misplaced(board).values())).tolist()
         left = sum(shard not in stuck for shard in there)
     out = given_up(board, spent=ledger.spent) if mode != "urgent" else []
-    return Plan(board.target, moves, tuple(unplaced), tuple(out), left)
+    return PlacementPlan(board.target, moves, tuple(unplaced), tuple(out), left)
 
 
-def _in_bulk(board: Board, shards: Ints, reason: Reason) -> Moves:
+def _in_bulk(board: Board, shards: Ints, reason: Reason) -> ShardMoves:
     """One step for each shard; no other container was looked at for all of them."""
     target, origin = board.target[shards], board.problem.home[shards]
     if reason is Reason.AFRESH:
         shards, origin, target = (one[target != origin] for one in (shards, origin, target))
     count = len(shards)
-    return Moves(
+    return ShardMoves(
         shard=shards.astype(np.int32),
         origin=origin,
         target=target,

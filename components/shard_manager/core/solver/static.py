@@ -8,12 +8,19 @@ import hashlib
 
 import numpy as np
 
-from components.shard_manager.core.plan import Move, Obstacle, Plan, Reason, Unplaced, moves_of
+from components.shard_manager.core.plan import (
+    Obstacle,
+    PlacementPlan,
+    Reason,
+    ShardMove,
+    Unplaced,
+    moves_of,
+)
 from components.shard_manager.core.solver.board import kinds_of
-from components.shard_manager.core.solver.problem import Indices, Problem
+from components.shard_manager.core.solver.problem import Indices, PlacementProblem
 
 
-def static_target(problem: Problem, tier: str) -> Indices:
+def static_target(problem: PlacementProblem, tier: str) -> Indices:
     """[shards]: a container among those that are alive in the shard's regions; -1 if none is.
 
     It looks at neither loads nor homes: whoever knows the containers finds the same. A container
@@ -33,7 +40,7 @@ def static_target(problem: Problem, tier: str) -> Indices:
     return found
 
 
-def hashed_plan(problem: Problem, tier: str, *, urgent: bool) -> Plan:
+def hashed_plan(problem: PlacementProblem, tier: str, *, urgent: bool) -> PlacementPlan:
     """What has no container, or one that is to be empty, goes where its number says; the rest
     stays, whatever it weighs."""
     home = problem.home
@@ -48,7 +55,7 @@ def hashed_plan(problem: Problem, tier: str, *, urgent: bool) -> Plan:
     target = home.copy()
     target[moving] = hashed[moving]
     moves = [
-        Move(
+        ShardMove(
             shard=shard,
             origin=int(home[shard]),
             target=int(hashed[shard]),
@@ -64,7 +71,7 @@ def hashed_plan(problem: Problem, tier: str, *, urgent: bool) -> Plan:
     ]
     left = np.flatnonzero((homeless | drained) & ~takes).tolist()
     unplaced = tuple(Unplaced(shard, Obstacle.NO_CONTAINER, -1) for shard in left)
-    return Plan(target, moves_of(moves), unplaced, (), 0)
+    return PlacementPlan(target, moves_of(moves), unplaced, (), 0)
 
 
 def _hash(tier: str, shard: int) -> int:

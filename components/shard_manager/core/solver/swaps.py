@@ -7,15 +7,15 @@ import numpy as np
 from components.shard_manager.core.plan import Reason
 from components.shard_manager.core.solver.board import Board
 from components.shard_manager.core.solver.candidates import foremost
-from components.shard_manager.core.solver.ledger import Step
+from components.shard_manager.core.solver.ledger import LedgerStep
 from components.shard_manager.core.solver.problem import Flags, Floats, Ints
-from components.shard_manager.core.solver.scale import Index, Scale
+from components.shard_manager.core.solver.scale import Index, SolverScale
 
 PARTNERS, PARTNERS_MAX = 8, 256
 SIDE, SIDE_MAX = 12, 20
 
 
-def swap(board: Board, container: int, level: int) -> Step | None:
+def swap(board: Board, container: int, level: int) -> LedgerStep | None:
     """The best exchange with containers that have least of what this one has too much of.
 
     With every level, the number of earlier tries in vain, the search is twice as wide.
@@ -47,7 +47,7 @@ def swap(board: Board, container: int, level: int) -> Step | None:
 
 def _best_exchange(
     board: Board, container: int, own: Ints, theirs: Ints, owners: Ints
-) -> Step | None:
+) -> LedgerStep | None:
     """Of all pairs [own, theirs] the one that gains most for its cost and harms nobody."""
     scale = board.scale
     shift = scale.x[own][:, None, :] - scale.x[theirs][None, :, :]
@@ -65,7 +65,7 @@ def _best_exchange(
     worth = np.where(inside, -cost, -np.inf) if inside.any() else np.where(fine, gain / cost, 0.0)
     row, column = divmod(int(worth.argmax()), len(theirs))
     moves = (int(own[row]), int(owners[column])), (int(theirs[column]), container)
-    return Step(moves, Reason.SWAP, float(gain[row, column]), float(cost[row, column]))
+    return LedgerStep(moves, Reason.SWAP, float(gain[row, column]), float(cost[row, column]))
 
 
 def _legal(board: Board, container: int, own: Ints, theirs: Ints, owners: Ints) -> Flags:
@@ -80,6 +80,6 @@ def _legal(board: Board, container: int, own: Ints, theirs: Ints, owners: Ints) 
     return found
 
 
-def _fits(used: Floats, scale: Scale, containers: Index) -> Flags:
+def _fits(used: Floats, scale: SolverScale, containers: Index) -> Flags:
     found: Flags = np.all(used <= scale.usable[containers], axis=2)
     return found

@@ -13,7 +13,7 @@ from benchmarks.spoken_log import SpokenLog
 from events.topics import JOURNAL
 from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import CONFIG, NOW, World, world_of
-from turbine.api import shapes, shapes_more, shapes_overview
+from turbine.api import shapes
 from turbine.lab.plant.cases import SCENARIOS
 from turbine.lab.scoreboard import PLAYED
 from turbine.read.answers.decision import Explanation
@@ -25,10 +25,8 @@ SHAPES: list[tuple[str, type[BaseModel]]] = [
     ("/jobs/clicks/decisions", shapes.DecisionsAnswer),
     ("/journal", shapes.DecisionsAnswer),
     ("/markers", shapes.MarkersAnswer),
-    ("/tiers/default/balance", shapes_more.BalanceAnswer),
-    ("/policies", shapes_more.PoliciesAnswer),
-    ("/fleet/series", shapes_overview.FleetSeriesAnswer),
-    ("/digest", shapes_overview.DigestAnswer),
+    ("/tiers/default/balance", shapes.BalanceAnswer),
+    ("/fleet/series", shapes.FleetSeriesAnswer),
 ]
 
 

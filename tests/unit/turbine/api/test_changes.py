@@ -12,7 +12,7 @@ from events.topics import OPERATOR, TASKS
 from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.world import CONFIG, NOW, TOKEN, Rejected, Unknown, World, world_of
 from turbine.api.plans import PLAN_MS, PLANS_MAX
-from turbine.api.writing import Change, NoWriter, Wish
+from turbine.api.writing import LayerChange, LogWriter, OperatorWish
 
 P = "/api/v1"
 
@@ -47,7 +47,7 @@ def test_a_change_is_sent_and_its_verdict_told(own: World) -> None:
     found = post(own, "/changes", asked)
     assert (found.status, found.json()["verdict"], found.json()["version"]) == (200, "accepted", 2)
     [sent] = own.writer.asked
-    assert isinstance(sent, Change)
+    assert isinstance(sent, LayerChange)
     assert (sent.layer, sent.set, sent.clear, sent.author) == (
         "oncall",
         {"tasks": 3},
@@ -78,7 +78,7 @@ def test_a_plan_is_applied_once_and_for_the_version_that_was_seen(own: World) ->
     found = post(own, f"/plans/{plan}/apply", {"wait_s": 5})
     assert (found.status, found.json()["verdict"]) == (200, "accepted")
     [sent] = own.writer.asked
-    assert isinstance(sent, Change)
+    assert isinstance(sent, LayerChange)
     assert (sent.set, sent.expected_version, sent.reason) == ({"tasks": 3}, 1, "more")
     again = post(own, f"/plans/{plan}/apply")
     assert (again.status, again.json()["type"]) == (409, "urn:turbine:problem:plan-applied")
@@ -204,7 +204,7 @@ def test_what_no_message_holds_is_refused(own: World) -> None:
 def test_what_operators_ask_of_a_job(own: World, verb: str) -> None:
     found = post(own, f"/jobs/clicks/{verb}", {"reason": "r", "author": "ana"})
     assert found.status == 200
-    assert own.writer.asked == [Wish(verb, "clicks", "r", "ana")]
+    assert own.writer.asked == [OperatorWish(verb, "clicks", "r", "ana")]
     plan = post(own, f"/jobs/clicks/{verb}", {"reason": "r", "dry_run": True}).json()
     assert (plan["verdict"], len(own.writer.asked)) == ("planned", 1)
     assert plan["command"] == f"turbine {verb} clicks --reason r"
@@ -213,7 +213,7 @@ def test_what_operators_ask_of_a_job(own: World, verb: str) -> None:
     missing = post(own, f"/jobs/nope/{verb}", {"reason": "r"})
     assert (missing.status, missing.json()["place"]) == (404, "path.job")
     mistyped = post(own, f"/jobs/clikcs/{verb}", {"reason": "r"}).json()["detail"]
-    assert mistyped == "there is no job clikcs, perhaps clicks; GET jobs lists all"
+    assert mistyped == 'there is no job "clikcs", perhaps clicks; GET jobs lists all'
     assert post(own, f"/jobs/clicks/{verb}", {}).json()["place"] == "body.reason"
 
 
@@ -222,7 +222,7 @@ def test_what_operators_ask_of_a_container(own: World, verb: str) -> None:
     found = post(own, f"/containers/container-0/{verb}", {"reason": "r", "author": "ana"})
     told = found.json()
     assert (found.status, told["verdict"], told["change_id"]) == (200, "asked", "1.wish")
-    assert own.writer.asked == [Wish(verb, "container-0", "r", "ana")]
+    assert own.writer.asked == [OperatorWish(verb, "container-0", "r", "ana")]
     plan = post(own, f"/containers/container-0/{verb}", {"reason": "r", "dry_run": True}).json()
     own.log.say(
         OPERATOR,
@@ -236,10 +236,9 @@ def test_what_operators_ask_of_a_container(own: World, verb: str) -> None:
 
 
 def test_a_log_that_is_read_alone_has_no_writer() -> None:
-    writer = NoWriter()
-    wish = Wish("pause", "a", "", "")
+    writer = LogWriter(None)
     with pytest.raises(AssertionError):
-        writer.ask(wish, 1)
+        writer.ask(OperatorWish("pause", "a", "", ""), 1)
     with pytest.raises(AssertionError):
-        writer.tell(wish)
+        writer.tell(OperatorWish("drain", "a", "", ""))
     writer.close()

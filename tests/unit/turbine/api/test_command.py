@@ -22,12 +22,11 @@ from tests.unit.turbine.lines import Ended, run
 from turbine.api import command
 from turbine.api.app import make_app
 from turbine.api.followed import Freshness
-from turbine.api.guard import Guard
-from turbine.api.problems import Refusal
+from turbine.api.guard import RequestGuard
+from turbine.api.problems import RequestRefused
 from turbine.api.server import Serving, opened_file
-from turbine.cli.naming import reading
 from turbine.cli.stamp import stamp
-from turbine.cli.table import TABLE
+from turbine.cli.table import TABLE, reading
 from turbine.cli.terminal import terminal
 from turbine.failures import Code
 from turbine.read.moments import now_ms as now
@@ -76,7 +75,7 @@ FORMS = some_of(("table", "jsonl", "wide", "json", "yaml", "name"), 2)
 @pytest.fixture(scope="module", params=[logs.SEED, logs.TIER_SEED])
 def served(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[Path, Guard, int]]:
+) -> Iterator[tuple[Path, RequestGuard, int]]:
     """A log of jobs, and one of containers: the file, the API over it, its last instant."""
     path = tmp_path_factory.mktemp("served") / "fleet.log.gz"
     logs.write(path, logs.told(request.param, SHOWN_MS))
@@ -98,7 +97,7 @@ def target(words: list[str], now_ms: int = 0, **other: Any) -> str:
     return f"/api/v1/command?asked={quote(json.dumps(asked))}"
 
 
-def by_api(app: Guard, words: list[str], now_ms: int, **other: Any) -> Ended:
+def by_api(app: RequestGuard, words: list[str], now_ms: int, **other: Any) -> Ended:
     answer = ask(app, "GET", target(words, now_ms, **other))
     assert answer.status == 200, answer.body
     told = answer.json()
@@ -127,7 +126,7 @@ def words_of(path: Path, line: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_the_bytes_are_the_same(served: tuple[Path, Guard, int], name: str) -> None:
+def test_the_bytes_are_the_same(served: tuple[Path, RequestGuard, int], name: str) -> None:
     path, app, now_ms = served
     codes = set()
     for number, line in enumerate(LINES[name]):
@@ -140,7 +139,9 @@ def test_the_bytes_are_the_same(served: tuple[Path, Guard, int], name: str) -> N
     assert codes - {Code.USAGE}, "none of its lines was more than refused"
 
 
-def test_a_terminal_is_drawn_as_wide_as_the_asker_has_it(served: tuple[Path, Guard, int]) -> None:
+def test_a_terminal_is_drawn_as_wide_as_the_asker_has_it(
+    served: tuple[Path, RequestGuard, int],
+) -> None:
     _, app, now_ms = served
     words = ["log", "stats"]
     shown = {"TERM": "xterm"}
@@ -155,7 +156,7 @@ def test_a_terminal_is_drawn_as_wide_as_the_asker_has_it(served: tuple[Path, Gua
 # --- what is refused
 
 
-def refused(app: Guard, **other: Any) -> tuple[int, str, str]:
+def refused(app: RequestGuard, **other: Any) -> tuple[int, str, str]:
     answer: Answer = ask(app, "GET", target(other.pop("words", ["get", "jobs"]), **other))
     told = answer.json()
     return answer.status, told["type"].removeprefix("urn:turbine:problem:"), told["detail"]
@@ -179,7 +180,9 @@ def refused(app: Guard, **other: Any) -> tuple[int, str, str]:
         "--log x get jobs",
     ],
 )
-def test_what_does_more_than_read_is_not_run(served: tuple[Path, Guard, int], line: str) -> None:
+def test_what_does_more_than_read_is_not_run(
+    served: tuple[Path, RequestGuard, int], line: str
+) -> None:
     assert reading(line.split()) is None
     assert refused(served[1], words=line.split()) == (
         403,
@@ -188,7 +191,7 @@ def test_what_does_more_than_read_is_not_run(served: tuple[Path, Guard, int], li
     )
 
 
-def test_another_build_and_another_log_are_refused(served: tuple[Path, Guard, int]) -> None:
+def test_another_build_and_another_log_are_refused(served: tuple[Path, RequestGuard, int]) -> None:
     _, app, _ = served
     assert refused(app, stamp="1-0") == (
         409,
@@ -213,7 +216,7 @@ def test_another_build_and_another_log_are_refused(served: tuple[Path, Guard, in
     ],
 )
 def test_a_log_under_another_prefix_is_another_log(bootstrap: str, prefix: str, told: str) -> None:
-    asked = command.Asked(
+    asked = command.CommandRequest(
         words=["get", "jobs"],
         bootstrap=bootstrap,
         prefix=prefix,
@@ -222,11 +225,11 @@ def test_a_log_under_another_prefix_is_another_log(bootstrap: str, prefix: str, 
         **PLAIN,
     )
     log = SimpleNamespace(settings=Settings("b:1", "blue"))
-    desk: Any = SimpleNamespace(reading=SimpleNamespace(log=log))
+    desk: Any = SimpleNamespace(log=log)
     if not told:
         command._check(desk, asked)
         return
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestRefused) as refused:
         command._check(desk, asked)
     assert (refused.value.status, refused.value.kind) == (409, "another-log")
     assert str(refused.value) == told
@@ -235,14 +238,16 @@ def test_a_log_under_another_prefix_is_another_log(bootstrap: str, prefix: str, 
 @pytest.mark.parametrize(
     "other", [{"columns": 0}, {"now_ms": -1}, {"more": 1}, {"words": []}, {"tty": "yes"}]
 )
-def test_what_is_asked_has_a_form(served: tuple[Path, Guard, int], other: dict[str, Any]) -> None:
+def test_what_is_asked_has_a_form(
+    served: tuple[Path, RequestGuard, int], other: dict[str, Any]
+) -> None:
     status, kind, sentence = refused(served[1], **other)
     assert (status, kind) == (422, "invalid-request")
     assert sentence == "this is for the command line of the same build"
 
 
 def test_an_answer_has_a_bound(
-    served: tuple[Path, Guard, int], monkeypatch: pytest.MonkeyPatch
+    served: tuple[Path, RequestGuard, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, app, now_ms = served
     length = len(by_api(app, ["log", "stats"], now_ms).out)
@@ -253,7 +258,7 @@ def test_an_answer_has_a_bound(
 
 
 def test_so_many_are_answered_at_once_and_no_more(
-    served: tuple[Path, Guard, int], monkeypatch: pytest.MonkeyPatch
+    served: tuple[Path, RequestGuard, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _, app, now_ms = served
     monkeypatch.setattr(command, "_running", threading.BoundedSemaphore(1))
@@ -264,7 +269,7 @@ def test_so_many_are_answered_at_once_and_no_more(
 
 
 def test_nothing_of_a_line_is_left_in_the_process(
-    served: tuple[Path, Guard, int], capsys: pytest.CaptureFixture[str]
+    served: tuple[Path, RequestGuard, int], capsys: pytest.CaptureFixture[str]
 ) -> None:
     _, app, now_ms = served
     before = terminal()
@@ -306,10 +311,10 @@ def test_what_was_appended_before_the_question_is_in_the_answer(tmp_path: Path) 
 def test_views_that_are_behind_are_no_answer(tmp_path: Path) -> None:
     world = world_of(directory=tmp_path)
     views = Lagging(world.desk.reading.view(None))
-    freshness = Freshness(world.desk.reading.log, cast("Any", views))
+    freshness = Freshness(world.desk.log, cast("Any", views))
     assert freshness.log_now().held() is views.held
     world.log.expect("later", CONFIG)
-    with pytest.raises(Refusal, match="it has not read the log to its end") as behind:
+    with pytest.raises(RequestRefused, match="it has not read the log to its end") as behind:
         freshness.log_now()
     assert (behind.value.status, behind.value.kind) == (503, "behind")
 
@@ -318,7 +323,7 @@ def test_an_end_below_which_nothing_lies_is_waited_for_once(tmp_path: Path) -> N
     """Where a transaction was committed, a mark takes an offset that no reader is given."""
     world = world_of(directory=tmp_path)
     views = Lagging(world.desk.reading.view(None))
-    log = world.desk.reading.log
+    log = world.desk.log
     marked = Log(source=Marked(log.source))
     freshness = Freshness(marked, cast("Any", views))
     assert freshness.log_now().held() is views.held

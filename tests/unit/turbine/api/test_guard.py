@@ -11,7 +11,7 @@ import pytest
 from tests.unit.turbine.api.asgi import HOST, ask, scope_of
 from tests.unit.turbine.api.world import TOKEN, World, world_of
 from turbine.api.app import PAGE, hashes_of
-from turbine.api.guard import BODY_BYTES_MAX, LOOPBACK, Guard, Rules
+from turbine.api.guard import BODY_BYTES_MAX, LOOPBACK, GuardRules, RequestGuard
 from turbine.api.problems import PROBLEM
 
 FLEET = "/api/v1/fleet"
@@ -59,7 +59,7 @@ def status_of(app: Any, scope: dict[str, Any]) -> int:
 
 
 def test_a_name_that_is_allowed_is_served(world: World) -> None:
-    app = Guard(world.app.app, Rules(TOKEN, (*LOOPBACK, "turbine.example")))
+    app = RequestGuard(world.app.app, GuardRules(TOKEN, (*LOOPBACK, "turbine.example")))
     assert ask(app, "GET", FLEET, host="turbine.example").status == 200
 
 
@@ -93,13 +93,13 @@ def test_who_has_no_token_changes_nothing(tmp_path: Path, target: str, given: st
 
 
 def test_without_a_token_of_its_own_a_server_lets_nobody_write(world: World) -> None:
-    app = Guard(world.app.app, Rules(""))
+    app = RequestGuard(world.app.app, GuardRules(""))
     found = ask(app, "POST", CHANGES, CHANGE, authorization="Bearer ")
     assert (found.status, found.headers["www-authenticate"]) == (401, 'Bearer realm="turbine"')
 
 
 def test_a_server_that_only_reads_says_why(world: World) -> None:
-    app = Guard(world.app.app, Rules(TOKEN, read_only="the file x is over"))
+    app = RequestGuard(world.app.app, GuardRules(TOKEN, read_only="the file x is over"))
     found = ask(app, "POST", CHANGES, CHANGE, authorization=f"Bearer {TOKEN}")
     assert (found.status, problem(found)) == (403, "read-only")
     assert found.json()["detail"] == "nothing can be written: the file x is over"

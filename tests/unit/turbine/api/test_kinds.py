@@ -8,17 +8,19 @@ import pytest
 
 from tests.unit.turbine.api.test_answers import get
 from tests.unit.turbine.api.world import World
-from turbine.api.documents import Topics
-from turbine.api.paging import JobPage, Page, TierPage
-from turbine.api.tiers import Containers, Tiers
+from turbine.api.documents import Policies
+from turbine.api.paging import Items, JobPage, Page, TierItems, TierPage
 from turbine.read.answers.alerts import Alerts
+from turbine.read.answers.diff import ChangedSubject
+from turbine.read.answers.digest import Digest
 from turbine.read.answers.fleet import Fleet
 from turbine.read.answers.jobs import ListedJob
+from turbine.read.answers.lag import JobBehind, PartitionBehind, TaskBehind
 from turbine.read.answers.lines import JobLine
-from turbine.read.answers.platform import Platform
+from turbine.read.answers.platform import Platform, TopicLine
 from turbine.read.answers.syncs import SyncLine
 from turbine.read.answers.tasks import Task, TaskLine
-from turbine.read.answers.tiers import Shard
+from turbine.read.answers.tiers import Container, Shard, Tier
 from turbine.read.plain import adapter
 
 ANSWERS: list[tuple[str, Any]] = [
@@ -29,10 +31,16 @@ ANSWERS: list[tuple[str, Any]] = [
     ("/jobs/clicks/tasks", JobPage[TaskLine]),
     ("/jobs/clicks/tasks/1", Task),
     ("/syncs", Page[SyncLine]),
-    ("/topics", Topics),
+    ("/topics", Items[TopicLine]),
+    ("/digest", Digest),
+    ("/lag", Page[JobBehind]),
+    ("/lag?by=task", Page[TaskBehind]),
+    ("/lag?by=partition", Page[PartitionBehind]),
+    ("/diff?from=1970-01-01T00:00:01Z", Page[ChangedSubject]),
+    ("/policies", Policies),
     ("/platform", Platform),
-    ("/tiers", Tiers),
-    ("/tiers/default/containers", Containers),
+    ("/tiers", Items[Tier]),
+    ("/tiers/default/containers", TierItems[Container]),
     ("/tiers/default/shards", TierPage[Shard]),
 ]
 

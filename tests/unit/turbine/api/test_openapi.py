@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 import schemathesis
+from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.failures import FailureGroup
@@ -17,9 +19,9 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from tests.unit.turbine.api.world import TOKEN, World, world_of
-from turbine.api.app import make_app, openapi_of
-from turbine.api.asking import Desk
-from turbine.api.guard import Rules
+from turbine.api.app import make_app
+from turbine.api.desk import Desk
+from turbine.api.guard import GuardRules, RequestGuard
 
 EXAMPLES = 8
 THERE = {"job": "clicks", "task": 1, "tier": "default", "container": "container-0"}
@@ -37,12 +39,18 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> World:
     return world_of(directory=tmp_path_factory.mktemp("views"))
 
 
+def document_of(guard: RequestGuard) -> dict[str, Any]:
+    """The document of the app behind a guard."""
+    assert isinstance(guard.app, FastAPI)
+    return guard.app.openapi()
+
+
 def operations() -> list[str]:
     """Each by its method and path; a stream has no end to wait for."""
-    world = make_app(Desk.__new__(Desk), Rules(""), page=Path("nowhere"))
+    world = make_app(Desk.__new__(Desk), GuardRules(""), page=Path("nowhere"))
     return [
         f"{method.upper()} {path}"
-        for path, some in openapi_of(world)["paths"].items()
+        for path, some in document_of(world)["paths"].items()
         for method in some
         if not path.endswith("/stream")
     ]
@@ -52,7 +60,7 @@ def hold(served: World, operation: str) -> None:
     """Asks by the document, every other time about what is there; holds the answers against it."""
     turn = count()
     method, _, path = operation.partition(" ")
-    schema = schemathesis.openapi.from_dict(openapi_of(served.app))
+    schema = schemathesis.openapi.from_dict(document_of(served.app))
     schema.app = served.app
 
     @given(case=schema[path][method].as_strategy())
@@ -92,7 +100,7 @@ def test_an_answer_that_is_not_would_be_found(
 
 
 def test_every_operation_is_told(served: World, tmp_path: Path) -> None:
-    document = openapi_of(served.app)
+    document = document_of(served.app)
     operations = [one for some in document["paths"].values() for one in some.values()]
     assert len(operations) >= 28
     for one in operations:
@@ -103,7 +111,7 @@ def test_every_operation_is_told(served: World, tmp_path: Path) -> None:
     names = [one["operationId"] for one in operations]
     assert len(names) == len(set(names))
     gets = [some["get"] for some in document["paths"].values() if "get" in some]
-    atless = {"policies", "topics", "contract", "scoreboard", "stream", "task_log"}
+    atless = {"policies", "policy", "topics", "contract", "scoreboard", "stream", "task_log"}
     for one in gets:
         has_at = any(each["name"] == "at" for each in one.get("parameters", ()))
         assert has_at == (one["operationId"] not in atless), one["operationId"]

@@ -8,7 +8,13 @@ from tests.unit.turbine.api.asgi import ask
 from tests.unit.turbine.api.world import TOKEN, World
 from turbine.api.feed import READERS_MAX
 from turbine.api.problems import PROBLEM, refusal_of
-from turbine_client.clients import BrokerUnreachable
+from turbine.failures import Code, Failed
+from turbine.read.answers.ids import Ambiguous
+from turbine.read.sources.log_lines import BadFile
+from turbine_client.errors import BrokerUnreachable, NoTopic
+from turbine_client.publish import TooLarge, Unheard
+from turbine_client.reading import LogUnreadable
+from turbine_client.settings import BadSettings
 
 P = "/api/v1"
 BAD = [
@@ -21,6 +27,7 @@ BAD = [
     ("/jobs/nope/why-not?action=scale-up", 404, "no-such-job", "path.job", "GET jobs"),
     ("/jobs/clicks/why-not", 422, "invalid-request", "query.action", "required"),
     ("/jobs/clicks/why-not?action=fly", 422, "invalid-request", "query.action", "use one of scale"),
+    ("/policies/nope", 404, "no-such-policy", "path.policy", "; use one of "),
     ("/decisions/nope", 404, "no-such-decision", "path.id", "GET journal lists all"),
     ("/tiers/nope/containers", 404, "no-such-tier", "path.tier", "turbine tier create"),
     ("/tiers/nope/shards", 404, "no-such-tier", "path.tier", "turbine tier create"),
@@ -112,7 +119,7 @@ def test_a_bug_is_told_as_one_and_its_words_are_not(
 def test_a_broker_that_is_away_is_told_in_its_own_sentence(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(_: object) -> None:
+    def away(*_: object) -> None:
         raise BrokerUnreachable("no broker answers at b:1; start it")
 
     monkeypatch.setattr(world.desk.reading, "view", away)
@@ -132,5 +139,27 @@ def test_too_many_readers_are_told_to_come_back(world: World) -> None:
     assert (found.status, found.headers["retry-after"]) == (503, "10")
 
 
-def test_what_no_layer_below_knows_is_a_bug() -> None:
-    assert refusal_of(ValueError("x")).status == 500
+@pytest.mark.parametrize(
+    ("error", "status", "kind"),
+    [
+        (TooLarge("x"), 422, "invalid-request"),
+        (Ambiguous("x"), 422, "invalid-request"),
+        (BadSettings("x"), 503, "log-unavailable"),
+        (BadFile("x"), 503, "log-unavailable"),
+        (LogUnreadable("x"), 503, "log-unavailable"),
+        (NoTopic("x"), 503, "log-unavailable"),
+        (Unheard("x"), 503, "log-unavailable"),
+        (ModuleNotFoundError("x", name="pyspark"), 503, "log-unavailable"),
+    ],
+)
+def test_an_error_of_the_tree_is_a_problem_by_its_kind(
+    error: Exception, status: int, kind: str
+) -> None:
+    refusal = refusal_of(error)
+    assert (refusal.status, refusal.kind) == (status, kind)
+
+
+@pytest.mark.parametrize("error", [ValueError("x"), Failed(Code.USAGE, "x")])
+def test_what_is_not_for_askers_is_a_bug(error: Exception) -> None:
+    """A command's own ending as well: nothing below the commands may raise it."""
+    assert refusal_of(error).status == 500

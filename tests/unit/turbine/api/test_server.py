@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from components.runtime.process.loop import Stop
+from components.runtime.process.loop import StopSignal
 from tests.unit.turbine.api.world import world_of
 from tests.unit.turbine.lines import run
+from turbine.api import writing
 from turbine.api.server import (
     Serving,
     bind,
@@ -22,16 +23,17 @@ from turbine.api.server import (
     url_of,
     write_address,
 )
-from turbine.api.writing import LogWriter
+from turbine.api.writing import LogWriter, OperatorWish
 from turbine.cli.dashboard import _tell
 from turbine.failures import Code
 from turbine.ops.fleet import address_of, await_address
 from turbine.ops.members import ADDRESS
+from turbine_client.publish import Unheard
 from turbine_client.settings import BadSettings, Settings
 
 
 def test_it_answers_and_ends_although_somebody_follows(tmp_path: Path) -> None:
-    world, door, stop = world_of(directory=tmp_path), bind(Serving(port=0)), Stop()
+    world, door, stop = world_of(directory=tmp_path), bind(Serving(port=0)), StopSignal()
     codes: list[int] = []
     thread = threading.Thread(
         target=lambda: codes.append(serve_app(world.app, door, stop, world.feed))
@@ -101,6 +103,32 @@ def test_an_address_is_forgotten_by_whose_it_is(tmp_path: Path) -> None:
 
 def test_a_writer_that_nobody_asked_opens_nothing() -> None:
     LogWriter(Settings(bootstrap="127.0.0.1:1")).close()
+
+
+def test_a_publisher_that_hears_nothing_more_is_left_for_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[int] = []
+
+    class Deaf:
+        def __init__(self, _: Settings) -> None:
+            self.number = len(closed)
+
+        def pause(self, *_: object, **__: object) -> None:
+            raise Unheard("nothing is heard")
+
+        resume = release = pause
+
+        def close(self) -> None:
+            closed.append(self.number)
+
+    monkeypatch.setattr(writing, "Publisher", Deaf)
+    writer = LogWriter(Settings(bootstrap="127.0.0.1:1"))
+    for _ in range(2):
+        with pytest.raises(Unheard):
+            writer.ask(OperatorWish("pause", "clicks", "r", "ana"), 0.1)
+    writer.close()
+    assert closed == [0, 1]
 
 
 @pytest.mark.parametrize(

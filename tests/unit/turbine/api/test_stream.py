@@ -16,8 +16,8 @@ import pytest
 from tests.unit.turbine.api.asgi import scope_of
 from tests.unit.turbine.api.world import CONFIG, World, world_of
 from turbine.api import stream
-from turbine.api.problems import Refusal
-from turbine.api.stream import GAP_MOST, Sent
+from turbine.api.problems import RequestRefused
+from turbine.api.stream import GAP_MOST, SentPosition
 from turbine.read.state.decisions import Decisions
 from turbine_client.positions import parse_vector
 
@@ -143,9 +143,9 @@ def test_who_comes_back_misses_nothing_and_gets_nothing_twice(own: World) -> Non
 
 
 def stream_wanted() -> Any:
-    from turbine.read.state.decisions import Wanted
+    from turbine.read.state.decisions import DecisionFilter
 
-    return Wanted()
+    return DecisionFilter()
 
 
 @pytest.mark.parametrize("turns", range(3))
@@ -237,14 +237,14 @@ def test_who_leaves_is_not_waited_for(own: World) -> None:
 
 
 def test_a_position_does_not_pass_what_is_still_to_come() -> None:
-    sent = Sent({"journal.v1/0": 5})
+    sent = SentPosition({"journal.v1/0": 5})
     for offset, position in ((5, 6), (7, 6), (8, 6), (6, 9), (4, 9)):
         sent.add("journal.v1/0", offset)
         assert sent.position() == f"journal.v1/0:{position}"
 
 
 def test_a_position_passes_what_never_comes() -> None:
-    sent = Sent({})
+    sent = SentPosition({})
     for offset in range(1, GAP_MOST + 1):
         sent.add("a/0", offset)
         assert sent.position() == ""
@@ -253,7 +253,7 @@ def test_a_position_passes_what_never_comes() -> None:
 
 
 def test_a_position_passes_one_hole_after_the_other() -> None:
-    sent, hole = Sent({"a/0": 1}), 600
+    sent, hole = SentPosition({"a/0": 1}), 600
     for offset in range(2, GAP_MOST + 4):
         if offset != hole:
             sent.add("a/0", offset)
@@ -265,6 +265,6 @@ def test_a_browser_that_comes_back_goes_on_behind_what_it_saw_last() -> None:
     desk: Any = SimpleNamespace(feed=SimpleNamespace(readers=0))
     assert stream.begin_of(desk, "a/0:7", "a/0:3") == {"a/0": 7}
     assert stream.begin_of(desk, None, "a/0:3") == {"a/0": 3}
-    with pytest.raises(Refusal) as refused:
+    with pytest.raises(RequestRefused) as refused:
         stream.begin_of(desk, "what", "a/0:3")
     assert refused.value.place == "header.last-event-id"

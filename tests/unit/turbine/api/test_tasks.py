@@ -18,7 +18,7 @@ from tests.unit.turbine.api.world import World, small_fleet, world_of
 from tests.unit.turbine.test_lines_door import HERE
 from tests.unit.turbine.test_task_lines import container, line, put
 from turbine.api import shapes
-from turbine.ops.lines_door import Told, open_door
+from turbine.ops.lines_door import DoorAddress, open_door
 from turbine.read.answers.tasks import Task
 from turbine.read.plain import adapter
 
@@ -42,7 +42,7 @@ def failed(log: SpokenLog, task: int, trace: str, where: str = "container-0") ->
     log.say(TASKS, "clicks", body, source=where)
 
 
-def lives(log: SpokenLog, name: str, door: Told, host: str = HERE, epoch: int = 2) -> None:
+def lives(log: SpokenLog, name: str, door: DoorAddress, host: str = HERE, epoch: int = 2) -> None:
     body = ContainerStarted(
         name, epoch, "default", "local", (), host, logs_url=door.url, logs_key=door.key
     )
@@ -161,8 +161,8 @@ def test_where_the_place_of_a_dead_container_is_here_its_files_are_read(
 
 def test_of_one_that_nobody_can_ask_the_sentence_says_why(log: SpokenLog, tmp_path: Path) -> None:
     where = "/jobs/clicks/tasks/0/log?container="
-    lives(log, "far", Told("http://127.0.0.1:9", "k"), host="far-away")
-    lives(log, "off", Told())
+    lives(log, "far", DoorAddress("http://127.0.0.1:9", "k"), host="far-away")
+    lives(log, "off", DoorAddress())
     world = served(log, tmp_path)
     found = {name: get(world, where + name, 503)["detail"] for name in ("far", "off", "nobody")}
     assert found["far"].startswith("far answers for its tasks' lines to far-away only")
@@ -174,7 +174,7 @@ def test_an_older_life_is_not_asked(log: SpokenLog, tmp_path: Path) -> None:
     place = container(tmp_path / "elsewhere", "container-1")
     put(place, 1, line(1, "a"))
     lives(log, "container-1", open_door("127.0.0.1", 0, place), epoch=3)
-    lives(log, "container-1", Told("http://127.0.0.1:9", "k"), epoch=2)
+    lives(log, "container-1", DoorAddress("http://127.0.0.1:9", "k"), epoch=2)
     assert get(served(log, tmp_path), "/jobs/clicks/tasks/1/log")["lines"][0]["text"] == "a"
 
 
@@ -186,7 +186,7 @@ def test_what_cannot_be_asked(log: SpokenLog, tmp_path: Path, query: str) -> Non
 
 def test_a_log_in_a_file_asks_nobody(log: SpokenLog, tmp_path: Path) -> None:
     """Whoever wrote the file would say where this machine asks."""
-    lives(log, "container-0", Told("http://127.0.0.1:9", "k"))
+    lives(log, "container-0", DoorAddress("http://127.0.0.1:9", "k"))
     world = world_of(log, directory=tmp_path)
     told: Any = get(world, "/jobs/clicks/tasks/0/log", 409)
     assert told["detail"] == (

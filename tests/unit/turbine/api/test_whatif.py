@@ -10,7 +10,7 @@ from tests.unit.turbine.api.asgi import Answer, ask
 from tests.unit.turbine.api.test_answers import extras
 from tests.unit.turbine.api.world import World
 from turbine.api import whatif
-from turbine.api.shapes_more import WhatIfAnswer
+from turbine.api.shapes import WhatIfAnswer
 from turbine.lab.whatif import BadWhatIf
 
 ANSWER = {

@@ -31,15 +31,13 @@ from events.generated.records import (
     TierDefined,
 )
 from events.topics import CONTAINERS, JOURNAL, TIERS
-from turbine.api.annals import Annals
+from tests.kit.held_views import HeldViews
 from turbine.api.app import make_app
-from turbine.api.asking import Desk
+from turbine.api.desk import Desk
 from turbine.api.feed import Feed
-from turbine.api.guard import Guard, Rules
-from turbine.api.held import HeldViews
+from turbine.api.guard import GuardRules, RequestGuard
 from turbine.api.plans import Plans
-from turbine.api.reading import Reading
-from turbine.api.writing import Change, Wish
+from turbine.api.writing import LayerChange, OperatorWish
 from turbine.read.sources.log import Log
 from turbine_client.verdicts import Accepted, Rejected, Unknown, Verdict
 
@@ -161,17 +159,17 @@ class FakeWriter:
     verdict: Verdict = field(
         default_factory=lambda: Accepted("1.id", "clicks", "base", 2, "decision", "journal.v1/0:9")
     )
-    asked: list[Change | Wish] = field(default_factory=list)
+    asked: list[LayerChange | OperatorWish] = field(default_factory=list)
 
-    def change(self, change: Change, wait_s: float) -> Verdict:
+    def change(self, change: LayerChange, wait_s: float) -> Verdict:
         self.asked.append(change)
         return self.verdict
 
-    def ask(self, wish: Wish, wait_s: float) -> Verdict:
+    def ask(self, wish: OperatorWish, wait_s: float) -> Verdict:
         self.asked.append(wish)
         return self.verdict
 
-    def tell(self, wish: Wish) -> str:
+    def tell(self, wish: OperatorWish) -> str:
         self.asked.append(wish)
         return "1.wish"
 
@@ -184,7 +182,7 @@ class World:
     """The log, the API over it, and what it wrote."""
 
     log: SpokenLog
-    app: Guard
+    app: RequestGuard
     desk: Desk
     feed: Feed
     writer: FakeWriter
@@ -207,9 +205,8 @@ def world_of(
     views.view()
     feed = Feed(known, views)
     plans = Plans(lambda: clock[0])
-    reading, annals = Reading(known, views), Annals(known, views, feed)
-    desk = Desk(reading, feed, annals, plans, writer, scoreboard)
-    rules = Rules(TOKEN, read_only=read_only, stall_s=stall_s)
+    desk = Desk(known, views, feed, writer, scoreboard, plans=plans)
+    rules = GuardRules(TOKEN, read_only=read_only, stall_s=stall_s)
     app = make_app(desk, rules, page=page or Path("nowhere"))
     return World(spoken, app, desk, feed, writer, clock)
 

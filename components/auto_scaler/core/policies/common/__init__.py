@@ -1,0 +1,1 @@
+"""The parts that several policies share: sizes, limits and baselines."""

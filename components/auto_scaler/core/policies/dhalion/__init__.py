@@ -1,0 +1,1 @@
+"""Dhalion: instances for who holds up its senders."""

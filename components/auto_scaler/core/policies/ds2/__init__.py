@@ -1,0 +1,1 @@
+"""DS2: all operators at once, by true rates."""

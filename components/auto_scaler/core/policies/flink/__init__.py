@@ -1,0 +1,1 @@
+"""The autoscaler of Flink's Kubernetes operator."""

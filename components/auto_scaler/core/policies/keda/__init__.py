@@ -1,0 +1,1 @@
+"""KEDA on lag, and the autoscaler of Kubernetes beneath it."""

@@ -1,0 +1,1 @@
+"""The three generations of the paper (Turbine V)."""

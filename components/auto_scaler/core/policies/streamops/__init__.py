@@ -1,0 +1,1 @@
+"""StreamOps: detect, diagnose and resolve by rules."""

@@ -1,0 +1,1 @@
+"""Turbine's own policy: by what a job's minutes taught."""
