@@ -1,10 +1,8 @@
-"""`broker`, `topics`, `rows`, `serve`, `config`, `version`: what there is on this machine."""
+"""`broker`, `topics`, `serve`: what runs on this machine."""
 
 from __future__ import annotations
 
 import sys
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +10,11 @@ import typer
 from typer import Argument, Context, Option
 
 from components.runtime.process.local import ask_broker, ask_topics, broker_directory, port_here
-from components.runtime.process.secrets import HIDDEN, is_secret
 from events.job_config.reserved import is_reserved_topic
-from turbine.cli.columns import columns, listed
+from turbine.cli.columns import columns
 from turbine.cli.options import DryRun, Listed, Shown, chosen
 from turbine.cli.output import facts, show, show_rows, tell, write
 from turbine.failures import Code, Failed
-from turbine.ops.forgetting import forget as carry_out
-from turbine.ops.forgetting import kept_of
 from turbine.ops.generate import prepare_topic
 from turbine.read.plain import JsonObject
 from turbine.serve import Shown as Figures
@@ -27,7 +22,7 @@ from turbine.serve import check_names
 from turbine.serve import serve as run
 from turbine_client.clients import counts_of
 from turbine_client.errors import BadRequest
-from turbine_client.settings import NAMES, Settings
+from turbine_client.settings import Settings
 
 # --- broker
 
@@ -213,67 +208,3 @@ def serve(
     settings = chosen(context).settings()
     shown = Figures(metrics_port, metrics_host, jobs_max, tasks_per_job)
     return run(names, settings, instance=instance, shown=shown, tier=tier)
-
-
-# --- settings
-
-
-def view_config(context: Context, *, show_origin: bool = False, output: Shown = "table") -> int:
-    """Show the settings in force. Secrets are not shown.
-
-    --show-origin: Where each value comes from.
-    """
-    settings = chosen(context).settings()
-    values: JsonObject = {name: getattr(settings, name) for name in NAMES}
-    values["directory"] = str(settings.directory)
-    values["api_token"] = settings.api_token and HIDDEN
-    values |= {f"kafka.{key}": _shown(key, value) for key, value in sorted(settings.kafka.items())}
-    values |= {
-        f"webhooks.{name}.{key}": value if key == "secret_file" else _shown(key, value)
-        for name, one in sorted(settings.webhooks.items())
-        for key, value in sorted(one.items())
-    }
-    rows = [
-        {"setting": name, "value": value, "origin": settings.origins.get(name, "default")}
-        for name, value in values.items()
-    ]
-    titles = "SETTING, VALUE, ORIGIN" if show_origin else "SETTING, VALUE"
-    return show(rows if show_origin else values, output, lambda: listed(rows, titles))
-
-
-def _shown(key: str, value: str) -> str:
-    return HIDDEN if is_secret(key) else value
-
-
-def version(context: Context) -> int:
-    """Print the version of Turbine."""
-    del context
-    try:
-        write(f"turbine {installed('turbine')}")
-    except PackageNotFoundError:
-        raise Failed(
-            Code.FAILED, "turbine is not installed here; `make setup` installs it"
-        ) from None
-    return Code.OK
-
-
-def forget(
-    context: Context,
-    names: Annotated[
-        list[str], Argument(metavar="COMPONENT...", help="Whose rows; stop them first.")
-    ],
-    *,
-    dry_run: DryRun = False,
-) -> int:
-    """Have components forget what they kept of a log that was replaced.
-
-    They begin with what the log has, from its beginning. Nothing of the log is changed.
-    """
-    settings = chosen(context).connected()
-    verb = "would forget" if dry_run else "forgot"
-    for kept in [kept_of(settings, name) for name in names]:
-        if not dry_run:
-            carry_out(settings, kept, tell)
-        groups = f", and the positions of {', '.join(kept.groups)}" if kept.groups else ""
-        write(f"{kept.component}: {verb} {kept.count} keys of {kept.topic.name}{groups}")
-    return Code.OK

@@ -69,7 +69,7 @@ up: fleet:up
     Run a whole fleet on this machine: all components, a tier and containers.
 down: fleet:down
     End what `up` runs, and the broker.
-version: local:version
+version: config:version
     Print the version of Turbine.
 get:
     List jobs, their tasks and lag, and the tiers, containers and shards that run them.
@@ -195,7 +195,7 @@ topics create: local:create_one
     Create a topic that jobs read or write.
 rows:
     What components keep of the log, to start from.
-rows forget: local:forget
+rows forget: rows:forget
     Have components forget what they kept of a log that was replaced.
 schema:
     Look at the schemas of the records.
@@ -219,7 +219,7 @@ broker wipe: local:wipe_broker
     Delete the log of this machine's broker, for ever.
 config:
     The settings.
-config view: local:view_config
+config view: config:view_config
     Show the settings in force.
 """
 """Of each command its name, where it lies and what holds of it, and below them its help."""
